@@ -1,0 +1,22 @@
+# Compiler flags: warnings for our own code, sanitizers for everything.
+add_library(strata_warnings INTERFACE)
+target_compile_options(strata_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wimplicit-fallthrough
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
+  # g++ 12 warns about correct std::string concatenation (GCC bug 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${STRATA_WERROR}>:-Werror>)
+
+# Scores must have the same bits on every machine: no fused multiply-add, no -march=native.
+add_compile_options(-ffp-contract=off)
+
+if(STRATA_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(STRATA_SANITIZE)
+  add_compile_options(-fsanitize=${STRATA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${STRATA_SANITIZE})
+  # Instrumented code defeats g++'s data flow analysis.
+  target_compile_options(strata_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()

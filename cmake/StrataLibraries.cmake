@@ -1,0 +1,22 @@
+# Every third-party library, found once. All are Debian 12 packages (tools/packages.txt); imported
+# targets count as system headers, so their warnings stay out of our build.
+find_package(Threads REQUIRED)
+
+find_package(tl-expected CONFIG REQUIRED)    # tl::expected                  Debian: libexpected-dev
+find_package(fmt CONFIG REQUIRED)            # fmt::fmt                      Debian: libfmt-dev
+find_package(yaml-cpp CONFIG REQUIRED)       # yaml-cpp                      Debian: libyaml-cpp-dev
+find_package(simdjson CONFIG REQUIRED)       # simdjson::simdjson            Debian: libsimdjson-dev
+find_package(nlohmann_json CONFIG REQUIRED)  # nlohmann_json::nlohmann_json  Debian: nlohmann-json3-dev
+find_package(CLI11 CONFIG REQUIRED)          # CLI11::CLI11                  Debian: libcli11-dev
+
+find_package(PkgConfig REQUIRED)             #                               Debian: pkg-config
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)  #                       Debian: libre2-dev
+add_library(re2::re2 ALIAS PkgConfig::RE2)
+
+if(BUILD_TESTING)
+  find_package(GTest CONFIG REQUIRED)        # GTest::gmock_main             Debian: libgtest-dev libgmock-dev
+  find_package(rapidcheck CONFIG REQUIRED)   # rapidcheck                    Debian: librapidcheck-dev
+endif()
+if(STRATA_BENCH)
+  find_package(benchmark CONFIG REQUIRED)    # benchmark::benchmark          Debian: libbenchmark-dev
+endif()
