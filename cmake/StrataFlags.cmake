@@ -11,6 +11,11 @@ target_compile_options(strata_warnings INTERFACE
 # Scores must have the same bits on every machine: no fused multiply-add, no -march=native.
 add_compile_options(-ffp-contract=off)
 
+# Checks in the standard library, where speed is not the point.
+if(STRATA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
 if(STRATA_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

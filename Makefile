@@ -1,0 +1,86 @@
+# The front door. `make` lists what there is; CMakePresets.json has the details.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+JOBS := $(shell nproc)
+CMAKE_BUILD := cmake --build
+# How long `make fuzz` runs, in seconds, all targets together.
+FUZZ_SECONDS ?= 300
+
+##@ Every day
+
+.PHONY: build
+build: packages build/build.ninja ## Build build/strata (installs missing Debian packages first)
+	@$(CMAKE_BUILD) build --target strata_programs
+
+.PHONY: run
+run: build ## Show the example cluster and where its jobs go
+	@printf '\n== The cluster: strata topology -f examples/training\n\n'
+	@build/strata topology -f examples/training
+	@printf '\n== The decisions: strata simulate -f examples/training\n\n'
+	@build/strata simulate -f examples/training
+
+.PHONY: test
+test: packages build/build.ninja ## Build everything and run every test
+	@$(CMAKE_BUILD) build
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+.PHONY: lint
+lint: packages build/build.ninja ## Check format, layers, and clang-tidy findings
+	@tools/install-packages.sh lint
+	@tools/lint.sh
+
+.PHONY: format
+format: ## Rewrite the C++ files in the house format
+	@tools/install-packages.sh lint
+	@tools/format.sh
+
+.PHONY: bench
+bench: packages build/build.ninja ## Build and run the benchmarks
+	@$(CMAKE_BUILD) build --target strata_benchmarks
+	@tools/run-benchmarks.sh build/bench
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf build
+
+##@ Longer checks
+
+.PHONY: asan
+asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
+	@tools/test-preset.sh asan 'unit|property|scenario'
+
+.PHONY: tsan
+tsan: packages ## All tests under the thread sanitizer
+	@tools/test-preset.sh tsan '.'
+
+.PHONY: clang
+clang: packages ## All tests, compiled by clang 14
+	@tools/install-packages.sh fuzz
+	@tools/test-preset.sh clang '.'
+
+.PHONY: fuzz
+fuzz: packages ## Every fuzzer of tests/fuzz, FUZZ_SECONDS=300 for all of them together
+	@tools/install-packages.sh fuzz
+	@tools/run-fuzzers.sh $(FUZZ_SECONDS)
+
+##@ Help
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Not for the command line.
+
+.PHONY: packages
+packages:
+	@tools/install-packages.sh build test
+
+# CMake watches its own files; the presets it does not.
+build/build.ninja: CMakePresets.json
+	@cmake --preset release
+	@touch $@

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Fails on what neither the compiler nor clang-tidy sees in our C++ files.
+
+* a file that no CMakeLists.txt of its folder (or one above) names: it would never be built or run;
+* a file longer than 800 lines, or a header without #pragma once;
+* notes to self in place of work (markers such as "FIXME").
+
+Usage: tools/check_tree.py [root]. Prints file:line: reason; exit status 1 on any.
+"""
+import pathlib
+import re
+import sys
+
+FOLDERS = ("src", "tests", "bench")
+MAX_LINES = 800
+NOTE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+
+
+def is_listed(path, root):
+    """Whether a CMakeLists.txt between `path` and `root` names it, relative to its own folder."""
+    for folder in path.parents:
+        if folder == root:
+            return False
+        lists = folder / "CMakeLists.txt"
+        if lists.exists():
+            name = re.escape(path.relative_to(folder).as_posix())
+            if re.search(rf"(?<![\w/.-]){name}(?![\w/.-])", lists.read_text()):
+                return True
+    return False
+
+
+def check(path, root):
+    lines = path.read_text().splitlines()
+    if len(lines) > MAX_LINES:
+        yield MAX_LINES + 1, f"{len(lines)} lines, more than {MAX_LINES}: split it"
+    if path.suffix == ".h" and "#pragma once" not in lines:
+        yield 1, "no #pragma once"
+    for number, line in enumerate(lines, 1):
+        if NOTE.search(line):
+            yield number, "a note to self: do it, or open an issue"
+    if not is_listed(path, root):
+        yield 1, "not named in a CMakeLists.txt"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
+    bad = 0
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in {".h", ".cc"}:
+                for number, why in check(path, root):
+                    print(f"{path.relative_to(root)}:{number}: {why}")
+                    bad += 1
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of the given groups (tools/packages.txt) that are missing.
+#
+#   tools/install-packages.sh build test
+#
+# Silent when nothing is missing. Uses sudo only when not root.
+set -euo pipefail
+
+list="$(dirname "$0")/packages.txt"
+
+wanted=()
+for group in "$@"; do
+  found=no
+  while read -r package; do
+    wanted+=("$package")
+    found=yes
+  done < <(awk -v group="$group" '$1 == group { print $2 }' "$list")
+  if [[ $found == no ]]; then
+    echo "install-packages: no group '$group' in $list" >&2
+    exit 2
+  fi
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "install-packages: not a Debian system; these must be there by other means: ${wanted[*]}" >&2
+  exit 0
+fi
+
+# dpkg-query fails when a name is unknown to it; the names it does print are what we need.
+installed="$(dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
+  awk '$2 == "installed" { print $1 }' || true)"
+
+missing=()
+for package in "${wanted[@]}"; do
+  grep -qxF "$package" <<<"$installed" || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  exit 0
+fi
+
+echo "Installing Debian packages: ${missing[*]}"
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-packages: need root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+
+# The package lists may be absent or old: refresh them, but an old list that works is good enough.
+apt update || echo "install-packages: apt-get update failed, trying with the lists at hand" >&2
+apt install --yes --no-install-recommends "${missing[@]}" >/dev/null

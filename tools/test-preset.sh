@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds one preset of CMakePresets.json and runs its tests whose label matches a regular expression.
+#
+#   tools/test-preset.sh asan 'unit|property'
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+preset="$1"
+labels="$2"
+
+export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+
+cmake --preset "$preset" >/dev/null
+cmake --build "build/$preset"
+ctest --test-dir "build/$preset" --label-regex "$labels" --output-on-failure --no-tests=error -j "$(nproc)"
