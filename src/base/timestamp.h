@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace strata {
+
+// RFC 3339 with any offset: "2026-08-20T10:00:00Z", "2026-08-20T12:00:00.5+02:00". Fractions finer
+// than a millisecond are cut off. Years 0000 to 9999; a leap second (:60) is the next second.
+[[nodiscard]] Result<Time> ParseTimestamp(std::string_view text);
+
+// In UTC: "2026-08-20T10:00:00Z", with ".250" before the Z where there are milliseconds.
+[[nodiscard]] std::string FormatTimestamp(Time time);
+
+}  // namespace strata

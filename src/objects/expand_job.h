@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "objects/job.h"
+#include "objects/object_set.h"
+#include "objects/pod_group.h"
+#include "objects/priority.h"
+
+// What Volcano's job controller makes of a Job. Pure; jobs have the webhook's defaults
+// (objects/load.h).
+namespace strata::objects {
+
+// "<job>-<uid>".
+[[nodiscard]] std::string PodGroupNameOf(const Job& job);
+
+// The PodGroup of the job, in phase Pending. minResources is what its first minAvailable pods
+// request: tasks by priority of their pods, highest first, of each its own minAvailable before any
+// of the rest.
+[[nodiscard]] PodGroup MakePodGroup(const Job& job, const PriorityTable& priorities);
+
+// Pod <job>-<task>-<index> of the group `pod_group`.
+// REQUIRES: 0 <= index < task.replicas.
+[[nodiscard]] Pod MakePod(const Job& job,
+                          const JobTask& task,
+                          std::int32_t index,
+                          const std::string& pod_group);
+
+// Adds the PodGroups and pods of all jobs that still make pods, except what is there already: a
+// PodGroup named <job>-<uid> or <job> is adopted, a pod of the right name is kept. The set stays
+// sorted. kInvalidArgument when a job asks for more than a million pods.
+[[nodiscard]] Status ExpandJobs(ObjectSet& objects);
+
+}  // namespace strata::objects

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "objects/pod.h"
+
+namespace strata::objects {
+
+// What the pod takes of its node, as kube-scheduler counts it: the larger of the sum of all
+// containers and the peak of the init containers (sidecars count from their start on), pod-level
+// requests in place of that where they are set, then overhead. During an in-place resize a
+// container counts with the largest of what it asks, was allocated and holds. Without `pods`: every
+// pod takes one.
+[[nodiscard]] ResourceList PodRequest(const Pod& pod);
+// The same of a pod that does not run yet.
+[[nodiscard]] ResourceList PodRequest(const PodSpec& spec);
+
+// PodRequest with at least 100m cpu and 200Mi memory for each container that asks for none: what
+// kube-scheduler's scores (not its filters) count with. Only cpu and memory are in the list.
+[[nodiscard]] ResourceList NonZeroPodRequest(const Pod& pod);
+
+}  // namespace strata::objects

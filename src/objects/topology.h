@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace strata::objects {
+
+enum class TopologyMode : std::uint8_t { kHard, kSoft };
+
+// networkTopology of a PodGroup, a sub-group policy, a Job or a partition policy. At most one of
+// the two limits is set.
+struct NetworkTopology {
+  TopologyMode mode = TopologyMode::kHard;
+  std::optional<std::int32_t> highest_tier_allowed;
+  std::string highest_tier_name;
+
+  auto operator<=>(const NetworkTopology&) const = default;
+};
+
+}  // namespace strata::objects
