@@ -1,0 +1,194 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "model/hypernode_tree.h"
+#include "model/node.h"
+#include "model/resources.h"
+#include "model/workload.h"
+
+namespace strata {
+
+// The cluster as the scheduler sees it: nodes, HyperNodes, queues, jobs and tasks, with every sum kept up to date.
+//
+// Events from outside (Upsert*, Remove*, SetTask) come between cycles and cost what they change. Decisions inside a cycle are
+// changes of tasks in a journal: take a Savepoint, Allocate and Pipeline, and RollbackTo it, which restores every sum to the
+// last unit (tests/property). There is one writer and no lock.
+//
+// Sums are exact 64-bit integers. The two grand totals (allocatable of all nodes, requests of all tasks) are checked for
+// overflow as objects come in; every other sum is a part of one of them and cannot overflow.
+//
+// Ids are small, stable while the object lives, and reused afterwards.
+class ClusterState {
+ public:
+  using Savepoint = std::size_t;
+
+  // ---- events ----
+  ResourceNames& resource_names() { return resource_names_; }
+  [[nodiscard]] const ResourceNames& resource_names() const { return resource_names_; }
+
+  // Adds the node or replaces what is known of it; tasks on it stay. kInvalidArgument when a grand total would overflow.
+  Result<NodeId> UpsertNode(NodeSpec spec);
+  // Its tasks stay, on no node, until they are removed or the node comes back.
+  void RemoveNode(NodeId node);
+
+  void UpsertHyperNode(HyperNodeSpec spec);
+  void RemoveHyperNode(std::string_view name);
+
+  QueueId UpsertQueue(QueueSpec spec);
+  // The job's tasks find their sub-jobs by spec.sub_groups, so a job comes before its tasks.
+  JobId UpsertJob(JobSpec spec);
+  void RemoveJob(JobId job);  // and its tasks
+
+  // kInvalidArgument when a grand total would overflow.
+  Result<TaskId> AddTask(TaskSpec spec);
+  void RemoveTask(TaskId task);
+  // The world moved on: a binding task runs, a running one terminates.
+  void SetTaskStatus(TaskId task, TaskStatus status);
+  void SetJobPhase(JobId job, JobPhase phase) { jobs_[job.index()].phase = phase; }
+  void SetAllocatedHyperNode(JobId job, std::string name) { jobs_[job.index()].allocated_hypernode = std::move(name); }
+  void SetAllocatedHyperNode(JobId job, std::size_t sub_job, std::string name) {
+    jobs_[job.index()].sub_jobs[sub_job].allocated_hypernode = std::move(name);
+  }
+
+  // ---- decisions ----
+  [[nodiscard]] Savepoint Mark() const { return journal_.size(); }
+  // REQUIRES: the task is pending; for Allocate it fits the idle resources of the node.
+  void Allocate(TaskId task, NodeId node);
+  void Pipeline(TaskId task, NodeId node);
+  void RollbackTo(Savepoint savepoint);
+  // Tasks changed since `savepoint`, oldest first.
+  [[nodiscard]] std::vector<TaskId> ChangedSince(Savepoint savepoint) const;
+  // Makes what was decided final: allocated tasks become binding; pipelined ones are held. The journal is empty afterwards.
+  void Commit();
+  // Keeps what was decided as a reservation for the rest of the cycle. The journal is empty afterwards.
+  void Hold();
+  // Ends the cycle: every task that was held is pending again.
+  void ReleaseHeld();
+  [[nodiscard]] std::vector<TaskId> HeldTasks() const;  // oldest first
+
+  // ---- nodes ----
+  [[nodiscard]] std::span<const NodeId> nodes() const { return live_nodes_; }  // ascending by id
+  [[nodiscard]] const NodeSpec& node(NodeId id) const { return nodes_[id.index()]; }
+  [[nodiscard]] std::optional<NodeId> FindNode(std::string_view name) const;
+  [[nodiscard]] std::size_t node_slots() const { return nodes_.size(); }  // ids are below this
+  [[nodiscard]] std::span<const Amount> Allocatable(NodeId id) const { return allocatable_[id.index()]; }
+  [[nodiscard]] std::span<const Amount> Used(NodeId id) const { return used_[id.index()]; }
+  // allocatable - used; negative when a node shrank under its tasks.
+  [[nodiscard]] std::span<const Amount> Idle(NodeId id) const { return idle_[id.index()]; }
+  // idle + releasing - pipelined.
+  [[nodiscard]] std::span<const Amount> FutureIdle(NodeId id) const { return future_idle_[id.index()]; }
+  [[nodiscard]] Amount NonzeroCpu(NodeId id) const { return nonzero_[id.index()].cpu; }
+  [[nodiscard]] Amount NonzeroMemory(NodeId id) const { return nonzero_[id.index()].memory; }
+  // What takes room there, in no particular order.
+  [[nodiscard]] std::span<const TaskId> TasksOn(NodeId id) const { return tasks_on_[id.index()]; }
+  [[nodiscard]] std::span<const HostPort> PortsInUse(NodeId id) const { return ports_[id.index()]; }
+  // Moves with every change of what is on the node; SpecVersion with every change of its spec.
+  [[nodiscard]] std::uint64_t Version(NodeId id) const { return versions_[id.index()]; }
+  [[nodiscard]] std::uint64_t SpecVersion(NodeId id) const { return spec_versions_[id.index()]; }
+  // Nodes that carry a PreferNoSchedule taint.
+  [[nodiscard]] std::size_t nodes_with_preferences() const { return nodes_with_preferences_; }
+  // True when something in the cluster is being released.
+  [[nodiscard]] bool HasReleasing() const { return releasing_tasks_ > 0; }
+
+  // ---- HyperNodes ----
+  [[nodiscard]] const HyperNodeTree& tree() const { return tree_; }
+  [[nodiscard]] std::span<const Amount> Allocatable(HyperNodeId id) const { return Sums().allocatable[id.index()]; }
+  // Used and pipelined of its nodes: what the HyperNode scores count.
+  [[nodiscard]] std::span<const Amount> Used(HyperNodeId id) const { return Sums().used[id.index()]; }
+  [[nodiscard]] std::span<const Amount> Idle(HyperNodeId id) const { return Sums().idle[id.index()]; }
+  [[nodiscard]] std::span<const Amount> FutureIdle(HyperNodeId id) const { return Sums().future_idle[id.index()]; }
+
+  // ---- workload ----
+  [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
+  [[nodiscard]] const Job& job(JobId id) const { return jobs_[id.index()]; }
+  [[nodiscard]] const Queue& queue(QueueId id) const { return queues_[id.index()]; }
+  [[nodiscard]] const ClassSpec& task_class(ClassId id) const { return *classes_[id.index()]; }
+  [[nodiscard]] std::size_t class_count() const { return classes_.size(); }
+  [[nodiscard]] std::span<const JobId> jobs() const { return live_jobs_; }      // ascending by name
+  [[nodiscard]] std::span<const QueueId> queues() const { return live_queues_; }  // ascending by name
+  [[nodiscard]] std::optional<JobId> FindJob(std::string_view name) const;
+  [[nodiscard]] std::optional<QueueId> FindQueue(std::string_view name) const;
+  // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by id.
+  [[nodiscard]] std::vector<TaskId> AllTasks() const;
+
+ private:
+  struct Nonzero {
+    Amount cpu = 0;
+    Amount memory = 0;
+  };
+  struct Change {
+    TaskId task;
+    TaskStatus status;
+    NodeId node;
+  };
+  struct HyperNodeSums {
+    bool stale = true;  // rebuilt from the nodes at the next read
+    ResourceTable allocatable, used, idle, future_idle;
+  };
+
+  [[nodiscard]] const HyperNodeSums& Sums() const {
+    if (sums_.stale) RebuildSums();
+    return sums_;
+  }
+  void RebuildSums() const;
+  void GrowTables();
+  // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource would overflow.
+  [[nodiscard]] Result<Resources> Replace(const Resources& total, const Resources& out, const Resources& in) const;
+  // Adds (+1) or removes (-1) the task's part in every sum, by its present status and node.
+  void Account(TaskId id, int sign);
+  void AccountOnNode(TaskId id, int sign);
+  void AccountOnWorkload(const Task& task, int sign);
+  void Move(TaskId task, TaskStatus status, NodeId node);
+  ClassId InternClass(ClassSpec spec);
+  std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
+  std::uint32_t RoleOf(Job& job, const std::string& name);
+
+  ResourceNames resource_names_;
+  HyperNodeTree tree_;
+
+  std::vector<NodeSpec> nodes_;
+  std::vector<NodeId> live_nodes_;
+  std::vector<std::uint32_t> free_nodes_;
+  std::map<std::string, NodeId, std::less<>> node_ids_;
+  ResourceTable allocatable_, used_, idle_, future_idle_;
+  std::vector<std::vector<TaskId>> tasks_on_;
+  std::vector<Nonzero> nonzero_;
+  std::vector<std::vector<HostPort>> ports_;
+  std::vector<std::uint64_t> versions_, spec_versions_;
+  std::uint64_t next_version_ = 1;
+  std::size_t nodes_with_preferences_ = 0;
+  std::size_t releasing_tasks_ = 0;
+  mutable HyperNodeSums sums_;
+
+  std::vector<Task> tasks_;
+  std::map<std::string, std::vector<TaskId>, std::less<>> homeless_;  // tasks on nodes that are not there, by node name
+  std::vector<std::uint32_t> free_tasks_;
+  std::vector<Job> jobs_;
+  std::vector<JobId> live_jobs_;
+  std::vector<std::uint32_t> free_jobs_;
+  std::map<std::string, JobId, std::less<>> job_ids_;
+  std::vector<Queue> queues_;
+  std::vector<QueueId> live_queues_;
+  std::map<std::string, QueueId, std::less<>> queue_ids_;
+  std::map<ClassSpec, ClassId> class_ids_;
+  std::vector<const ClassSpec*> classes_;  // into class_ids_, whose nodes never move
+
+  Resources total_allocatable_;
+  Resources total_requests_;
+  std::vector<Change> journal_;
+  std::vector<Change> held_;
+  std::size_t pipelined_tasks_ = 0;
+};
+
+}  // namespace strata

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/constraints.h"
+#include "model/labels.h"
+#include "model/resources.h"
+
+namespace strata {
+
+struct NodeSpec {
+  std::string name;
+  Labels labels;
+  std::vector<Taint> taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
+  bool unschedulable = false;
+  Resources allocatable;
+};
+
+}  // namespace strata

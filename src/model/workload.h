@@ -1,0 +1,211 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "model/constraints.h"
+#include "model/labels.h"
+#include "model/resources.h"
+#include "model/selector.h"
+
+// What asks for nodes: queues, jobs (PodGroups) with their sub-jobs, tasks (pods), and the classes tasks come in.
+// A *Spec is what the outside said; the struct beside it is the spec plus what ClusterState keeps up to date.
+namespace strata {
+
+// ---- tasks --------------------------------------------------------------------------------------------------------
+
+enum class TaskStatus : std::uint8_t {
+  kPending,
+  kAllocated,  // decided in this cycle, not yet carried out
+  kPipelined,  // waits in this cycle for what is being released on its node
+  kBinding,    // decided and handed out
+  kBound,
+  kRunning,
+  kReleasing,  // terminating; holds its resources until it is gone
+  kSucceeded,
+  kFailed,
+  kUnknown,
+};
+inline constexpr std::size_t kTaskStatusCount = 10;
+
+// Bound, Binding, Running, Allocated: holds a node for good.
+[[nodiscard]] constexpr bool IsAllocated(TaskStatus status) {
+  return status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound ||
+         status == TaskStatus::kRunning;
+}
+
+// What a class of tasks asks of a node. Tasks with equal ClassSpecs are interchangeable to every node-local rule, so filters
+// and scores are worked out once per class and node.
+struct ClassSpec {
+  Resources request;             // pods: 1 included
+  Amount nonzero_cpu = 0;        // kube-scheduler's request with defaults for containers that name none
+  Amount nonzero_memory = 0;
+  Labels node_selector;
+  NodeAffinity affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<HostPort> host_ports;  // sorted
+
+  auto operator<=>(const ClassSpec&) const = default;
+};
+
+// Which sub-group of its job a pod belongs to: the index of the first policy that matches, and the values of its keys.
+struct SubGroupKey {
+  std::size_t policy = 0;
+  std::vector<std::string> values;
+
+  auto operator<=>(const SubGroupKey&) const = default;
+};
+
+struct TaskSpec {
+  std::string name;  // "namespace/pod"
+  std::string uid;
+  JobId job;         // none: a pod of another scheduler, which only takes room
+  std::string role;  // annotation volcano.sh/task-spec, "" if none
+  ClassSpec constraints;
+  std::optional<SubGroupKey> sub_group;
+  std::int32_t priority = 1;
+  Time created{};
+  TaskStatus status = TaskStatus::kPending;
+  std::string node_name;  // "" while pending
+  bool gated = false;     // has scheduling gates
+};
+
+struct Task {
+  std::string name;
+  std::string uid;
+  JobId job;
+  ClassId class_id;
+  NodeId node;  // none while pending, and when its node is not in the cluster
+  std::uint32_t sub_job = 0;
+  std::uint32_t role = 0;       // index into Job::roles
+  std::int64_t index = -1;      // the number after the last '-' of a name of three or more parts, else -1
+  std::int32_t priority = 1;
+  TaskStatus status = TaskStatus::kPending;
+  bool best_effort = false;
+  bool gated = false;
+  bool alive = false;  // false: a free slot of the table
+  Time created{};
+};
+
+// ---- jobs ---------------------------------------------------------------------------------------------------------
+
+struct TopologySpec {
+  enum class Mode : std::uint8_t { kNone, kHard, kSoft } mode = Mode::kNone;
+  std::optional<std::int32_t> highest_tier;
+  std::string highest_tier_name;  // "" if not given
+
+  [[nodiscard]] bool present() const { return mode != Mode::kNone; }
+  bool operator==(const TopologySpec&) const = default;
+};
+
+struct SubGroupPolicy {
+  std::string name;
+  std::optional<LabelSelector> selector;  // none: every pod
+  std::vector<std::string> match_label_keys;
+  std::int32_t size = 1;  // the gang of one sub-group
+  std::int32_t min_sub_groups = 0;
+  TopologySpec topology;
+};
+
+// The first policy whose selector matches and all of whose keys have a non-empty value; none for the default sub-job.
+[[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies, const Labels& pod_labels);
+
+enum class JobPhase : std::uint8_t { kPending, kInqueue, kRunning, kUnknown, kCompleted };
+[[nodiscard]] const char* ToString(JobPhase phase);
+
+struct JobSpec {
+  std::string name;  // "namespace/podgroup"
+  std::string uid;
+  std::string queue;
+  std::int32_t priority = 0;
+  std::int32_t min_available = 0;
+  std::map<std::string, std::int32_t, std::less<>> min_task_member;  // by role
+  std::optional<Resources> min_resources;
+  TopologySpec topology;
+  std::vector<SubGroupPolicy> sub_groups;
+  Time created{};
+  JobPhase phase = JobPhase::kPending;
+};
+
+// Tasks counted by status, and what follows from the counts.
+struct TaskCounts {
+  std::array<std::int32_t, kTaskStatusCount> by_status{};
+  std::int32_t pending_best_effort = 0;
+
+  [[nodiscard]] std::int32_t Of(TaskStatus status) const { return by_status[static_cast<std::size_t>(status)]; }
+  [[nodiscard]] std::int32_t Total() const;
+  // Bound, Binding, Running, Allocated.
+  [[nodiscard]] std::int32_t Allocated() const;
+  // Allocated and Succeeded, and BestEffort tasks, which need no room.
+  [[nodiscard]] std::int32_t Ready() const;
+  // Ready, Pipelined and Pending (BestEffort ones once).
+  [[nodiscard]] std::int32_t Valid() const;
+};
+
+struct SubJob {
+  std::string name;  // "" for the default sub-job, else "<policy>-<values>"
+  std::optional<SubGroupKey> key;
+  std::int32_t min_available = 1;
+  std::int64_t match_index = 0;  // the first value as a number, else 0
+  TopologySpec topology;
+  std::vector<TaskId> tasks;
+  TaskCounts counts;
+  std::string allocated_hypernode;  // "" if none
+};
+
+struct Role {
+  std::string name;
+  std::int32_t min_member = 0;
+  TaskCounts counts;
+};
+
+struct Job {
+  JobSpec spec;
+  QueueId queue;  // none: the queue does not exist
+  JobPhase phase = JobPhase::kPending;
+  std::vector<SubJob> sub_jobs;  // [0] is the default sub-job, also when it is empty
+  std::vector<Role> roles;
+  TaskCounts counts;
+  Resources allocated;               // of allocated and pipelined tasks
+  std::string allocated_hypernode;   // "" if none
+  bool alive = false;
+
+  [[nodiscard]] bool HasTopology() const;
+  [[nodiscard]] bool HasHardTopology() const;
+};
+
+// ---- queues -------------------------------------------------------------------------------------------------------
+
+// Limits for the resources that are named, 0 included.
+using ResourceLimits = std::map<ResourceId, Amount>;
+
+struct QueueSpec {
+  std::string name;
+  std::string uid;
+  std::int32_t weight = 1;
+  std::int32_t priority = 0;
+  bool open = true;
+  bool reclaimable = true;
+  ResourceLimits capability;  // a resource that is not named is not limited
+  Resources guarantee;
+  ResourceLimits deserved;
+  std::string parent;
+  Time created{};
+};
+
+struct Queue {
+  QueueSpec spec;
+  Resources allocated;  // of allocated and pipelined tasks of its jobs
+  Resources pending;    // asked for by pending tasks of its jobs
+  bool alive = false;
+};
+
+}  // namespace strata

@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "model/cluster_state.h"
+#include "sched/config.h"
+#include "sched/score.h"
+
+// The extension points of the cycle. A plugin is one class that derives from Plugin and from the points it serves; the
+// switches of its configuration say which of them are asked. Every method is a pure question: state in, answer out.
+namespace strata {
+
+// Why something is not done: one CamelCase word of docs/reasons.md and one sentence for the user.
+struct Refusal {
+  std::string reason;
+  std::string message;
+
+  bool operator==(const Refusal&) const = default;
+};
+
+class Plugin {
+ public:
+  Plugin() = default;
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+  virtual ~Plugin() = default;
+
+  // A cycle begins. `state` outlives it; what it holds at this moment is "session open".
+  virtual void Open(const ClusterState& state, Time now) {
+    static_cast<void>(state);
+    static_cast<void>(now);
+  }
+};
+
+// Who comes first: negative when `a` does, positive when `b` does, 0 when this plugin does not mind.
+class OrderPoint {
+ public:
+  virtual ~OrderPoint() = default;
+  [[nodiscard]] virtual int CompareQueues(const Queue& a, const Queue& b) const;
+  [[nodiscard]] virtual int CompareJobs(const Job& a, const Job& b) const;
+  [[nodiscard]] virtual int CompareSubJobs(const Job& job, const SubJob& a, const SubJob& b) const;
+  [[nodiscard]] virtual int CompareTasks(const Task& a, const Task& b) const;
+};
+
+enum class Vote : std::int8_t { kReject = -1, kAbstain = 0, kPermit = 1 };
+
+struct Ballot {
+  Vote vote = Vote::kAbstain;
+  Refusal refusal;  // with kReject
+};
+
+// The gates a job passes.
+class JobGatePoint {
+ public:
+  virtual ~JobGatePoint() = default;
+  // Can it ever start as it stands? (never switched off)
+  [[nodiscard]] virtual std::optional<Refusal> Invalid(const Job& job) const;
+  // May it enter its queue (PodGroup phase Inqueue)?
+  [[nodiscard]] virtual Ballot Enqueueable(const Job& job) const;
+  virtual void OnEnqueued(const Job& job);
+  // Enough tasks have a node to start; enough have one or wait for one.
+  [[nodiscard]] virtual bool Ready(const Job& job) const;
+  [[nodiscard]] virtual Vote Pipelined(const Job& job) const;
+};
+
+class SubJobGatePoint {
+ public:
+  virtual ~SubJobGatePoint() = default;
+  [[nodiscard]] virtual bool SubJobReady(const Job& job, const SubJob& sub_job) const;
+  [[nodiscard]] virtual Vote SubJobPipelined(const Job& job, const SubJob& sub_job) const;
+};
+
+// What a queue may have.
+class QuotaPoint {
+ public:
+  virtual ~QuotaPoint() = default;
+  // Gets nothing more in this cycle.
+  [[nodiscard]] virtual bool Overused(QueueId queue) const;
+  // May it have `request` more now? The refusal says what is used up.
+  [[nodiscard]] virtual std::optional<Refusal> Exhausted(QueueId queue, const Resources& request) const;
+};
+
+// Which nodes take a class of tasks, resources aside. AdmitsSpec looks at the node's spec alone and is remembered until the
+// spec changes; AdmitsNow looks at what runs there.
+class NodeFilterPoint {
+ public:
+  virtual ~NodeFilterPoint() = default;
+  [[nodiscard]] virtual bool AdmitsSpec(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
+  [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
+  // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint {...}").
+  [[nodiscard]] virtual std::string Reason(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
+};
+
+// Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the plugin's weight is in it.
+class NodeScorePoint {
+ public:
+  virtual ~NodeScorePoint() = default;
+  virtual void ScoreNodes(const ClusterState& state,
+                          const ClassSpec& spec,
+                          std::span<const NodeId> nodes,
+                          std::span<Score> out) const = 0;
+};
+
+// Scores that are scaled over all nodes that take the task.
+class ScaledScorePoint {
+ public:
+  virtual ~ScaledScorePoint() = default;
+  // True when every node would get the same, so that the score can be left out of a choice.
+  [[nodiscard]] virtual bool IsUniform(const ClusterState& state, const ClassSpec& spec) const = 0;
+  virtual void ScoreFeasible(const ClusterState& state,
+                             const ClassSpec& spec,
+                             std::span<const NodeId> feasible,
+                             std::span<Score> out) const = 0;
+};
+
+// The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once per chain.
+struct ChainGroup {
+  ChainId chain;
+  HyperNodeId leaf;              // lowest HyperNode of the chain
+  std::uint32_t feasible = 0;    // nodes of the chain (in the domain searched) that take the task
+  std::int32_t lca_tier = 0;     // tier of the LCA of `leaf` and Placement::allocated; meaningless without the latter
+  bool same_as_allocated = false;  // leaf == Placement::allocated
+  std::uint32_t tasks_on_leaf = 0;  // tasks of the sub-job that have a node in `leaf`
+};
+
+// The task about to be placed.
+struct Placement {
+  const Job* job = nullptr;
+  const SubJob* sub_job = nullptr;
+  const ClassSpec* spec = nullptr;
+  HyperNodeId allocated;  // LCA of what the sub-job has so far; none for its first task
+};
+
+class ChainScorePoint {
+ public:
+  virtual ~ChainScorePoint() = default;
+  // `out[i]` belongs to `groups[i]`. Groups without feasible nodes may get anything.
+  virtual void ScoreChains(const ClusterState& state,
+                           const Placement& placement,
+                           std::span<const ChainGroup> groups,
+                           std::span<Score> out) const = 0;
+};
+
+// Where to look for a gang.
+struct GradientQuery {
+  HyperNodeId within;       // search at or below this
+  HyperNodeId allocated;    // where the gang already runs, none if nowhere
+  std::int32_t limit = 0;   // highest tier allowed
+  const Resources* need = nullptr;
+  bool explain = false;     // also fill Gradient::Tier::rejected
+};
+
+struct Gradient {
+  struct Rejected {
+    HyperNodeId hypernode;
+    std::string reason;
+  };
+  struct Tier {
+    std::int32_t tier = 0;
+    std::vector<HyperNodeId> eligible;  // ascending by name
+    std::vector<Rejected> rejected;     // ascending by name; only when asked for
+  };
+  HyperNodeId root;          // where the search began; none when there is no place to search
+  std::vector<Tier> tiers;   // ascending
+  std::string error;         // why there is no root
+};
+
+class GradientPoint {
+ public:
+  virtual ~GradientPoint() = default;
+  [[nodiscard]] virtual Gradient Find(const ClusterState& state, const GradientQuery& query) const = 0;
+};
+
+struct HyperNodeScoreQuery {
+  const SubJob* sub_job = nullptr;
+  const Resources* pending = nullptr;  // of all its pending tasks
+  const Resources* need = nullptr;     // what its gang needs
+};
+
+class HyperNodeScorePoint {
+ public:
+  virtual ~HyperNodeScorePoint() = default;
+  virtual void ScoreHyperNodes(const ClusterState& state,
+                               const HyperNodeScoreQuery& query,
+                               std::span<const HyperNodeId> hypernodes,
+                               std::span<Score> out) const = 0;
+};
+
+// Tasks of the sub-job that have a node below `hypernode`.
+[[nodiscard]] std::uint32_t TasksIn(const ClusterState& state, const SubJob& sub_job, HyperNodeId hypernode);
+
+}  // namespace strata

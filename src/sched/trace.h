@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sched/score.h"
+
+// What was decided and why, as values. Records are made only when someone listens, and never change a decision.
+// Names, not ids: a record outlives the cycle.
+namespace strata {
+
+using ScoresByName = std::map<std::string, Score>;
+
+struct GradientRecord {
+  struct Rejected {
+    std::string hypernode;
+    std::string reason;
+  };
+  struct Tier {
+    std::int32_t tier = 0;
+    std::vector<std::string> eligible;
+    std::vector<Rejected> rejected;
+  };
+  std::string job;
+  std::string sub_job;
+  std::string root;
+  std::vector<Tier> tiers;
+};
+
+struct HyperNodeScoreRecord {
+  std::string job;
+  std::string sub_job;
+  std::map<std::string, ScoresByName> scores;  // by plugin
+  ScoresByName total;
+  std::vector<std::string> failed;  // in the order they were tried
+  std::string chosen;               // "" if none
+};
+
+struct NodeScoreRecord {
+  std::string job;
+  std::string pod;
+  std::string hypernode;
+  std::map<std::string, ScoresByName> scores;  // by plugin
+  ScoresByName total;
+  std::string chosen;
+};
+
+struct RejectRecord {
+  std::string job;
+  std::string pod;
+  std::string node;
+  std::string plugin;  // "resources" when there is no room
+  std::string reason;
+};
+
+// One step of a transaction.
+struct StepRecord {
+  enum class Kind : std::uint8_t { kAllocate, kPipeline, kEvict, kCommit, kDiscard } kind = Kind::kAllocate;
+  std::string job;
+  std::string pod;        // allocate, pipeline, evict
+  std::string node;       // likewise
+  std::string hypernode;  // commit, discard: the domain of the search, "" if none
+};
+
+using TraceRecord = std::variant<GradientRecord, HyperNodeScoreRecord, NodeScoreRecord, RejectRecord, StepRecord>;
+
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  virtual void Record(TraceRecord record) = 0;
+};
+
+}  // namespace strata
