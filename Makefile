@@ -82,5 +82,6 @@ packages:
 
 # CMake watches its own files; the presets it does not.
 build/build.ninja: CMakePresets.json
-	@cmake --preset release
+	@echo 'Configuring build/ (preset release)'
+	@cmake --preset release >/dev/null
 	@touch $@

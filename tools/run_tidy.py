@@ -2,8 +2,8 @@
 """Runs clang-tidy over the files of build/compile_commands.json, on all cores.
 
 A file that was clean is not looked at again until it, something it includes, its compile command,
-a .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Test files are held to
-tests/.clang-tidy wherever they stand.
+a .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
+held to tests/.clang-tidy wherever they stand.
 
 Usage: tools/run_tidy.py [--profile] [path-prefix...]. Exit status 1 when there are findings.
 """
@@ -25,13 +25,11 @@ BUILD = ROOT / "build"
 CACHE = BUILD / "tidy-cache"
 TIDY = "clang-tidy-14"
 FOLDERS = ("src/", "tests/", "bench/")
-# The commands are g++'s; clang's own warnings come on top of them.
-EXTRA_ARGS = ["--extra-arg=-Wthread-safety", "--extra-arg=-Wno-unknown-warning-option"]
 FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ")
 
 
 def is_test(name):
-    return name.startswith("tests/") or name.endswith("_test.cc")
+    return name.startswith(("tests/", "bench/")) or name.endswith("_test.cc")
 
 
 @functools.lru_cache(maxsize=None)
@@ -79,7 +77,7 @@ def was_clean(entry, note):
 def tidy(entry, name, profile):
     """Returns (findings as text, whether clean, seconds)."""
     started = time.monotonic()
-    command = [TIDY, "--quiet", "-p", str(BUILD), *EXTRA_ARGS, entry["file"]]
+    command = [TIDY, "--quiet", "-p", str(BUILD), entry["file"]]
     if is_test(name) and (ROOT / "tests/.clang-tidy").exists():
         command.insert(1, f"--config-file={ROOT / 'tests/.clang-tidy'}")
     if profile:
