@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,6 +18,7 @@ class NamePattern {
 
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] bool Matches(std::string_view name) const;
+  bool operator==(const NamePattern& other) const { return text() == other.text(); }
 
  private:
   struct Compiled;
