@@ -20,8 +20,8 @@ check() {
 
 shell_scripts() {
   local scripts
-  mapfile -t scripts < <(git ls-files --cached --others --exclude-standard |
-    xargs --delimiter='\n' --no-run-if-empty grep --files-with-matches --max-count=1 -E '^#!.*\b(ba)?sh\b')
+  mapfile -t scripts < <(find . \( -path ./build -o -path ./.git \) -prune -o -type f -print0 |
+    xargs -0 grep --files-with-matches --max-count=1 -E '^#!.*\b(ba)?sh\b')
   if ! command -v shellcheck >/dev/null; then
     echo "   shellcheck is not installed, skipped"
     return 0
