@@ -28,7 +28,8 @@ bool HasPreference(const NodeSpec& spec) {
 
 // True for statuses in which a task takes room on its node.
 bool HoldsNode(TaskStatus status) {
-  return status != TaskStatus::kPending && status != TaskStatus::kSucceeded && status != TaskStatus::kFailed;
+  return status != TaskStatus::kPending && status != TaskStatus::kSucceeded &&
+         status != TaskStatus::kFailed;
 }
 
 template <typename IdType>
@@ -45,7 +46,9 @@ void InsertSorted(std::vector<IdType>& ids, IdType id, const Key& key_of) {
   ids.insert(std::lower_bound(ids.begin(), ids.end(), id, before), id);
 }
 
-void AddTo(Resources& sum, const Resources& part, int sign) { sign > 0 ? sum.Add(part) : sum.Sub(part); }
+void AddTo(Resources& sum, const Resources& part, int sign) {
+  sign > 0 ? sum.Add(part) : sum.Sub(part);
+}
 
 void AddTo(ResourceTable& table, std::size_t row, const Resources& part, int sign) {
   sign > 0 ? table.Add(row, part) : table.Sub(row, part);
@@ -67,24 +70,29 @@ void Count(TaskCounts& counts, const Task& task, int sign) {
 
 }  // namespace
 
-// ---- nodes and HyperNodes -------------------------------------------------------------------------------------------
+// ---- nodes and HyperNodes
+// -------------------------------------------------------------------------------------------
 
 void ClusterState::GrowTables() {
   const std::size_t rows = nodes_.size();
   const std::size_t stride = resource_names_.size();
   if (rows <= allocatable_.rows() && stride <= allocatable_.stride()) return;
-  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) table->Reserve(rows, stride);
+  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_})
+    table->Reserve(rows, stride);
   if (stride > sums_.allocatable.stride()) sums_.stale = true;
 }
 
-Result<Resources> ClusterState::Replace(const Resources& total, const Resources& out, const Resources& in) const {
+Result<Resources> ClusterState::Replace(const Resources& total,
+                                        const Resources& out,
+                                        const Resources& in) const {
   Resources next = total;
   next.Sub(out);
   for (std::size_t i = 0; i < in.size(); ++i) {
     const auto id = IdAt<ResourceId>(i);
     Amount sum = 0;
     if (__builtin_add_overflow(next.Get(id), in.Get(id), &sum)) {
-      return Fail(Code::kInvalidArgument, "the total of " + resource_names_.name(id) + " in the cluster overflows 64 bits");
+      return Fail(Code::kInvalidArgument,
+                  "the total of " + resource_names_.name(id) + " in the cluster overflows 64 bits");
     }
   }
   next.Add(in);
@@ -122,14 +130,31 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   nodes_with_preferences_ += HasPreference(spec) ? 1 : 0;
   tree_.UpsertNode(id, spec.name, spec.labels);
   sums_.stale = true;
-  versions_[id.index()] = next_version_;
-  spec_versions_[id.index()] = next_version_++;
+  spec_versions_[id.index()] = Touch(id);
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
     for (const TaskId task : it->second) Move(task, tasks_[task.index()].status, id);
     homeless_.erase(it);
   }
   return id;
+}
+
+std::uint64_t ClusterState::Touch(NodeId node) {
+  // Bounded memory: a reader that slept through this many changes looks at every node again.
+  constexpr std::size_t kRemembered = std::size_t{1} << 20U;
+  if (touched_.size() >= kRemembered) {
+    first_touch_ += touched_.size();
+    touched_.clear();
+  }
+  const std::uint64_t version = NextVersion();
+  touched_.push_back(node);
+  versions_[node.index()] = version;
+  return version;
+}
+
+std::optional<std::span<const NodeId>> ClusterState::TouchedSince(std::uint64_t version) const {
+  if (version < first_touch_) return std::nullopt;
+  return std::span(touched_).subspan(version - first_touch_);
 }
 
 void ClusterState::RemoveNode(NodeId id) {
@@ -141,7 +166,8 @@ void ClusterState::RemoveNode(NodeId id) {
   }
   nodes_with_preferences_ -= HasPreference(spec) ? 1 : 0;
   total_allocatable_.Sub(spec.allocatable);
-  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) table->ClearRow(id.index());
+  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_})
+    table->ClearRow(id.index());
   tree_.RemoveNode(id);
   sums_.stale = true;
   node_ids_.erase(node_ids_.find(spec.name));
@@ -161,11 +187,13 @@ void ClusterState::RemoveHyperNode(std::string_view name) {
 }
 
 void ClusterState::RebuildSums() const {
-  // The node tables do not say which part of "future idle" is pipelined, so a rebuild belongs between cycles.
+  // The node tables do not say which part of "future idle" is pipelined, so a rebuild belongs
+  // between cycles.
   CHECK(pipelined_tasks_ == 0);
   const std::size_t rows = tree_.hypernodes().size();
   const std::size_t stride = resource_names_.size();
-  for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle}) table->Clear(rows, stride);
+  for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle})
+    table->Clear(rows, stride);
   for (const NodeId node : live_nodes_) {
     for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(node))) {
       sums_.allocatable.AddRow(hypernode.index(), allocatable_[node.index()]);
@@ -182,7 +210,8 @@ std::optional<NodeId> ClusterState::FindNode(std::string_view name) const {
   return it == node_ids_.end() ? std::nullopt : std::optional(it->second);
 }
 
-// ---- queues and jobs ------------------------------------------------------------------------------------------------
+// ---- queues and jobs
+// ------------------------------------------------------------------------------------------------
 
 QueueId ClusterState::UpsertQueue(QueueSpec spec) {
   if (const auto known = FindQueue(spec.name)) {
@@ -192,7 +221,9 @@ QueueId ClusterState::UpsertQueue(QueueSpec spec) {
   const auto id = IdAt<QueueId>(queues_.size());
   queue_ids_.emplace(spec.name, id);
   queues_.push_back(Queue{.spec = std::move(spec), .allocated = {}, .pending = {}, .alive = true});
-  InsertSorted(live_queues_, id, [&](QueueId q) -> const std::string& { return queues_[q.index()].spec.name; });
+  InsertSorted(live_queues_, id, [&](QueueId q) -> const std::string& {
+    return queues_[q.index()].spec.name;
+  });
   const std::string& name = queues_[id.index()].spec.name;
   for (const JobId job_id : live_jobs_) {
     Job& job = jobs_[job_id.index()];
@@ -202,7 +233,8 @@ QueueId ClusterState::UpsertQueue(QueueSpec spec) {
       for (const TaskId task : sub.tasks) {
         const Task& t = tasks_[task.index()];
         const Resources& request = task_class(t.class_id).request;
-        if (IsAllocated(t.status) || t.status == TaskStatus::kPipelined) queues_[id.index()].allocated.Add(request);
+        if (IsAllocated(t.status) || t.status == TaskStatus::kPipelined)
+          queues_[id.index()].allocated.Add(request);
         if (t.status == TaskStatus::kPending) queues_[id.index()].pending.Add(request);
       }
     }
@@ -221,16 +253,19 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
     job_ids_.emplace(spec.name, id);
     job.sub_jobs.emplace_back();
   }
-  // Tasks are counted in the old queue and by the old roles: take them out and put them back under the new spec.
+  // Tasks are counted in the old queue and by the old roles: take them out and put them back under
+  // the new spec.
   const std::string old_queue = job.spec.queue;
   job.phase = spec.phase;
   job.spec = std::move(spec);
   if (!known) {
-    InsertSorted(live_jobs_, id, [&](JobId j) -> const std::string& { return jobs_[j.index()].spec.name; });
+    InsertSorted(
+        live_jobs_, id, [&](JobId j) -> const std::string& { return jobs_[j.index()].spec.name; });
   }
   if (!known || old_queue != job.spec.queue) {
     std::vector<TaskId> tasks;
-    for (const SubJob& sub : job.sub_jobs) tasks.insert(tasks.end(), sub.tasks.begin(), sub.tasks.end());
+    for (const SubJob& sub : job.sub_jobs)
+      tasks.insert(tasks.end(), sub.tasks.begin(), sub.tasks.end());
     for (const TaskId task : tasks) Account(task, -1);
     job.queue = FindQueue(job.spec.queue).value_or(QueueId{});
     for (const TaskId task : tasks) Account(task, +1);
@@ -238,7 +273,8 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
   SubJob& fallback = job.sub_jobs[0];
   fallback.min_available = job.spec.sub_groups.empty() ? job.spec.min_available : 1;
   fallback.topology = job.spec.topology;
-  for (const auto& [role, min_member] : job.spec.min_task_member) job.roles[RoleOf(job, role)].min_member = min_member;
+  for (const auto& [role, min_member] : job.spec.min_task_member)
+    job.roles[RoleOf(job, role)].min_member = min_member;
   return id;
 }
 
@@ -264,7 +300,8 @@ std::optional<QueueId> ClusterState::FindQueue(std::string_view name) const {
   return it == queue_ids_.end() ? std::nullopt : std::optional(it->second);
 }
 
-// ---- tasks ----------------------------------------------------------------------------------------------------------
+// ---- tasks
+// ----------------------------------------------------------------------------------------------------------
 
 ClassId ClusterState::InternClass(ClassSpec spec) {
   const auto [it, added] = class_ids_.try_emplace(std::move(spec), IdAt<ClassId>(classes_.size()));
@@ -273,7 +310,8 @@ ClassId ClusterState::InternClass(ClassSpec spec) {
 }
 
 std::uint32_t ClusterState::RoleOf(Job& job, const std::string& name) {
-  const auto it = std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
+  const auto it = std::find_if(
+      job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
   if (it != job.roles.end()) return static_cast<std::uint32_t>(it - job.roles.begin());
   job.roles.push_back(Role{.name = name, .min_member = 0, .counts = {}});
   return static_cast<std::uint32_t>(job.roles.size() - 1);
@@ -303,7 +341,8 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   if (id.index() == tasks_.size()) tasks_.emplace_back();
   GrowTables();
   const auto node = spec.node_name.empty() ? std::nullopt : FindNode(spec.node_name);
-  if (!spec.node_name.empty() && !node && HoldsNode(spec.status)) homeless_[spec.node_name].push_back(id);
+  if (!spec.node_name.empty() && !node && HoldsNode(spec.status))
+    homeless_[spec.node_name].push_back(id);
   Task& task = tasks_[id.index()];
   task = Task{.name = std::move(spec.name),
               .uid = std::move(spec.uid),
@@ -341,7 +380,9 @@ void ClusterState::RemoveTask(TaskId id) {
   free_tasks_.push_back(id.value);
 }
 
-void ClusterState::SetTaskStatus(TaskId id, TaskStatus status) { Move(id, status, tasks_[id.index()].node); }
+void ClusterState::SetTaskStatus(TaskId id, TaskStatus status) {
+  Move(id, status, tasks_[id.index()].node);
+}
 
 void ClusterState::AccountOnNode(TaskId id, int sign) {
   const Task& task = tasks_[id.index()];
@@ -364,7 +405,7 @@ void ClusterState::AccountOnNode(TaskId id, int sign) {
     releasing_tasks_ += static_cast<std::size_t>(sign);
   }
   AddTo(tasks_on_[row], std::span(&id, 1), sign);
-  versions_[row] = next_version_++;
+  Touch(task.node);
   if (sums_.stale) return;
   for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(task.node))) {
     AddTo(sums_.used, hypernode.index(), spec.request, sign);
@@ -397,7 +438,8 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
   Task& task = tasks_[id.index()];
   if (node == task.node && IsAllocated(status) && IsAllocated(task.status) && task.job.valid()) {
     Job& job = jobs_[task.job.index()];  // only the counts tell these statuses apart
-    TaskCounts* const counts[] = {&job.counts, &job.sub_jobs[task.sub_job].counts, &job.roles[task.role].counts};
+    TaskCounts* const counts[] = {
+        &job.counts, &job.sub_jobs[task.sub_job].counts, &job.roles[task.role].counts};
     for (TaskCounts* count : counts) Count(*count, task, -1);
     task.status = status;
     for (TaskCounts* count : counts) Count(*count, task, +1);
@@ -417,7 +459,8 @@ std::vector<TaskId> ClusterState::AllTasks() const {
   return all;
 }
 
-// ---- decisions ------------------------------------------------------------------------------------------------------
+// ---- decisions
+// ------------------------------------------------------------------------------------------------------
 
 void ClusterState::Allocate(TaskId id, NodeId node) {
   const Task& task = tasks_[id.index()];

@@ -19,14 +19,17 @@
 
 namespace strata {
 
-// The cluster as the scheduler sees it: nodes, HyperNodes, queues, jobs and tasks, with every sum kept up to date.
+// The cluster as the scheduler sees it: nodes, HyperNodes, queues, jobs and tasks, with every sum
+// kept up to date.
 //
-// Events from outside (Upsert*, Remove*, SetTask) come between cycles and cost what they change. Decisions inside a cycle are
-// changes of tasks in a journal: take a Savepoint, Allocate and Pipeline, and RollbackTo it, which restores every sum to the
-// last unit (tests/property). There is one writer and no lock.
+// Events from outside (Upsert*, Remove*, SetTask) come between cycles and cost what they change.
+// Decisions inside a cycle are changes of tasks in a journal: take a Savepoint, Allocate and
+// Pipeline, and RollbackTo it, which restores every sum to the last unit (tests/property). There is
+// one writer and no lock.
 //
-// Sums are exact 64-bit integers. The two grand totals (allocatable of all nodes, requests of all tasks) are checked for
-// overflow as objects come in; every other sum is a part of one of them and cannot overflow.
+// Sums are exact 64-bit integers. The two grand totals (allocatable of all nodes, requests of all
+// tasks) are checked for overflow as objects come in; every other sum is a part of one of them and
+// cannot overflow.
 //
 // Ids are small, stable while the object lives, and reused afterwards.
 class ClusterState {
@@ -37,7 +40,8 @@ class ClusterState {
   ResourceNames& resource_names() { return resource_names_; }
   [[nodiscard]] const ResourceNames& resource_names() const { return resource_names_; }
 
-  // Adds the node or replaces what is known of it; tasks on it stay. kInvalidArgument when a grand total would overflow.
+  // Adds the node or replaces what is known of it; tasks on it stay. kInvalidArgument when a grand
+  // total would overflow.
   Result<NodeId> UpsertNode(NodeSpec spec);
   // Its tasks stay, on no node, until they are removed or the node comes back.
   void RemoveNode(NodeId node);
@@ -56,7 +60,9 @@ class ClusterState {
   // The world moved on: a binding task runs, a running one terminates.
   void SetTaskStatus(TaskId task, TaskStatus status);
   void SetJobPhase(JobId job, JobPhase phase) { jobs_[job.index()].phase = phase; }
-  void SetAllocatedHyperNode(JobId job, std::string name) { jobs_[job.index()].allocated_hypernode = std::move(name); }
+  void SetAllocatedHyperNode(JobId job, std::string name) {
+    jobs_[job.index()].allocated_hypernode = std::move(name);
+  }
   void SetAllocatedHyperNode(JobId job, std::size_t sub_job, std::string name) {
     jobs_[job.index()].sub_jobs[sub_job].allocated_hypernode = std::move(name);
   }
@@ -69,9 +75,11 @@ class ClusterState {
   void RollbackTo(Savepoint savepoint);
   // Tasks changed since `savepoint`, oldest first.
   [[nodiscard]] std::vector<TaskId> ChangedSince(Savepoint savepoint) const;
-  // Makes what was decided final: allocated tasks become binding; pipelined ones are held. The journal is empty afterwards.
+  // Makes what was decided final: allocated tasks become binding; pipelined ones are held. The
+  // journal is empty afterwards.
   void Commit();
-  // Keeps what was decided as a reservation for the rest of the cycle. The journal is empty afterwards.
+  // Keeps what was decided as a reservation for the rest of the cycle. The journal is empty
+  // afterwards.
   void Hold();
   // Ends the cycle: every task that was held is pending again.
   void ReleaseHeld();
@@ -82,20 +90,29 @@ class ClusterState {
   [[nodiscard]] const NodeSpec& node(NodeId id) const { return nodes_[id.index()]; }
   [[nodiscard]] std::optional<NodeId> FindNode(std::string_view name) const;
   [[nodiscard]] std::size_t node_slots() const { return nodes_.size(); }  // ids are below this
-  [[nodiscard]] std::span<const Amount> Allocatable(NodeId id) const { return allocatable_[id.index()]; }
+  [[nodiscard]] std::span<const Amount> Allocatable(NodeId id) const {
+    return allocatable_[id.index()];
+  }
   [[nodiscard]] std::span<const Amount> Used(NodeId id) const { return used_[id.index()]; }
   // allocatable - used; negative when a node shrank under its tasks.
   [[nodiscard]] std::span<const Amount> Idle(NodeId id) const { return idle_[id.index()]; }
   // idle + releasing - pipelined.
-  [[nodiscard]] std::span<const Amount> FutureIdle(NodeId id) const { return future_idle_[id.index()]; }
+  [[nodiscard]] std::span<const Amount> FutureIdle(NodeId id) const {
+    return future_idle_[id.index()];
+  }
   [[nodiscard]] Amount NonzeroCpu(NodeId id) const { return nonzero_[id.index()].cpu; }
   [[nodiscard]] Amount NonzeroMemory(NodeId id) const { return nonzero_[id.index()].memory; }
   // What takes room there, in no particular order.
   [[nodiscard]] std::span<const TaskId> TasksOn(NodeId id) const { return tasks_on_[id.index()]; }
   [[nodiscard]] std::span<const HostPort> PortsInUse(NodeId id) const { return ports_[id.index()]; }
-  // Moves with every change of what is on the node; SpecVersion with every change of its spec.
+  // Moves with every change of the node or of what is on it; SpecVersion with every change of its
+  // spec. Never 0.
   [[nodiscard]] std::uint64_t Version(NodeId id) const { return versions_[id.index()]; }
   [[nodiscard]] std::uint64_t SpecVersion(NodeId id) const { return spec_versions_[id.index()]; }
+  // The version that the next change will have, and the nodes changed since one (with repetitions);
+  // none when that is too long ago to be remembered.
+  [[nodiscard]] std::uint64_t NextVersion() const { return first_touch_ + touched_.size(); }
+  [[nodiscard]] std::optional<std::span<const NodeId>> TouchedSince(std::uint64_t version) const;
   // Nodes that carry a PreferNoSchedule taint.
   [[nodiscard]] std::size_t nodes_with_preferences() const { return nodes_with_preferences_; }
   // True when something in the cluster is being released.
@@ -103,11 +120,19 @@ class ClusterState {
 
   // ---- HyperNodes ----
   [[nodiscard]] const HyperNodeTree& tree() const { return tree_; }
-  [[nodiscard]] std::span<const Amount> Allocatable(HyperNodeId id) const { return Sums().allocatable[id.index()]; }
+  [[nodiscard]] std::span<const Amount> Allocatable(HyperNodeId id) const {
+    return Sums().allocatable[id.index()];
+  }
   // Used and pipelined of its nodes: what the HyperNode scores count.
-  [[nodiscard]] std::span<const Amount> Used(HyperNodeId id) const { return Sums().used[id.index()]; }
-  [[nodiscard]] std::span<const Amount> Idle(HyperNodeId id) const { return Sums().idle[id.index()]; }
-  [[nodiscard]] std::span<const Amount> FutureIdle(HyperNodeId id) const { return Sums().future_idle[id.index()]; }
+  [[nodiscard]] std::span<const Amount> Used(HyperNodeId id) const {
+    return Sums().used[id.index()];
+  }
+  [[nodiscard]] std::span<const Amount> Idle(HyperNodeId id) const {
+    return Sums().idle[id.index()];
+  }
+  [[nodiscard]] std::span<const Amount> FutureIdle(HyperNodeId id) const {
+    return Sums().future_idle[id.index()];
+  }
 
   // ---- workload ----
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
@@ -115,11 +140,14 @@ class ClusterState {
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues_[id.index()]; }
   [[nodiscard]] const ClassSpec& task_class(ClassId id) const { return *classes_[id.index()]; }
   [[nodiscard]] std::size_t class_count() const { return classes_.size(); }
-  [[nodiscard]] std::span<const JobId> jobs() const { return live_jobs_; }      // ascending by name
-  [[nodiscard]] std::span<const QueueId> queues() const { return live_queues_; }  // ascending by name
+  [[nodiscard]] std::span<const JobId> jobs() const { return live_jobs_; }  // ascending by name
+  [[nodiscard]] std::span<const QueueId> queues() const {
+    return live_queues_;
+  }  // ascending by name
   [[nodiscard]] std::optional<JobId> FindJob(std::string_view name) const;
   [[nodiscard]] std::optional<QueueId> FindQueue(std::string_view name) const;
-  // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by id.
+  // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by
+  // id.
   [[nodiscard]] std::vector<TaskId> AllTasks() const;
 
  private:
@@ -143,8 +171,12 @@ class ClusterState {
   }
   void RebuildSums() const;
   void GrowTables();
-  // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource would overflow.
-  [[nodiscard]] Result<Resources> Replace(const Resources& total, const Resources& out, const Resources& in) const;
+  std::uint64_t Touch(NodeId node);
+  // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource
+  // would overflow.
+  [[nodiscard]] Result<Resources> Replace(const Resources& total,
+                                          const Resources& out,
+                                          const Resources& in) const;
   // Adds (+1) or removes (-1) the task's part in every sum, by its present status and node.
   void Account(TaskId id, int sign);
   void AccountOnNode(TaskId id, int sign);
@@ -166,13 +198,15 @@ class ClusterState {
   std::vector<Nonzero> nonzero_;
   std::vector<std::vector<HostPort>> ports_;
   std::vector<std::uint64_t> versions_, spec_versions_;
-  std::uint64_t next_version_ = 1;
+  std::vector<NodeId> touched_;  // the node whose change has version first_touch_ + i
+  std::uint64_t first_touch_ = 1;
   std::size_t nodes_with_preferences_ = 0;
   std::size_t releasing_tasks_ = 0;
   mutable HyperNodeSums sums_;
 
   std::vector<Task> tasks_;
-  std::map<std::string, std::vector<TaskId>, std::less<>> homeless_;  // tasks on nodes that are not there, by node name
+  std::map<std::string, std::vector<TaskId>, std::less<>>
+      homeless_;  // tasks on nodes that are not there, by node name
   std::vector<std::uint32_t> free_tasks_;
   std::vector<Job> jobs_;
   std::vector<JobId> live_jobs_;

@@ -12,7 +12,8 @@ namespace strata {
 struct NodeSpec {
   std::string name;
   Labels labels;
-  std::vector<Taint> taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
+  std::vector<Taint>
+      taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
   bool unschedulable = false;
   Resources allocatable;
 };

@@ -8,7 +8,8 @@ namespace strata {
 
 ResourceUnit UnitOf(std::string_view resource_name) {
   if (resource_name == "pods") return ResourceUnit::kOne;
-  if (resource_name == "memory" || resource_name == "ephemeral-storage" || resource_name.starts_with("hugepages-")) {
+  if (resource_name == "memory" || resource_name == "ephemeral-storage" ||
+      resource_name.starts_with("hugepages-")) {
     return ResourceUnit::kByte;
   }
   return ResourceUnit::kMilli;
@@ -64,7 +65,7 @@ bool Resources::IsBestEffort() const {
 
 bool Resources::FitsIn(std::span<const Amount> row) const {
   for (std::size_t i = 0; i < amounts_.size(); ++i) {
-    if (amounts_[i] > (i < row.size() ? row[i] : 0)) return false;
+    if (amounts_[i] > 0 && amounts_[i] > (i < row.size() ? row[i] : 0)) return false;
   }
   return true;
 }

@@ -45,7 +45,9 @@ class ResourceNames {
 // An amount for each resource; those that were never set are 0.
 class Resources {
  public:
-  [[nodiscard]] Amount Get(ResourceId id) const { return id.index() < amounts_.size() ? amounts_[id.index()] : 0; }
+  [[nodiscard]] Amount Get(ResourceId id) const {
+    return id.index() < amounts_.size() ? amounts_[id.index()] : 0;
+  }
   void Set(ResourceId id, Amount amount);
   void Add(const Resources& other);
   void Sub(const Resources& other);
@@ -57,7 +59,8 @@ class Resources {
   [[nodiscard]] std::size_t size() const { return amounts_.size(); }
   // True when nothing but pods is asked for: what Kubernetes calls BestEffort.
   [[nodiscard]] bool IsBestEffort() const;
-  // Every amount of this is at most that of `row` (a resource beyond the row counts as 0 there).
+  // Every amount asked for is at most that of `row` (a resource beyond the row counts as 0 there).
+  // What is not asked for may even be overdrawn.
   [[nodiscard]] bool FitsIn(std::span<const Amount> row) const;
 
   auto operator<=>(const Resources&) const = default;

@@ -4,7 +4,8 @@
 
 namespace strata {
 
-std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies, const Labels& pod_labels) {
+std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
+                                      const Labels& pod_labels) {
   for (std::size_t i = 0; i < policies.size(); ++i) {
     const SubGroupPolicy& policy = policies[i];
     if (policy.match_label_keys.empty()) continue;
@@ -22,11 +23,16 @@ std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policie
 
 const char* ToString(JobPhase phase) {
   switch (phase) {
-    case JobPhase::kPending: return "Pending";
-    case JobPhase::kInqueue: return "Inqueue";
-    case JobPhase::kRunning: return "Running";
-    case JobPhase::kUnknown: return "Unknown";
-    case JobPhase::kCompleted: return "Completed";
+    case JobPhase::kPending:
+      return "Pending";
+    case JobPhase::kInqueue:
+      return "Inqueue";
+    case JobPhase::kRunning:
+      return "Running";
+    case JobPhase::kUnknown:
+      return "Unknown";
+    case JobPhase::kCompleted:
+      return "Completed";
   }
   return "";
 }
@@ -38,24 +44,33 @@ std::int32_t TaskCounts::Total() const {
 }
 
 std::int32_t TaskCounts::Allocated() const {
-  return Of(TaskStatus::kBound) + Of(TaskStatus::kBinding) + Of(TaskStatus::kRunning) + Of(TaskStatus::kAllocated);
+  return Of(TaskStatus::kBound) + Of(TaskStatus::kBinding) + Of(TaskStatus::kRunning) +
+         Of(TaskStatus::kAllocated);
 }
 
-std::int32_t TaskCounts::Ready() const { return Allocated() + Of(TaskStatus::kSucceeded) + pending_best_effort; }
+std::int32_t TaskCounts::Ready() const {
+  return Allocated() + Of(TaskStatus::kSucceeded) + pending_best_effort;
+}
 
 std::int32_t TaskCounts::Valid() const {
-  return Allocated() + Of(TaskStatus::kSucceeded) + Of(TaskStatus::kPipelined) + Of(TaskStatus::kPending);
+  return Allocated() + Of(TaskStatus::kSucceeded) + Of(TaskStatus::kPipelined) +
+         Of(TaskStatus::kPending);
 }
 
 bool Job::HasTopology() const {
   return spec.topology.present() ||
-         std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& sub) { return sub.topology.present(); });
+         std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& sub) {
+           return sub.topology.present();
+         });
 }
 
 bool Job::HasHardTopology() const {
-  const auto hard = [](const TopologySpec& topology) { return topology.mode == TopologySpec::Mode::kHard; };
-  return hard(spec.topology) ||
-         std::any_of(sub_jobs.begin(), sub_jobs.end(), [&](const SubJob& sub) { return hard(sub.topology); });
+  const auto hard = [](const TopologySpec& topology) {
+    return topology.mode == TopologySpec::Mode::kHard;
+  };
+  return hard(spec.topology) || std::any_of(sub_jobs.begin(),
+                                            sub_jobs.end(),
+                                            [&](const SubJob& sub) { return hard(sub.topology); });
 }
 
 }  // namespace strata

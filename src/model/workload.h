@@ -16,11 +16,13 @@
 #include "model/resources.h"
 #include "model/selector.h"
 
-// What asks for nodes: queues, jobs (PodGroups) with their sub-jobs, tasks (pods), and the classes tasks come in.
-// A *Spec is what the outside said; the struct beside it is the spec plus what ClusterState keeps up to date.
+// What asks for nodes: queues, jobs (PodGroups) with their sub-jobs, tasks (pods), and the classes
+// tasks come in. A *Spec is what the outside said; the struct beside it is the spec plus what
+// ClusterState keeps up to date.
 namespace strata {
 
-// ---- tasks --------------------------------------------------------------------------------------------------------
+// ---- tasks
+// --------------------------------------------------------------------------------------------------------
 
 enum class TaskStatus : std::uint8_t {
   kPending,
@@ -38,15 +40,15 @@ inline constexpr std::size_t kTaskStatusCount = 10;
 
 // Bound, Binding, Running, Allocated: holds a node for good.
 [[nodiscard]] constexpr bool IsAllocated(TaskStatus status) {
-  return status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound ||
-         status == TaskStatus::kRunning;
+  return status == TaskStatus::kAllocated || status == TaskStatus::kBinding ||
+         status == TaskStatus::kBound || status == TaskStatus::kRunning;
 }
 
-// What a class of tasks asks of a node. Tasks with equal ClassSpecs are interchangeable to every node-local rule, so filters
-// and scores are worked out once per class and node.
+// What a class of tasks asks of a node. Tasks with equal ClassSpecs are interchangeable to every
+// node-local rule, so filters and scores are worked out once per class and node.
 struct ClassSpec {
-  Resources request;             // pods: 1 included
-  Amount nonzero_cpu = 0;        // kube-scheduler's request with defaults for containers that name none
+  Resources request;       // pods: 1 included
+  Amount nonzero_cpu = 0;  // kube-scheduler's request with defaults for containers that name none
   Amount nonzero_memory = 0;
   Labels node_selector;
   NodeAffinity affinity;
@@ -56,7 +58,8 @@ struct ClassSpec {
   auto operator<=>(const ClassSpec&) const = default;
 };
 
-// Which sub-group of its job a pod belongs to: the index of the first policy that matches, and the values of its keys.
+// Which sub-group of its job a pod belongs to: the index of the first policy that matches, and the
+// values of its keys.
 struct SubGroupKey {
   std::size_t policy = 0;
   std::vector<std::string> values;
@@ -85,8 +88,9 @@ struct Task {
   ClassId class_id;
   NodeId node;  // none while pending, and when its node is not in the cluster
   std::uint32_t sub_job = 0;
-  std::uint32_t role = 0;       // index into Job::roles
-  std::int64_t index = -1;      // the number after the last '-' of a name of three or more parts, else -1
+  std::uint32_t role = 0;  // index into Job::roles
+  std::int64_t index =
+      -1;  // the number after the last '-' of a name of three or more parts, else -1
   std::int32_t priority = 1;
   TaskStatus status = TaskStatus::kPending;
   bool best_effort = false;
@@ -95,7 +99,8 @@ struct Task {
   Time created{};
 };
 
-// ---- jobs ---------------------------------------------------------------------------------------------------------
+// ---- jobs
+// ---------------------------------------------------------------------------------------------------------
 
 struct TopologySpec {
   enum class Mode : std::uint8_t { kNone, kHard, kSoft } mode = Mode::kNone;
@@ -115,8 +120,10 @@ struct SubGroupPolicy {
   TopologySpec topology;
 };
 
-// The first policy whose selector matches and all of whose keys have a non-empty value; none for the default sub-job.
-[[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies, const Labels& pod_labels);
+// The first policy whose selector matches and all of whose keys have a non-empty value; none for
+// the default sub-job.
+[[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
+                                                    const Labels& pod_labels);
 
 enum class JobPhase : std::uint8_t { kPending, kInqueue, kRunning, kUnknown, kCompleted };
 [[nodiscard]] const char* ToString(JobPhase phase);
@@ -140,7 +147,9 @@ struct TaskCounts {
   std::array<std::int32_t, kTaskStatusCount> by_status{};
   std::int32_t pending_best_effort = 0;
 
-  [[nodiscard]] std::int32_t Of(TaskStatus status) const { return by_status[static_cast<std::size_t>(status)]; }
+  [[nodiscard]] std::int32_t Of(TaskStatus status) const {
+    return by_status[static_cast<std::size_t>(status)];
+  }
   [[nodiscard]] std::int32_t Total() const;
   // Bound, Binding, Running, Allocated.
   [[nodiscard]] std::int32_t Allocated() const;
@@ -174,15 +183,16 @@ struct Job {
   std::vector<SubJob> sub_jobs;  // [0] is the default sub-job, also when it is empty
   std::vector<Role> roles;
   TaskCounts counts;
-  Resources allocated;               // of allocated and pipelined tasks
-  std::string allocated_hypernode;   // "" if none
+  Resources allocated;              // of allocated and pipelined tasks
+  std::string allocated_hypernode;  // "" if none
   bool alive = false;
 
   [[nodiscard]] bool HasTopology() const;
   [[nodiscard]] bool HasHardTopology() const;
 };
 
-// ---- queues -------------------------------------------------------------------------------------------------------
+// ---- queues
+// -------------------------------------------------------------------------------------------------------
 
 // Limits for the resources that are named, 0 included.
 using ResourceLimits = std::map<ResourceId, Amount>;

@@ -14,11 +14,14 @@ namespace strata {
 // A scalar of the configuration file; monostate stands for anything that is no scalar.
 using ArgumentValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-// The `arguments` of one plugin or action. A getter returns the default when the key is absent, reads a quoted number or
-// bool as what it says, and fails with "<key>: want <type>, found <value>" on anything else.
+// The `arguments` of one plugin or action. A getter returns the default when the key is absent,
+// reads a quoted number or bool as what it says, and fails with "<key>: want <type>, found <value>"
+// on anything else.
 class Arguments {
  public:
-  void Set(std::string key, ArgumentValue value) { values_.insert_or_assign(std::move(key), std::move(value)); }
+  void Set(std::string key, ArgumentValue value) {
+    values_.insert_or_assign(std::move(key), std::move(value));
+  }
 
   [[nodiscard]] Result<std::int64_t> Int(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] Result<double> Float(std::string_view key, double fallback) const;
@@ -33,7 +36,8 @@ class Arguments {
   std::map<std::string, ArgumentValue, std::less<>> values_;
 };
 
-// The per-plugin switches of volcano-scheduler.conf, spelt as there (some `enable...`, some `enabled...`).
+// The per-plugin switches of volcano-scheduler.conf, spelt as there (some `enable...`, some
+// `enabled...`).
 [[nodiscard]] const std::vector<std::string_view>& KnownSwitches();
 
 struct PluginConfig {
@@ -41,7 +45,8 @@ struct PluginConfig {
   std::map<std::string, bool, std::less<>> switches;  // those that were written
   Arguments arguments;
 
-  // The written value, else Volcano's default: true, but false for enableHierarchy and enabledClusterOrder.
+  // The written value, else Volcano's default: true, but false for enableHierarchy and
+  // enabledClusterOrder.
   [[nodiscard]] bool Enabled(std::string_view switch_name) const;
 };
 

@@ -4,28 +4,54 @@
 
 namespace strata {
 
-int OrderPoint::CompareQueues(const Queue& /*a*/, const Queue& /*b*/) const { return 0; }
-int OrderPoint::CompareJobs(const Job& /*a*/, const Job& /*b*/) const { return 0; }
-int OrderPoint::CompareSubJobs(const Job& /*job*/, const SubJob& /*a*/, const SubJob& /*b*/) const { return 0; }
-int OrderPoint::CompareTasks(const Task& /*a*/, const Task& /*b*/) const { return 0; }
+int OrderPoint::CompareQueues(const Queue& /*a*/, const Queue& /*b*/) const {
+  return 0;
+}
+int OrderPoint::CompareJobs(const Job& /*a*/, const Job& /*b*/) const {
+  return 0;
+}
+int OrderPoint::CompareSubJobs(const Job& /*job*/, const SubJob& /*a*/, const SubJob& /*b*/) const {
+  return 0;
+}
+int OrderPoint::CompareTasks(const Task& /*a*/, const Task& /*b*/) const {
+  return 0;
+}
 
-std::optional<Refusal> JobGatePoint::Invalid(const Job& /*job*/) const { return std::nullopt; }
-Ballot JobGatePoint::Enqueueable(const Job& /*job*/) const { return {}; }
+std::optional<Refusal> JobGatePoint::Invalid(const Job& /*job*/) const {
+  return std::nullopt;
+}
+Ballot JobGatePoint::Enqueueable(const Job& /*job*/) const {
+  return {};
+}
 void JobGatePoint::OnEnqueued(const Job& /*job*/) {}
-bool JobGatePoint::Ready(const Job& /*job*/) const { return true; }
-Vote JobGatePoint::Pipelined(const Job& /*job*/) const { return Vote::kAbstain; }
+bool JobGatePoint::Ready(const Job& /*job*/) const {
+  return true;
+}
+Vote JobGatePoint::Pipelined(const Job& /*job*/) const {
+  return Vote::kAbstain;
+}
 
-bool SubJobGatePoint::SubJobReady(const Job& /*job*/, const SubJob& /*sub_job*/) const { return true; }
-Vote SubJobGatePoint::SubJobPipelined(const Job& /*job*/, const SubJob& /*sub_job*/) const { return Vote::kAbstain; }
+bool SubJobGatePoint::SubJobReady(const Job& /*job*/, const SubJob& /*sub_job*/) const {
+  return true;
+}
+Vote SubJobGatePoint::SubJobPipelined(const Job& /*job*/, const SubJob& /*sub_job*/) const {
+  return Vote::kAbstain;
+}
 
-bool QuotaPoint::Overused(QueueId /*queue*/) const { return false; }
-std::optional<Refusal> QuotaPoint::Exhausted(QueueId /*queue*/, const Resources& /*request*/) const { return std::nullopt; }
+bool QuotaPoint::Overused(QueueId /*queue*/) const {
+  return false;
+}
+std::optional<Refusal> QuotaPoint::Exhausted(QueueId /*queue*/,
+                                             const Resources& /*request*/) const {
+  return std::nullopt;
+}
 
 std::uint32_t TasksIn(const ClusterState& state, const SubJob& sub_job, HyperNodeId hypernode) {
-  return static_cast<std::uint32_t>(std::count_if(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {
-    const NodeId node = state.task(id).node;
-    return node.valid() && state.tree().Contains(hypernode, node);
-  }));
+  return static_cast<std::uint32_t>(
+      std::count_if(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {
+        const NodeId node = state.task(id).node;
+        return node.valid() && state.tree().Contains(hypernode, node);
+      }));
 }
 
 }  // namespace strata

@@ -13,8 +13,9 @@
 #include "sched/config.h"
 #include "sched/score.h"
 
-// The extension points of the cycle. A plugin is one class that derives from Plugin and from the points it serves; the
-// switches of its configuration say which of them are asked. Every method is a pure question: state in, answer out.
+// The extension points of the cycle. A plugin is one class that derives from Plugin and from the
+// points it serves; the switches of its configuration say which of them are asked. Every method is
+// a pure question: state in, answer out.
 namespace strata {
 
 // Why something is not done: one CamelCase word of docs/reasons.md and one sentence for the user.
@@ -39,7 +40,8 @@ class Plugin {
   }
 };
 
-// Who comes first: negative when `a` does, positive when `b` does, 0 when this plugin does not mind.
+// Who comes first: negative when `a` does, positive when `b` does, 0 when this plugin does not
+// mind.
 class OrderPoint {
  public:
   virtual ~OrderPoint() = default;
@@ -84,21 +86,30 @@ class QuotaPoint {
   // Gets nothing more in this cycle.
   [[nodiscard]] virtual bool Overused(QueueId queue) const;
   // May it have `request` more now? The refusal says what is used up.
-  [[nodiscard]] virtual std::optional<Refusal> Exhausted(QueueId queue, const Resources& request) const;
+  [[nodiscard]] virtual std::optional<Refusal> Exhausted(QueueId queue,
+                                                         const Resources& request) const;
 };
 
-// Which nodes take a class of tasks, resources aside. AdmitsSpec looks at the node's spec alone and is remembered until the
-// spec changes; AdmitsNow looks at what runs there.
+// Which nodes take a class of tasks, resources aside. AdmitsSpec looks at the node's spec alone and
+// is remembered until the spec changes; AdmitsNow looks at what runs there.
 class NodeFilterPoint {
  public:
   virtual ~NodeFilterPoint() = default;
-  [[nodiscard]] virtual bool AdmitsSpec(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
-  [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
-  // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint {...}").
-  [[nodiscard]] virtual std::string Reason(const ClusterState& state, const ClassSpec& spec, NodeId node) const = 0;
+  [[nodiscard]] virtual bool AdmitsSpec(const ClusterState& state,
+                                        const ClassSpec& spec,
+                                        NodeId node) const = 0;
+  [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state,
+                                       const ClassSpec& spec,
+                                       NodeId node) const = 0;
+  // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint
+  // {...}").
+  [[nodiscard]] virtual std::string Reason(const ClusterState& state,
+                                           const ClassSpec& spec,
+                                           NodeId node) const = 0;
 };
 
-// Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the plugin's weight is in it.
+// Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the
+// plugin's weight is in it.
 class NodeScorePoint {
  public:
   virtual ~NodeScorePoint() = default;
@@ -120,13 +131,15 @@ class ScaledScorePoint {
                              std::span<Score> out) const = 0;
 };
 
-// The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once per chain.
+// The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once
+// per chain.
 struct ChainGroup {
   ChainId chain;
-  HyperNodeId leaf;              // lowest HyperNode of the chain
-  std::uint32_t feasible = 0;    // nodes of the chain (in the domain searched) that take the task
-  std::int32_t lca_tier = 0;     // tier of the LCA of `leaf` and Placement::allocated; meaningless without the latter
-  bool same_as_allocated = false;  // leaf == Placement::allocated
+  HyperNodeId leaf;            // lowest HyperNode of the chain
+  std::uint32_t feasible = 0;  // nodes of the chain (in the domain searched) that take the task
+  std::int32_t lca_tier =
+      0;  // tier of the LCA of `leaf` and Placement::allocated; meaningless without the latter
+  bool same_as_allocated = false;   // leaf == Placement::allocated
   std::uint32_t tasks_on_leaf = 0;  // tasks of the sub-job that have a node in `leaf`
 };
 
@@ -150,11 +163,11 @@ class ChainScorePoint {
 
 // Where to look for a gang.
 struct GradientQuery {
-  HyperNodeId within;       // search at or below this
-  HyperNodeId allocated;    // where the gang already runs, none if nowhere
-  std::int32_t limit = 0;   // highest tier allowed
+  HyperNodeId within;      // search at or below this
+  HyperNodeId allocated;   // where the gang already runs, none if nowhere
+  std::int32_t limit = 0;  // highest tier allowed
   const Resources* need = nullptr;
-  bool explain = false;     // also fill Gradient::Tier::rejected
+  bool explain = false;  // also fill Gradient::Tier::rejected
 };
 
 struct Gradient {
@@ -167,15 +180,16 @@ struct Gradient {
     std::vector<HyperNodeId> eligible;  // ascending by name
     std::vector<Rejected> rejected;     // ascending by name; only when asked for
   };
-  HyperNodeId root;          // where the search began; none when there is no place to search
-  std::vector<Tier> tiers;   // ascending
-  std::string error;         // why there is no root
+  HyperNodeId root;         // where the search began; none when there is no place to search
+  std::vector<Tier> tiers;  // ascending
+  std::string error;        // why there is no root
 };
 
 class GradientPoint {
  public:
   virtual ~GradientPoint() = default;
-  [[nodiscard]] virtual Gradient Find(const ClusterState& state, const GradientQuery& query) const = 0;
+  [[nodiscard]] virtual Gradient Find(const ClusterState& state,
+                                      const GradientQuery& query) const = 0;
 };
 
 struct HyperNodeScoreQuery {
@@ -194,6 +208,8 @@ class HyperNodeScorePoint {
 };
 
 // Tasks of the sub-job that have a node below `hypernode`.
-[[nodiscard]] std::uint32_t TasksIn(const ClusterState& state, const SubJob& sub_job, HyperNodeId hypernode);
+[[nodiscard]] std::uint32_t TasksIn(const ClusterState& state,
+                                    const SubJob& sub_job,
+                                    HyperNodeId hypernode);
 
 }  // namespace strata

@@ -16,6 +16,7 @@
 
 namespace strata {
 
+class Search;
 class Session;
 
 // What one cycle decided. Nothing of it has happened outside yet.
@@ -29,24 +30,26 @@ struct CycleResult {
     std::string reason;
     std::string message;
   };
-  std::vector<Bind> binds;                // in decision order; the tasks are kBinding in the state
-  std::vector<Bind> pipelined;            // waiting for what is being released; pending again in the state
-  std::vector<TaskId> evicted;            // kReleasing in the state
-  std::map<JobId, Refusal> verdicts;      // why a job with tasks left was not placed
-  std::vector<Warning> warnings;          // sorted, each once
-  bool phases_changed = false;            // some PodGroup phase moved
+  std::vector<Bind> binds;      // in decision order; the tasks are kBinding in the state
+  std::vector<Bind> pipelined;  // waiting for what is being released; pending again in the state
+  std::vector<TaskId> evicted;  // kReleasing in the state
+  std::map<JobId, Refusal> verdicts;  // why a job with tasks left was not placed
+  std::vector<Warning> warnings;      // sorted, each once
+  bool phases_changed = false;        // some PodGroup phase moved
 };
 
-// A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run cycles. It keeps caches between
-// cycles, so one Scheduler belongs to one ClusterState. Decisions are a function of state, configuration and `now`.
+// A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run
+// cycles. It keeps caches between cycles, so one Scheduler belongs to one ClusterState. Decisions
+// are a function of state, configuration and `now`.
 class Scheduler {
  public:
   struct Made {
     std::unique_ptr<Scheduler> scheduler;
-    std::vector<std::string> warnings;  // names Volcano has and Strata has not, arguments nobody reads
+    std::vector<std::string>
+        warnings;  // names Volcano has and Strata has not, arguments nobody reads
   };
-  // kInvalidArgument with one line when the configuration cannot be used: an unknown name (the known ones are listed), an
-  // argument of the wrong type. `state` must outlive the scheduler.
+  // kInvalidArgument with one line when the configuration cannot be used: an unknown name (the
+  // known ones are listed), an argument of the wrong type. `state` must outlive the scheduler.
   [[nodiscard]] static Result<Made> Make(const SchedulerConfig& config, ClusterState& state);
   ~Scheduler();
 
@@ -56,8 +59,9 @@ class Scheduler {
   [[nodiscard]] CycleResult Close();
 
  private:
-  Scheduler();
+  explicit Scheduler(std::unique_ptr<Session> session);
   std::unique_ptr<Session> session_;
+  std::unique_ptr<Search> search_;
 };
 
 }  // namespace strata

@@ -8,8 +8,8 @@
 
 #include "sched/score.h"
 
-// What was decided and why, as values. Records are made only when someone listens, and never change a decision.
-// Names, not ids: a record outlives the cycle.
+// What was decided and why, as values. Records are made only when someone listens, and never change
+// a decision. Names, not ids: a record outlives the cycle.
 namespace strata {
 
 using ScoresByName = std::map<std::string, Score>;
@@ -58,14 +58,21 @@ struct RejectRecord {
 
 // One step of a transaction.
 struct StepRecord {
-  enum class Kind : std::uint8_t { kAllocate, kPipeline, kEvict, kCommit, kDiscard } kind = Kind::kAllocate;
+  enum class Kind : std::uint8_t {
+    kAllocate,
+    kPipeline,
+    kEvict,
+    kCommit,
+    kDiscard
+  } kind = Kind::kAllocate;
   std::string job;
   std::string pod;        // allocate, pipeline, evict
   std::string node;       // likewise
   std::string hypernode;  // commit, discard: the domain of the search, "" if none
 };
 
-using TraceRecord = std::variant<GradientRecord, HyperNodeScoreRecord, NodeScoreRecord, RejectRecord, StepRecord>;
+using TraceRecord =
+    std::variant<GradientRecord, HyperNodeScoreRecord, NodeScoreRecord, RejectRecord, StepRecord>;
 
 class TraceSink {
  public:

@@ -1,0 +1,124 @@
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sched/actions/actions.h"
+#include "sched/job_queues.h"
+#include "sched/verdict.h"
+
+namespace strata {
+namespace {
+
+// The HyperNodes a job and its sub-jobs are known to span, to be put back when a search comes to
+// nothing that lasts.
+struct Span {
+  std::string job;
+  std::vector<std::string> sub_jobs;
+
+  explicit Span(const Job& the_job) : job(the_job.allocated_hypernode) {
+    for (const SubJob& sub_job : the_job.sub_jobs) sub_jobs.push_back(sub_job.allocated_hypernode);
+  }
+  void Restore(ClusterState& state, JobId id) const {
+    state.SetAllocatedHyperNode(id, job);
+    for (std::size_t i = 0; i < sub_jobs.size(); ++i)
+      state.SetAllocatedHyperNode(id, i, sub_jobs[i]);
+  }
+};
+
+// Why the job takes no part in this cycle, if it does not.
+std::optional<Refusal> Unfit(const Session& session, JobId id) {
+  const Job& job = session.state().job(id);
+  if (!job.queue.valid()) return QueueNotFound(job);
+  if (const TopologyLimit& limit = session.LimitOf(id);
+      limit.kind == TopologyLimit::Kind::kImpossible)
+    return limit.refusal;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    const TopologyLimit limit = session.LimitOf(id, sub_job);
+    if (limit.kind == TopologyLimit::Kind::kImpossible) return limit.refusal;
+  }
+  return session.JobInvalid(job);
+}
+
+class Allocation {
+ public:
+  Allocation(Session& session, Search& search)
+      : session_(session), search_(search), queues_(session) {}
+
+  void Run() {
+    Collect();
+    while (const auto queue = queues_.TakeQueue()) {
+      if (session_.Overused(*queue)) {
+        DropQueue(*queue);
+        continue;
+      }
+      const JobId id = queues_.TakeJob(*queue);
+      if (TakeTurn(id)) queues_.Add(id);
+      queues_.PutBack(*queue);
+    }
+  }
+
+ private:
+  void Collect() {
+    const bool admission = session_.HasAction("enqueue");
+    for (const JobId id : session_.state().jobs()) {
+      if (session_.state().job(id).phase == JobPhase::kPending) {
+        if (admission) continue;
+        if (session_.state().job(id).queue.valid()) session_.SetPhase(id, JobPhase::kInqueue);
+      }
+      Worksheet worksheet(session_, id);
+      auto refusal = Unfit(session_, id);
+      if (refusal && session_.state().job(id).counts.Of(TaskStatus::kPending) > 0)
+        session_.SetVerdict(id, *refusal);
+      if (refusal || worksheet.empty()) continue;
+      worksheets_.emplace(id, std::move(worksheet));
+      queues_.Add(id);
+    }
+  }
+
+  // True when the job got something and has tasks left: it comes again after others had their turn.
+  bool TakeTurn(JobId id) {
+    ClusterState& state = session_.state();
+    Worksheet& worksheet = worksheets_.at(id);
+    const Span span(state.job(id));
+    Search::Outcome outcome = search_.Run(id, worksheet, Pass::kReady);
+    if (!outcome.ok && state.HasReleasing()) outcome = search_.Run(id, worksheet, Pass::kWaiting);
+    if (!outcome.ok) {
+      session_.SetVerdict(id, ExplainUnplaced(session_, search_, id, worksheet, outcome.quota));
+      return false;
+    }
+    if (!session_.JobReady(state.job(id))) {
+      session_.SetVerdict(id, ExplainWaiting(session_, id));
+      state.Hold();
+      span.Restore(state, id);
+      return false;
+    }
+    session_.Commit(id);
+    return !worksheet.empty();
+  }
+
+  void DropQueue(QueueId queue) {
+    const Queue& the_queue = session_.state().queue(queue);
+    for (const JobId id : queues_.Left(queue)) {
+      session_.SetVerdict(
+          id,
+          {"QueueOverused",
+           fmt::format("queue \"{}\" already holds all that it deserves", the_queue.spec.name)});
+    }
+  }
+
+  Session& session_;
+  Search& search_;
+  JobQueues queues_;
+  std::map<JobId, Worksheet> worksheets_;
+};
+
+}  // namespace
+
+void Allocate(Session& session, Search& search) {
+  Allocation(session, search).Run();
+}
+
+}  // namespace strata

@@ -1,0 +1,47 @@
+#include "sched/actions/actions.h"
+#include "sched/job_queues.h"
+#include "sched/verdict.h"
+
+namespace strata {
+namespace {
+
+// A job that asks for a topology nobody can look up would only wait in its queue for nothing.
+std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
+  const Job& job = session.state().job(id);
+  if (const TopologyLimit& limit = session.LimitOf(id);
+      limit.kind == TopologyLimit::Kind::kImpossible)
+    return limit.refusal;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    const TopologyLimit limit = session.LimitOf(id, sub_job);
+    if (limit.kind == TopologyLimit::Kind::kImpossible) return limit.refusal;
+  }
+  if (!job.spec.min_resources) return std::nullopt;
+  return session.NotEnqueueable(job);
+}
+
+}  // namespace
+
+void Enqueue(Session& session, Search& /*search*/) {
+  JobQueues queues(session);
+  for (const JobId id : session.state().jobs()) {
+    const Job& job = session.state().job(id);
+    if (job.phase != JobPhase::kPending) continue;
+    if (job.queue.valid()) {
+      queues.Add(id);
+    } else {
+      session.SetVerdict(id, QueueNotFound(job));
+    }
+  }
+  while (const auto queue = queues.TakeQueue()) {
+    const JobId id = queues.TakeJob(*queue);
+    if (auto refusal = NotAdmitted(session, id)) {
+      session.SetVerdict(id, std::move(*refusal));
+    } else {
+      session.TellEnqueued(session.state().job(id));
+      session.SetPhase(id, JobPhase::kInqueue);
+    }
+    queues.PutBack(*queue);
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,116 @@
+#include "sched/class_view.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace strata {
+
+ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id)
+    : state_(state), points_(points), spec_(state.task_class(class_id)) {}
+
+ClassView::Fact& ClassView::FactOf(NodeId node) {
+  if (node.index() >= facts_.size()) facts_.resize(state_.node_slots());
+  return facts_[node.index()];
+}
+
+bool ClassView::AdmitsSpec(NodeId node) {
+  Fact& fact = FactOf(node);
+  if (fact.spec_version != state_.SpecVersion(node)) {
+    fact.spec_version = state_.SpecVersion(node);
+    fact.admits_spec =
+        std::all_of(points_.filters.begin(), points_.filters.end(), [&](const auto& filter) {
+          return filter.point->AdmitsSpec(state_, spec_, node);
+        });
+  }
+  return fact.admits_spec;
+}
+
+bool ClassView::Admits(NodeId node) {
+  return AdmitsSpec(node) &&
+         std::all_of(points_.filters.begin(), points_.filters.end(), [&](const auto& filter) {
+           return filter.point->AdmitsNow(state_, spec_, node);
+         });
+}
+
+std::uint32_t ClassView::CountSlots(NodeId node) const {
+  // Two tasks with the same host port never share a node.
+  Amount slots = spec_.host_ports.empty() ? std::numeric_limits<std::uint32_t>::max() : 1;
+  const std::span<const Amount> idle = state_.Idle(node);
+  const std::span<const Amount> request = spec_.request.amounts();
+  for (std::size_t i = 0; i < request.size(); ++i) {
+    if (request[i] <= 0) continue;
+    if (idle[i] < request[i]) return 0;
+    slots = std::min(slots, idle[i] / request[i]);
+  }
+  return static_cast<std::uint32_t>(slots);
+}
+
+std::uint32_t ClassView::Slots(NodeId node) {
+  Fact& fact = FactOf(node);
+  if (fact.slots_version != state_.Version(node)) {
+    const std::uint32_t slots = CountSlots(node);
+    fact.slots = slots > 0 && Admits(node) ? slots : 0;
+    fact.slots_version = state_.Version(node);
+  }
+  return fact.slots;
+}
+
+bool ClassView::FitsFuture(NodeId node) {
+  return spec_.request.FitsIn(state_.FutureIdle(node)) && Admits(node);
+}
+
+Rejection ClassView::WhyNot(NodeId node) {
+  for (const auto& filter : points_.filters) {
+    if (filter.point->AdmitsSpec(state_, spec_, node) &&
+        filter.point->AdmitsNow(state_, spec_, node))
+      continue;
+    return {filter.plugin, filter.point->Reason(state_, spec_, node)};
+  }
+  std::string reason;
+  const std::span<const Amount> idle = state_.Idle(node);
+  for (std::size_t i = 0; i < spec_.request.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    if (spec_.request.Get(id) <= idle[i] || spec_.request.Get(id) == 0) continue;
+    reason +=
+        (reason.empty() ? "Insufficient " : ", Insufficient ") + state_.resource_names().name(id);
+  }
+  return {"resources", reason};
+}
+
+bool ClassView::IsUniform() const {
+  return std::all_of(points_.scaled.begin(), points_.scaled.end(), [&](const auto& scaled) {
+    return scaled.point->IsUniform(state_, spec_);
+  });
+}
+
+void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
+  stale_nodes_.clear();
+  stale_positions_.clear();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NodeId node = nodes[i];
+    if (Slots(node) == 0) {
+      out[i] = kNoScore;
+    } else if (const Fact& fact = facts_[node.index()];
+               fact.score_version == state_.Version(node)) {
+      out[i] = fact.score;
+    } else {
+      stale_nodes_.push_back(node);
+      stale_positions_.push_back(i);
+    }
+  }
+  if (stale_nodes_.empty()) return;
+  stale_totals_.assign(stale_nodes_.size(), 0);
+  stale_scores_.resize(stale_nodes_.size());
+  for (const auto& score : points_.scores) {
+    score.point->ScoreNodes(state_, spec_, stale_nodes_, stale_scores_);
+    for (std::size_t i = 0; i < stale_nodes_.size(); ++i) stale_totals_[i] += stale_scores_[i];
+  }
+  for (std::size_t i = 0; i < stale_nodes_.size(); ++i) {
+    Fact& fact = facts_[stale_nodes_[i].index()];
+    fact.score = stale_totals_[i];
+    fact.score_version = state_.Version(stale_nodes_[i]);
+    out[stale_positions_[i]] = fact.score;
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/cluster_state.h"
+#include "sched/extension.h"
+#include "sched/score.h"
+
+namespace strata {
+
+// The node-local points of the configuration, with the names of the plugins behind them.
+struct NodePoints {
+  template <typename Point>
+  struct Named {
+    std::string plugin;
+    const Point* point = nullptr;
+  };
+  std::vector<Named<NodeFilterPoint>> filters;
+  std::vector<Named<NodeScorePoint>> scores;
+  std::vector<Named<ScaledScorePoint>> scaled;
+};
+
+// Why a node does not take a task now.
+struct Rejection {
+  std::string plugin;  // "resources" when there is no room
+  std::string reason;  // in kube-scheduler's words
+};
+
+// What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
+// the node-local plugins give. Worked out when asked for and remembered until the node changes,
+// across trials, rollbacks and cycles.
+class ClassView {
+ public:
+  ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id);
+
+  // How many tasks of the class the idle resources of the node take; 0 when a filter refuses it.
+  [[nodiscard]] std::uint32_t Slots(NodeId node);
+  // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
+  // `nodes[i]`.
+  void Scores(std::span<const NodeId> nodes, std::span<Score> out);
+  // One task fits what is idle once everything that is being released there is gone.
+  [[nodiscard]] bool FitsFuture(NodeId node);
+  // True when a filter that looks at the spec of the node alone takes the class.
+  [[nodiscard]] bool AdmitsSpec(NodeId node);
+  // True when no filter refuses it now, resources aside.
+  [[nodiscard]] bool Admits(NodeId node);
+  // REQUIRES: Slots(node) == 0.
+  [[nodiscard]] Rejection WhyNot(NodeId node);
+  // True when the scaled scores cannot change a choice.
+  [[nodiscard]] bool IsUniform() const;
+
+  [[nodiscard]] const ClassSpec& spec() const { return spec_; }
+  [[nodiscard]] const NodePoints& points() const { return points_; }
+
+ private:
+  struct Fact {
+    std::uint64_t spec_version = 0;
+    std::uint64_t slots_version = 0;
+    std::uint64_t score_version = 0;
+    Score score = kNoScore;
+    std::uint32_t slots = 0;
+    bool admits_spec = false;
+  };
+  Fact& FactOf(NodeId node);
+  [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
+
+  const ClusterState& state_;
+  const NodePoints& points_;
+  const ClassSpec& spec_;
+  std::vector<Fact> facts_;
+  std::vector<NodeId> stale_nodes_;
+  std::vector<std::size_t> stale_positions_;
+  std::vector<Score> stale_totals_;
+  std::vector<Score> stale_scores_;
+};
+
+}  // namespace strata

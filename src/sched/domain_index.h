@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/cluster_state.h"
+#include "sched/class_view.h"
+#include "sched/max_tree.h"
+
+namespace strata {
+
+// The nodes of one HyperNode in the order of the tree, cut into chains.
+struct DomainShape {
+  struct Group {
+    ChainId chain;
+    HyperNodeId leaf;
+    std::uint32_t begin = 0;  // positions in `nodes`
+    std::uint32_t end = 0;
+  };
+  std::span<const NodeId> nodes;  // the tree's own
+  std::vector<Group> groups;
+
+  DomainShape(const HyperNodeTree& tree, HyperNodeId domain);
+};
+
+// For one class, the best node of every chain of a domain, kept current as nodes change.
+class DomainIndex {
+ public:
+  // COST: O(nodes of the domain).
+  DomainIndex(const DomainShape& shape, ClassView& view);
+
+  // The node at this position changed. COST: O(log nodes).
+  void Refresh(const DomainShape& shape, std::size_t position);
+
+  // Nodes of the group that take a task of the class.
+  [[nodiscard]] std::uint32_t Feasible(std::size_t group) const { return feasible_[group]; }
+  // The best of them by node-local score, of equal ones the lower name. REQUIRES: Feasible(group) >
+  // 0.
+  [[nodiscard]] std::size_t BestOf(std::size_t group) const { return best_[group]; }
+  [[nodiscard]] Score ScoreAt(std::size_t position) const { return scores_.at(position); }
+
+ private:
+  ClassView& view_;
+  MaxTree scores_;
+  std::vector<std::uint32_t> group_of_;  // by position
+  std::vector<std::uint32_t> feasible_;
+  std::vector<std::size_t> best_;
+};
+
+}  // namespace strata

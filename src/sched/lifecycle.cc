@@ -1,0 +1,90 @@
+#include "sched/lifecycle.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace strata {
+namespace {
+
+// The lowest HyperNode above all nodes that tasks of `sub_job` hold; none when no task holds one.
+HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
+  const HyperNodeTree& tree = state.tree();
+  std::optional<std::vector<HyperNodeId>> common;  // ascending by (tier, name), like every chain
+  for (const TaskId id : sub_job.tasks) {
+    const Task& task = state.task(id);
+    if (!task.node.valid() || !IsAllocated(task.status)) continue;
+    const auto chain = tree.HyperNodesOf(tree.ChainOf(task.node));
+    if (!common) {
+      common.emplace(chain.begin(), chain.end());
+    } else {
+      std::erase_if(*common, [&](HyperNodeId id2) {
+        return std::find(chain.begin(), chain.end(), id2) == chain.end();
+      });
+    }
+  }
+  return common ? common->front() : HyperNodeId{};  // the top is in every chain
+}
+
+// What stands for sub_job in the LCA of the job: its HyperNode as remembered, else as found.
+std::string Recovered(const ClusterState& state, const SubJob& sub_job) {
+  if (sub_job.counts.Allocated() == 0) return "";
+  if (!sub_job.allocated_hypernode.empty() && state.tree().Find(sub_job.allocated_hypernode)) {
+    return sub_job.allocated_hypernode;
+  }
+  const HyperNodeId found = CommonHyperNode(state, sub_job);
+  return found.valid() ? state.tree().at(found).name : "";
+}
+
+}  // namespace
+
+void RecoverAllocatedHyperNode(ClusterState& state, JobId id) {
+  const HyperNodeTree& tree = state.tree();
+  HyperNodeId common;
+  bool changed = false;
+  for (std::size_t i = 0; i < state.job(id).sub_jobs.size(); ++i) {
+    const SubJob& sub_job = state.job(id).sub_jobs[i];
+    const std::string name = Recovered(state, sub_job);
+    if (name != sub_job.allocated_hypernode) {
+      state.SetAllocatedHyperNode(id, i, name);
+      changed = true;
+    }
+    if (const auto found = tree.Find(name)) common = tree.Lca(common, *found);
+  }
+  const Job& job = state.job(id);
+  if (job.counts.Allocated() == 0) {
+    state.SetAllocatedHyperNode(id, "");
+  } else if (changed || job.allocated_hypernode.empty() || !tree.Find(job.allocated_hypernode)) {
+    state.SetAllocatedHyperNode(id, common.valid() ? tree.at(common).name : "");
+  }
+}
+
+bool IsBestEffortOnly(const ClusterState& state, const Job& job) {
+  bool any = false;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    for (const TaskId id : sub_job.tasks) {
+      any = true;
+      if (!state.task(id).best_effort) return false;
+    }
+  }
+  return any;
+}
+
+JobPhase NextPhase(const Job& job, bool ready) {
+  const TaskCounts& counts = job.counts;
+  if (counts.Total() == 0) return job.phase;
+  const std::int32_t releasing = counts.Of(TaskStatus::kReleasing);
+  const std::int32_t finished = counts.Of(TaskStatus::kSucceeded) + counts.Of(TaskStatus::kFailed);
+  const std::int32_t scheduled =
+      counts.Of(TaskStatus::kBound) + counts.Of(TaskStatus::kRunning) + finished + releasing;
+  // Part of the gang runs and the rest has no place. While its own pods are still terminating it is
+  // only in between.
+  const bool filled_by_releasing = counts.Ready() + releasing >= job.spec.min_available;
+  if (counts.Of(TaskStatus::kRunning) > 0 && !ready && !filled_by_releasing)
+    return JobPhase::kUnknown;
+  if (scheduled >= std::max(job.spec.min_available, 1))
+    return scheduled == finished ? JobPhase::kCompleted : JobPhase::kRunning;
+  return job.phase == JobPhase::kInqueue ? JobPhase::kInqueue : JobPhase::kPending;
+}
+
+}  // namespace strata

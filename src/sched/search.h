@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/cluster_index.h"
+#include "sched/session.h"
+#include "sched/trial.h"
+#include "sched/worksheet.h"
+
+namespace strata {
+
+// Finds the place of a job: the HyperNode of the lowest allowed tier that holds its whole gang, and
+// in that tier the best score, then the most tasks already there, then the lower name. A job with
+// sub-groups is searched on two levels: every HyperNode of a tier is tried, each sub-job finds its
+// own place below it, and the sum of their scores decides.
+//
+// One Search lives as long as its Session: it keeps the index of the whole cluster.
+class Search {
+ public:
+  struct Outcome {
+    bool ok = false;               // the placements are in the state; the worksheet has moved on
+    std::optional<Refusal> quota;  // the queue's refusal, if that was in the way
+  };
+
+  explicit Search(Session& session) : session_(session), cluster_index_(session) {}
+
+  // COST: what the eligible HyperNodes of the tiers up to the answer cost; nothing is left behind
+  // when not ok.
+  [[nodiscard]] Outcome Run(JobId job, Worksheet& worksheet, Pass pass);
+
+  // One BestEffort task, somewhere below `domain`. It stays in the state when ok.
+  [[nodiscard]] bool PlaceBestEffort(TaskId task, HyperNodeId domain);
+  // Notes that the job (and the sub-job of the task) now spans the node of `task` as well.
+  void Widen(TaskId task);
+
+  // Free slots for one class below a HyperNode, counted no further than `enough`.
+  [[nodiscard]] std::uint64_t SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough);
+
+ private:
+  // One level of the search: for a whole job, or for one of its sub-jobs.
+  struct Level {
+    JobId job;
+    std::string sub_job;  // its name in the trace, "" for a whole job
+    HyperNodeId within;
+    HyperNodeId allocated;
+    TopologyLimit limit;
+    Resources need;
+  };
+  // Scores of the HyperNodes of one tier, by plugin and in total.
+  struct TierScores {
+    std::vector<HyperNodeId> hypernodes;
+    std::map<std::string, std::vector<Score>> by_plugin;
+    std::vector<Score> total;
+  };
+  // Where a sub-job ended up, and what that was worth.
+  struct Found {
+    HyperNodeId hypernode;
+    std::map<std::string, Score> by_plugin;
+    Score score = 0;
+  };
+  // A whole job placed below one HyperNode, taken back and ready to be done again.
+  struct Plan {
+    struct Step {
+      TaskId task;
+      NodeId node;
+      bool idle = true;
+    };
+    HyperNodeId hypernode;
+    std::vector<Step> steps;
+    std::vector<std::string> sub_job_hypernodes;
+    Worksheet worksheet;
+    Found found;
+  };
+
+  [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request);
+  [[nodiscard]] bool MayHold(const PlaceRequest& request);
+  [[nodiscard]] Gradient FindGradient(const Level& level);
+  [[nodiscard]] TierScores ScoreTier(const SubJob& sub_job,
+                                     const Worksheet::Sheet& sheet,
+                                     const Resources& need,
+                                     const std::vector<HyperNodeId>& hypernodes);
+  // Candidates in the order of the answer.
+  [[nodiscard]] std::vector<std::size_t> Ranking(const SubJob& sub_job,
+                                                 const TierScores& scores) const;
+
+  [[nodiscard]] Outcome RunFlat(JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] Outcome RunOneLevel(JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] Outcome RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] std::optional<Found> FindSubJob(const Level& level,
+                                                Worksheet::Sheet& sheet,
+                                                Pass pass,
+                                                Outcome& outcome);
+  [[nodiscard]] std::optional<Plan> PlanBelow(JobId job,
+                                              HyperNodeId hypernode,
+                                              const Worksheet& worksheet,
+                                              Pass pass);
+  void Adopt(JobId job, Plan plan, Worksheet& worksheet);
+  void RememberHyperNode(JobId job, std::size_t sub_job, HyperNodeId hypernode);
+  void RememberHyperNode(JobId job, HyperNodeId hypernode);
+
+  void TraceGradient(const Level& level, const Gradient& gradient);
+  void TraceScores(const Level& level,
+                   const TierScores& scores,
+                   const std::vector<std::size_t>& failed,
+                   HyperNodeId chosen);
+  void TraceDiscard(JobId job, HyperNodeId hypernode);
+
+  Session& session_;
+  ClusterIndex cluster_index_;
+};
+
+}  // namespace strata

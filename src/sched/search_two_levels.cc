@@ -1,0 +1,140 @@
+// The part of Search for jobs with sub-groups.
+#include <algorithm>
+#include <utility>
+
+#include "sched/search.h"
+
+namespace strata {
+namespace {
+
+std::vector<std::string> HyperNodesOfSubJobs(const Job& job) {
+  std::vector<std::string> names;
+  for (const SubJob& sub_job : job.sub_jobs) names.push_back(sub_job.allocated_hypernode);
+  return names;
+}
+
+void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) state.SetAllocatedHyperNode(job, i, names[i]);
+}
+
+}  // namespace
+
+// Places the sub-jobs one after the other below `hypernode`, notes what came of it, and takes
+// everything back.
+std::optional<Search::Plan> Search::PlanBelow(JobId job,
+                                              HyperNodeId hypernode,
+                                              const Worksheet& worksheet,
+                                              Pass pass) {
+  ClusterState& state = session_.state();
+  const ClusterState::Savepoint begin = state.Mark();
+  const std::vector<std::string> names_before = HyperNodesOfSubJobs(state.job(job));
+  Plan plan{.hypernode = hypernode,
+            .steps = {},
+            .sub_job_hypernodes = {},
+            .worksheet = worksheet,
+            .found = {}};
+  plan.found.hypernode = hypernode;
+  Outcome ignored;
+  bool ready = false;
+  while (!ready) {
+    Worksheet::Sheet* sheet = plan.worksheet.Next(session_);
+    if (sheet == nullptr) break;
+    const SubJob& sub_job = state.job(job).sub_jobs[sheet->sub_job];
+    const Level level{
+        .job = job,
+        .sub_job = sub_job.name,
+        .within = hypernode,
+        .allocated = session_.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
+        .limit = session_.LimitOf(job, sub_job),
+        .need = NeedOf(state, state.job(job), *sheet)};
+    const auto found = FindSubJob(level, *sheet, pass, ignored);
+    if (!found) {
+      sheet->next = sheet->tasks.size();  // has no place here; the others may still do
+      continue;
+    }
+    RememberHyperNode(job, sheet->sub_job, found->hypernode);
+    plan.found.score += found->score;
+    for (const auto& [plugin, score] : found->by_plugin) plan.found.by_plugin[plugin] += score;
+    ready = session_.JobReady(state.job(job));
+  }
+  for (const TaskId id : state.ChangedSince(begin)) {
+    const Task& task = state.task(id);
+    plan.steps.push_back(
+        {.task = id, .node = task.node, .idle = task.status == TaskStatus::kAllocated});
+  }
+  const Job& the_job = state.job(job);
+  const bool holds =
+      session_.JobReady(the_job) || (pass == Pass::kWaiting && session_.JobPipelined(the_job));
+  plan.sub_job_hypernodes = HyperNodesOfSubJobs(the_job);
+  state.RollbackTo(begin);
+  RestoreHyperNodes(state, job, names_before);
+  if (!plan.steps.empty()) TraceDiscard(job, hypernode);
+  if (plan.steps.empty() || !holds) return std::nullopt;
+  return plan;
+}
+
+void Search::Adopt(JobId job, Plan plan, Worksheet& worksheet) {
+  ClusterState& state = session_.state();
+  for (const Plan::Step& step : plan.steps) {
+    step.idle ? state.Allocate(step.task, step.node) : state.Pipeline(step.task, step.node);
+    if (!session_.tracing()) continue;
+    session_.Trace(
+        StepRecord{.kind = step.idle ? StepRecord::Kind::kAllocate : StepRecord::Kind::kPipeline,
+                   .job = state.job(job).spec.name,
+                   .pod = state.task(step.task).name,
+                   .node = state.node(step.node).name,
+                   .hypernode = session_.tree().at(plan.hypernode).name});
+  }
+  // Sub-jobs that had no place below this HyperNode may be tried again in a later turn.
+  for (Worksheet::Sheet& sheet : worksheet.sheets()) {
+    std::erase_if(sheet.tasks,
+                  [&](TaskId id) { return state.task(id).status != TaskStatus::kPending; });
+  }
+  RestoreHyperNodes(state, job, plan.sub_job_hypernodes);
+  if (session_.LimitOf(job).kind == TopologyLimit::Kind::kBounded || state.job(job).HasTopology()) {
+    RememberHyperNode(job, plan.hypernode);
+  }
+}
+
+Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass) {
+  const HyperNodeTree& tree = session_.tree();
+  const Level level{
+      .job = job,
+      .sub_job = "",
+      .within = tree.top(),
+      .allocated = tree.Find(session_.state().job(job).allocated_hypernode).value_or(HyperNodeId{}),
+      .limit = session_.LimitOf(job),
+      .need = NeedOf(session_, job, worksheet)};
+  const Gradient gradient = FindGradient(level);
+  for (const Gradient::Tier& tier : gradient.tiers) {
+    TierScores scores;
+    scores.hypernodes = tier.eligible;
+    scores.total.assign(tier.eligible.size(), 0);
+    std::vector<std::size_t> failed;
+    std::optional<Plan> best;
+    for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
+      auto plan = PlanBelow(job, tier.eligible[i], worksheet, pass);
+      if (!plan) {
+        failed.push_back(i);
+        continue;
+      }
+      scores.total[i] = plan->found.score;
+      for (const auto& [plugin, score] : plan->found.by_plugin) {
+        auto& row = scores.by_plugin[plugin];
+        row.resize(tier.eligible.size(), 0);
+        row[i] = score;
+      }
+      if (!best || plan->found.score > best->found.score) best = std::move(plan);
+    }
+    if (session_.tracing() && !tier.eligible.empty()) {
+      TraceScores(level, scores, failed, best ? best->hypernode : HyperNodeId{});
+    }
+    if (best) {
+      Adopt(job, std::move(*best), worksheet);
+      return {.ok = true, .quota = std::nullopt};
+    }
+  }
+  return {};
+}
+
+}  // namespace strata

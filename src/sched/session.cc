@@ -1,0 +1,257 @@
+#include "sched/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sched/lifecycle.h"
+
+namespace strata {
+namespace {
+
+// Volcano's way of combining permit and reject: the first tier with an opinion decides, a reject
+// ends it at once.
+template <typename PointsOfTier, typename Ask>
+bool Passes(const std::vector<Points::Tier>& tiers, const PointsOfTier& points_of, const Ask& ask) {
+  for (const Points::Tier& tier : tiers) {
+    bool permitted = false;
+    for (const auto* point : points_of(tier)) {
+      const Vote vote = ask(*point);
+      if (vote == Vote::kReject) return false;
+      permitted = permitted || vote == Vote::kPermit;
+    }
+    if (permitted) return true;
+  }
+  return true;
+}
+
+template <typename Compare>
+int FirstOpinion(const std::vector<const OrderPoint*>& points, const Compare& compare) {
+  for (const OrderPoint* point : points) {
+    if (const int order = compare(*point); order != 0) return order;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Session::Session(ClusterState& state,
+                 std::vector<std::unique_ptr<Plugin>> plugins,
+                 Points points,
+                 std::vector<ActionConfig> actions)
+    : state_(state),
+      plugins_(std::move(plugins)),
+      points_(std::move(points)),
+      actions_(std::move(actions)) {}
+
+void Session::Open(Time now, TraceSink* trace) {
+  trace_ = trace;
+  limits_.clear();
+  verdicts_.clear();
+  binds_.clear();
+  warnings_.clear();
+  phases_changed_ = false;
+  for (const auto& plugin : plugins_) plugin->Open(state_, now);
+  for (const JobId id : state_.jobs()) {
+    const Job& job = state_.job(id);
+    if (!job.HasTopology()) continue;
+    const TopologyLimit limit =
+        ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, points_.gradient != nullptr);
+    const std::string object = "PodGroup " + job.spec.name;
+    if (!limit.warning.empty()) Warn(object, "TopologyNotBinding", limit.warning);
+    if (job.HasHardTopology() && IsBestEffortOnly(state_, job)) {
+      Warn(object,
+           "TopologyIgnoredForBestEffort",
+           "all pods are BestEffort, so networkTopology does not bind them");
+    }
+    limits_.emplace(id, limit);
+    RecoverAllocatedHyperNode(state_, id);
+  }
+}
+
+bool Session::HasAction(std::string_view name) const {
+  return std::any_of(actions_.begin(), actions_.end(), [&](const ActionConfig& action) {
+    return action.name == name;
+  });
+}
+
+// ---- questions
+// --------------------------------------------------------------------------------------------------------
+
+bool Session::JobReady(const Job& job) const {
+  return std::all_of(points_.job_ready.begin(), points_.job_ready.end(), [&](const auto* point) {
+    return point->Ready(job);
+  });
+}
+
+bool Session::JobPipelined(const Job& job) const {
+  return Passes(
+      points_.tiers,
+      [](const Points::Tier& tier) -> const auto& { return tier.job_pipelined; },
+      [&](const JobGatePoint& point) { return point.Pipelined(job); });
+}
+
+bool Session::SubJobReady(const Job& job, const SubJob& sub_job) const {
+  if (job.spec.sub_groups.empty()) return JobReady(job);
+  return std::all_of(points_.sub_job_ready.begin(),
+                     points_.sub_job_ready.end(),
+                     [&](const auto* point) { return point->SubJobReady(job, sub_job); });
+}
+
+bool Session::SubJobPipelined(const Job& job, const SubJob& sub_job) const {
+  if (job.spec.sub_groups.empty()) return JobPipelined(job);
+  return Passes(
+      points_.tiers,
+      [](const Points::Tier& tier) -> const auto& { return tier.sub_job_pipelined; },
+      [&](const SubJobGatePoint& point) { return point.SubJobPipelined(job, sub_job); });
+}
+
+std::optional<Refusal> Session::JobInvalid(const Job& job) const {
+  for (const JobGatePoint* point : points_.job_valid) {
+    if (auto refusal = point->Invalid(job)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Session::NotEnqueueable(const Job& job) const {
+  Refusal refusal;
+  const bool passes = Passes(
+      points_.tiers,
+      [](const Points::Tier& tier) -> const auto& { return tier.enqueueable; },
+      [&](const JobGatePoint& point) {
+        Ballot ballot = point.Enqueueable(job);
+        if (ballot.vote == Vote::kReject) refusal = std::move(ballot.refusal);
+        return ballot.vote;
+      });
+  return passes ? std::nullopt : std::optional(refusal);
+}
+
+void Session::TellEnqueued(const Job& job) {
+  for (JobGatePoint* point : points_.enqueued) point->OnEnqueued(job);
+}
+
+bool Session::Overused(QueueId queue) const {
+  return std::any_of(points_.overused.begin(), points_.overused.end(), [&](const auto* point) {
+    return point->Overused(queue);
+  });
+}
+
+std::optional<Refusal> Session::Exhausted(QueueId queue, const Resources& request) const {
+  for (const QuotaPoint* point : points_.allocatable) {
+    if (auto refusal = point->Exhausted(queue, request)) return refusal;
+  }
+  return std::nullopt;
+}
+
+// ---- orders
+// -----------------------------------------------------------------------------------------------------------
+
+bool Session::QueueBefore(QueueId a, QueueId b) const {
+  const Queue& left = state_.queue(a);
+  const Queue& right = state_.queue(b);
+  const int order = FirstOpinion(points_.queue_order, [&](const OrderPoint& point) {
+    return point.CompareQueues(left, right);
+  });
+  if (order != 0) return order < 0;
+  return std::tie(left.spec.created, left.spec.uid, left.spec.name) <
+         std::tie(right.spec.created, right.spec.uid, right.spec.name);
+}
+
+bool Session::JobBefore(JobId a, JobId b) const {
+  const Job& left = state_.job(a);
+  const Job& right = state_.job(b);
+  const int order = FirstOpinion(
+      points_.job_order, [&](const OrderPoint& point) { return point.CompareJobs(left, right); });
+  if (order != 0) return order < 0;
+  return std::tie(left.spec.created, left.spec.uid, left.spec.name) <
+         std::tie(right.spec.created, right.spec.uid, right.spec.name);
+}
+
+bool Session::SubJobBefore(const Job& job, const SubJob& a, const SubJob& b) const {
+  const int order = FirstOpinion(points_.sub_job_order, [&](const OrderPoint& point) {
+    return point.CompareSubJobs(job, a, b);
+  });
+  if (order != 0) return order < 0;
+  return std::tie(a.match_index, a.name) < std::tie(b.match_index, b.name);
+}
+
+bool Session::TaskBefore(TaskId a, TaskId b) const {
+  const Task& left = state_.task(a);
+  const Task& right = state_.task(b);
+  const int order = FirstOpinion(
+      points_.task_order, [&](const OrderPoint& point) { return point.CompareTasks(left, right); });
+  if (order != 0) return order < 0;
+  if (left.index >= 0 && right.index >= 0 && left.index != right.index)
+    return left.index < right.index;
+  return std::tie(left.created, left.uid, left.name) <
+         std::tie(right.created, right.uid, right.name);
+}
+
+// ---- what this cycle knows
+// ----------------------------------------------------------------------------------------------
+
+const TopologyLimit& Session::LimitOf(JobId job) const {
+  static const TopologyLimit kUnlimited;
+  const auto it = limits_.find(job);
+  return it == limits_.end() ? kUnlimited : it->second;
+}
+
+TopologyLimit Session::LimitOf(JobId job, const SubJob& sub_job) const {
+  return ResolveLimit(tree(), sub_job.topology, LimitOf(job), points_.gradient != nullptr);
+}
+
+ClassView& Session::View(ClassId class_id) {
+  if (class_id.index() >= views_.size()) views_.resize(state_.class_count());
+  auto& view = views_[class_id.index()];
+  if (!view) view = std::make_unique<ClassView>(state_, points_.nodes, class_id);
+  return *view;
+}
+
+// ---- decisions
+// ----------------------------------------------------------------------------------------------------------
+
+void Session::Commit(JobId job) {
+  for (const TaskId id : state_.ChangedSince(0)) {
+    const Task& task = state_.task(id);
+    if (task.status == TaskStatus::kAllocated) binds_.push_back({id, task.node});
+  }
+  state_.Commit();
+  if (tracing()) {
+    Trace(StepRecord{.kind = StepRecord::Kind::kCommit,
+                     .job = state_.job(job).spec.name,
+                     .pod = "",
+                     .node = "",
+                     .hypernode = state_.job(job).allocated_hypernode});
+  }
+}
+
+void Session::Warn(std::string object, std::string reason, std::string message) {
+  warnings_.emplace(std::move(object), std::move(reason), std::move(message));
+}
+
+void Session::SetPhase(JobId job, JobPhase phase) {
+  if (state_.job(job).phase == phase) return;
+  state_.SetJobPhase(job, phase);
+  phases_changed_ = true;
+}
+
+CycleResult Session::Close() {
+  CycleResult result;
+  for (const TaskId id : state_.HeldTasks()) {
+    const Task& task = state_.task(id);
+    if (task.status == TaskStatus::kPipelined) result.pipelined.push_back({id, task.node});
+  }
+  state_.ReleaseHeld();
+  for (const JobId id : state_.jobs()) {
+    const Job& job = state_.job(id);
+    SetPhase(id, NextPhase(job, JobReady(job)));
+  }
+  result.binds = std::move(binds_);
+  result.verdicts = std::move(verdicts_);
+  for (const auto& [object, reason, message] : warnings_)
+    result.warnings.push_back({object, reason, message});
+  result.phases_changed = phases_changed_;
+  trace_ = nullptr;
+  return result;
+}
+
+}  // namespace strata

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "model/cluster_state.h"
+#include "sched/class_view.h"
+#include "sched/extension.h"
+#include "sched/scheduler.h"
+#include "sched/topology_limit.h"
+#include "sched/trace.h"
+
+namespace strata {
+
+// The plugins of a configuration, sorted by what they are asked. Tiers matter where votes do.
+struct Points {
+  template <typename Point>
+  using Named = NodePoints::Named<Point>;
+
+  struct Tier {
+    std::vector<const JobGatePoint*> enqueueable;
+    std::vector<const JobGatePoint*> job_pipelined;
+    std::vector<const SubJobGatePoint*> sub_job_pipelined;
+  };
+  std::vector<Tier> tiers;
+  std::vector<const OrderPoint*> queue_order, job_order, sub_job_order, task_order;
+  std::vector<const JobGatePoint*> job_valid, job_ready;
+  std::vector<JobGatePoint*> enqueued;
+  std::vector<const SubJobGatePoint*> sub_job_ready;
+  std::vector<const QuotaPoint*> overused, allocatable;
+  NodePoints nodes;
+  std::vector<Named<ChainScorePoint>> chains;
+  std::vector<Named<HyperNodeScorePoint>> hypernodes;
+  const GradientPoint* gradient = nullptr;
+};
+
+// One cycle: the state, the plugins' answers combined as Volcano combines them, and what has been
+// decided so far.
+class Session {
+ public:
+  Session(ClusterState& state,
+          std::vector<std::unique_ptr<Plugin>> plugins,
+          Points points,
+          std::vector<ActionConfig> actions);
+
+  void Open(Time now, TraceSink* trace);
+  [[nodiscard]] CycleResult Close();
+
+  ClusterState& state() { return state_; }
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] const HyperNodeTree& tree() const { return state_.tree(); }
+  [[nodiscard]] const Points& points() const { return points_; }
+  [[nodiscard]] const std::vector<ActionConfig>& actions() const { return actions_; }
+  [[nodiscard]] bool HasAction(std::string_view name) const;
+
+  // ---- questions to the plugins ----
+  [[nodiscard]] bool JobReady(const Job& job) const;
+  [[nodiscard]] bool JobPipelined(const Job& job) const;
+  // Of a job without sub-groups: the job's own.
+  [[nodiscard]] bool SubJobReady(const Job& job, const SubJob& sub_job) const;
+  [[nodiscard]] bool SubJobPipelined(const Job& job, const SubJob& sub_job) const;
+  [[nodiscard]] std::optional<Refusal> JobInvalid(const Job& job) const;
+  [[nodiscard]] std::optional<Refusal> NotEnqueueable(const Job& job) const;
+  void TellEnqueued(const Job& job);
+  [[nodiscard]] bool Overused(QueueId queue) const;
+  [[nodiscard]] std::optional<Refusal> Exhausted(QueueId queue, const Resources& request) const;
+
+  // Strict total orders: plugins first, then creation and uid (tasks: the number in their name
+  // before that).
+  [[nodiscard]] bool QueueBefore(QueueId a, QueueId b) const;
+  [[nodiscard]] bool JobBefore(JobId a, JobId b) const;
+  [[nodiscard]] bool SubJobBefore(const Job& job, const SubJob& a, const SubJob& b) const;
+  [[nodiscard]] bool TaskBefore(TaskId a, TaskId b) const;
+
+  // ---- what this cycle knows ----
+  // The highest tier the job (sub_job none) or one of its sub-jobs may span, or why there is no
+  // answer.
+  [[nodiscard]] const TopologyLimit& LimitOf(JobId job) const;
+  [[nodiscard]] TopologyLimit LimitOf(JobId job, const SubJob& sub_job) const;
+  ClassView& View(ClassId class_id);
+
+  // ---- decisions ----
+  [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
+  void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
+  // Makes the journal final and notes its binds.
+  void Commit(JobId job);
+  void SetVerdict(JobId job, Refusal refusal) {
+    verdicts_.insert_or_assign(job, std::move(refusal));
+  }
+  void Warn(std::string object, std::string reason, std::string message);
+  void SetPhase(JobId job, JobPhase phase);
+
+ private:
+  ClusterState& state_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+  Points points_;
+  std::vector<ActionConfig> actions_;
+  std::vector<std::unique_ptr<ClassView>> views_;  // by class, kept between cycles
+  TraceSink* trace_ = nullptr;
+
+  std::map<JobId, TopologyLimit> limits_;  // of jobs with topology
+  std::map<JobId, Refusal> verdicts_;
+  std::vector<CycleResult::Bind> binds_;
+  std::set<std::tuple<std::string, std::string, std::string>> warnings_;
+  bool phases_changed_ = false;
+};
+
+}  // namespace strata

@@ -1,0 +1,210 @@
+#include "sched/trial.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace strata {
+
+Trial::Trial(Session& session,
+             const PlaceRequest& request,
+             const DomainShape& shape,
+             ClusterIndex* kept)
+    : session_(session),
+      request_(request),
+      shape_(shape),
+      kept_(kept),
+      job_(session.state().job(request.job)),
+      sub_job_(job_.sub_jobs[request.sub_job]),
+      chain_scores_(shape.groups.size(), 0),
+      scratch_(shape.groups.size(), 0) {
+  groups_.reserve(shape.groups.size());
+  for (const DomainShape::Group& group : shape.groups) {
+    ChainGroup chain;
+    chain.chain = group.chain;
+    chain.leaf = group.leaf;
+    groups_.push_back(chain);
+  }
+  if (!sub_job_.topology.present()) return;
+  if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
+  CountTasksOnLeaves();
+}
+
+PlaceOutcome Trial::Run() {
+  PlaceOutcome outcome;
+  ClusterState& state = session_.state();
+  const ClusterState::Savepoint begin = state.Mark();
+  std::set<std::uint32_t> failed_roles;
+  bool stop = shape_.nodes.empty();
+  while (!stop && outcome.taken < request_.tasks.size()) {
+    const TaskId task = request_.tasks[outcome.taken];
+    const ClassSpec& spec = state.task_class(state.task(task).class_id);
+    auto refusal = request_.ask_quota ? session_.Exhausted(job_.queue, spec.request) : std::nullopt;
+    if (refusal) {
+      outcome.quota = std::move(refusal);
+      ++outcome.taken;
+      continue;
+    }
+    const bool hopeless = failed_roles.contains(state.task(task).role);
+    const auto choice = hopeless ? std::nullopt : Choose(task);
+    ++outcome.taken;
+    if (choice) {
+      Take(task, *choice);
+      ++outcome.placed;
+      stop = session_.SubJobReady(job_, sub_job_);
+    } else {
+      failed_roles.insert(state.task(task).role);
+      stop = !KeepsGoing();
+    }
+  }
+  outcome.ok = outcome.placed > 0 && Succeeded();
+  if (!outcome.ok) state.RollbackTo(begin);
+  return outcome;
+}
+
+bool Trial::Succeeded() const {
+  if (session_.SubJobReady(job_, sub_job_)) return true;
+  return request_.pass == Pass::kWaiting && session_.SubJobPipelined(job_, sub_job_);
+}
+
+// After a task that fits nowhere: can tasks of other roles still make up the minimum?
+bool Trial::KeepsGoing() const {
+  if (job_.spec.min_available == job_.counts.Total()) return false;
+  return job_.spec.sub_groups.empty() || sub_job_.min_available < sub_job_.counts.Total();
+}
+
+void Trial::CountTasksOnLeaves() {
+  const HyperNodeTree& tree = session_.tree();
+  std::map<HyperNodeId, std::uint32_t> counts;
+  for (const TaskId id : sub_job_.tasks) {
+    const NodeId node = session_.state().task(id).node;
+    if (node.valid()) ++counts[tree.LeafOf(tree.ChainOf(node))];
+  }
+  if (counts.empty()) return;
+  for (ChainGroup& group : groups_) {
+    const auto it = counts.find(group.leaf);
+    group.tasks_on_leaf = it == counts.end() ? 0 : it->second;
+  }
+}
+
+void Trial::Widen(HyperNodeId leaf) {
+  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeId wider = tree.Lca(allocated_, leaf);
+  if (wider == allocated_) return;
+  allocated_ = wider;
+  for (ChainGroup& group : groups_) {
+    group.lca_tier = tree.at(tree.Lca(group.leaf, allocated_)).tier;
+    group.same_as_allocated = group.leaf == allocated_;
+  }
+}
+
+void Trial::Take(TaskId task, const Choice& choice) {
+  ClusterState& state = session_.state();
+  const NodeId node = shape_.nodes[choice.position];
+  choice.idle ? state.Allocate(task, node) : state.Pipeline(task, node);
+  changed_.push_back(choice.position);
+  const HyperNodeId leaf = session_.tree().LeafOf(session_.tree().ChainOf(node));
+  previous_leaf_ = leaf;
+  if (sub_job_.topology.present()) {
+    Widen(leaf);
+    for (ChainGroup& group : groups_) group.tasks_on_leaf += group.leaf == leaf ? 1 : 0;
+  }
+  if (session_.tracing()) {
+    session_.Trace(
+        StepRecord{.kind = choice.idle ? StepRecord::Kind::kAllocate : StepRecord::Kind::kPipeline,
+                   .job = job_.spec.name,
+                   .pod = state.task(task).name,
+                   .node = state.node(node).name,
+                   .hypernode = session_.tree().at(request_.domain).name});
+  }
+}
+
+// The leaf of the nearest rank before `task` that has a node.
+HyperNodeId Trial::LeafBefore(TaskId task) const {
+  const ClusterState& state = session_.state();
+  TaskId before;
+  for (const SubJob& sub_job : job_.sub_jobs) {
+    if (sub_job.counts.Allocated() + sub_job.counts.Of(TaskStatus::kPipelined) == 0) continue;
+    for (const TaskId id : sub_job.tasks) {
+      if (!state.task(id).node.valid() || !session_.TaskBefore(id, task)) continue;
+      if (!before.valid() || session_.TaskBefore(before, id)) before = id;
+    }
+  }
+  const HyperNodeTree& tree = session_.tree();
+  return before.valid() ? tree.LeafOf(tree.ChainOf(state.task(before).node)) : HyperNodeId{};
+}
+
+std::optional<Trial::Choice> Trial::Choose(TaskId task) {
+  // Inside a trial ranks follow each other; only its first task has to look for the rank before it.
+  if (changed_.empty()) previous_leaf_ = LeafBefore(task);
+  ClassView& view = session_.View(session_.state().task(task).class_id);
+  if (session_.tracing() || !view.IsUniform()) return ChooseBySweep(task);
+  if (auto choice = ChooseByIndex(task)) return choice;
+  return request_.pass == Pass::kWaiting ? ChooseBySweep(task) : std::nullopt;
+}
+
+bool Trial::Better(Score score,
+                   std::size_t position,
+                   Score best_score,
+                   std::size_t best_position) const {
+  if (score != best_score) return score > best_score;
+  const HyperNodeTree& tree = session_.tree();
+  const NodeId node = shape_.nodes[position];
+  const NodeId best = shape_.nodes[best_position];
+  const bool near = previous_leaf_.valid() && tree.LeafOf(tree.ChainOf(node)) == previous_leaf_;
+  const bool best_near =
+      previous_leaf_.valid() && tree.LeafOf(tree.ChainOf(best)) == previous_leaf_;
+  if (near != best_near) return near;
+  return tree.NameRank(node) < tree.NameRank(best);
+}
+
+void Trial::ScoreChains(TaskId task) {
+  const ClusterState& state = session_.state();
+  const Placement placement{.job = &job_,
+                            .sub_job = &sub_job_,
+                            .spec = &state.task_class(state.task(task).class_id),
+                            .allocated = allocated_};
+  std::fill(chain_scores_.begin(), chain_scores_.end(), 0);
+  for (const auto& chains : session_.points().chains) {
+    chains.point->ScoreChains(state, placement, groups_, scratch_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) chain_scores_[g] += scratch_[g];
+  }
+}
+
+DomainIndex& Trial::IndexOf(ClassId class_id) {
+  if (kept_ != nullptr) return kept_->For(class_id);
+  Indexed& entry = indexes_[class_id];
+  if (!entry.index) {
+    entry.index = std::make_unique<DomainIndex>(shape_, session_.View(class_id));
+  } else {
+    for (; entry.seen < changed_.size(); ++entry.seen)
+      entry.index->Refresh(shape_, changed_[entry.seen]);
+  }
+  entry.seen = changed_.size();
+  return *entry.index;
+}
+
+std::optional<Trial::Choice> Trial::ChooseByIndex(TaskId task) {
+  DomainIndex& index = IndexOf(session_.state().task(task).class_id);
+  bool any = false;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].feasible = index.Feasible(g);
+    any = any || groups_[g].feasible > 0;
+  }
+  if (!any) return std::nullopt;
+  ScoreChains(task);
+  std::optional<std::size_t> best;
+  Score best_score = kNoScore;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].feasible == 0) continue;
+    const std::size_t position = index.BestOf(g);
+    const Score score = index.ScoreAt(position) + chain_scores_[g];
+    if (!best || Better(score, position, best_score, *best)) {
+      best = position;
+      best_score = score;
+    }
+  }
+  return Choice{.position = *best, .idle = true};
+}
+
+}  // namespace strata

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/cluster_index.h"
+#include "sched/domain_index.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// A gang first looks for room that is idle; only if there is none anywhere does it look for room
+// that is being released.
+enum class Pass : std::uint8_t { kReady, kWaiting };
+
+struct PlaceRequest {
+  JobId job;
+  std::size_t sub_job = 0;
+  std::span<const TaskId> tasks;  // pending, in task order
+  HyperNodeId domain;
+  Pass pass = Pass::kReady;
+  bool ask_quota = true;  // BestEffort tasks need none
+};
+
+struct PlaceOutcome {
+  bool ok =
+      false;  // the sub-job became ready (in the second pass: or waits), and something was placed
+  std::size_t placed = 0;  // also when it was not enough and was taken back
+  std::size_t taken =
+      0;  // tasks of the request that are used up: placed, or refused for this cycle
+  std::optional<Refusal> quota;  // the queue's refusal, if that was in the way
+};
+
+// One attempt to place the tasks of one sub-job inside one HyperNode: task by task in their order,
+// each on the best node at that moment, until the sub-job is ready.
+//
+// The best node is the one with the highest total score; of equal ones a node under the leaf of the
+// previous rank, then the lower name. Without a listener it is found through the index (the best of
+// each chain, then the best chain); with one, or when scores are scaled over all nodes, by scoring
+// every node. Both give the same answer (tests/property).
+class Trial {
+ public:
+  // `kept` is the index to use when the domain is the whole cluster, else null.
+  Trial(Session& session,
+        const PlaceRequest& request,
+        const DomainShape& shape,
+        ClusterIndex* kept);
+
+  // Leaves the placements in the state when ok, and no trace otherwise.
+  [[nodiscard]] PlaceOutcome Run();
+
+ private:
+  struct Choice {
+    std::size_t position = 0;  // in the domain
+    bool idle = true;          // false: waits for what is being released
+  };
+  struct Indexed {
+    std::unique_ptr<DomainIndex> index;
+    std::size_t seen = 0;  // entries of changed_ that are in
+  };
+
+  [[nodiscard]] std::optional<Choice> Choose(TaskId task);
+  [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
+  [[nodiscard]] std::optional<Choice> ChooseBySweep(TaskId task);
+  void ScoreChains(TaskId task);
+  void Take(TaskId task, const Choice& choice);
+  void Widen(HyperNodeId leaf);
+  [[nodiscard]] bool Better(Score score,
+                            std::size_t position,
+                            Score best_score,
+                            std::size_t best_position) const;
+  [[nodiscard]] bool KeepsGoing() const;
+  [[nodiscard]] bool Succeeded() const;
+  [[nodiscard]] HyperNodeId LeafBefore(TaskId task) const;
+  DomainIndex& IndexOf(ClassId class_id);
+  void CountTasksOnLeaves();
+  void TraceRejections(TaskId task);
+
+  Session& session_;
+  const PlaceRequest& request_;
+  const DomainShape& shape_;
+  ClusterIndex* kept_;
+  const Job& job_;
+  const SubJob& sub_job_;
+
+  HyperNodeId allocated_;            // LCA of what the sub-job holds so far
+  HyperNodeId previous_leaf_;        // of the rank before the task at hand
+  std::vector<ChainGroup> groups_;   // parallel to shape_.groups
+  std::vector<Score> chain_scores_;  // of the task at hand, all plugins
+  std::vector<Score> scratch_;
+  std::map<ClassId, Indexed> indexes_;
+  std::vector<std::size_t> changed_;  // positions of nodes that this trial changed
+  std::set<ClassId> traced_;          // classes whose rejections are recorded
+};
+
+}  // namespace strata

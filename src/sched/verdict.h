@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "base/ids.h"
+#include "sched/search.h"
+#include "sched/session.h"
+#include "sched/worksheet.h"
+
+// The sentences for jobs that wait. The words used as reasons are listed in docs/reasons.md.
+namespace strata {
+
+[[nodiscard]] Refusal QueueNotFound(const Job& job);
+
+// Why what is left on the worksheet has no place: per tier the nearest miss, and what is short
+// there. COST: one pass over the nodes per tier, whatever the size of the gang.
+[[nodiscard]] Refusal ExplainUnplaced(Session& session,
+                                      Search& search,
+                                      JobId job,
+                                      const Worksheet& worksheet,
+                                      const std::optional<Refusal>& quota);
+
+// Why a BestEffort task found no node below `domain`.
+[[nodiscard]] Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain);
+
+// The job holds nodes whose pods are still terminating.
+[[nodiscard]] Refusal ExplainWaiting(const Session& session, JobId job);
+
+}  // namespace strata

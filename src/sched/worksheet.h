@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// The pending tasks of one job that a cycle may still place, by sub-job, in task order. BestEffort
+// tasks are not on it (backfill places them), nor are gated ones.
+class Worksheet {
+ public:
+  struct Sheet {
+    std::size_t sub_job = 0;
+    std::vector<TaskId> tasks;
+    std::size_t next = 0;
+
+    [[nodiscard]] std::span<const TaskId> left() const { return std::span(tasks).subspan(next); }
+  };
+
+  Worksheet(const Session& session, JobId job);
+
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] std::size_t left() const;
+  // The sub-job to place next: those still needed for minSubGroups first, then by sub-job order.
+  // None when nothing is left.
+  [[nodiscard]] Sheet* Next(const Session& session);
+  [[nodiscard]] std::vector<Sheet>& sheets() { return sheets_; }
+  [[nodiscard]] const std::vector<Sheet>& sheets() const { return sheets_; }
+  // Everything that is left, in task order.
+  [[nodiscard]] std::vector<TaskId> AllLeft(const Session& session) const;
+
+ private:
+  JobId job_;
+  std::vector<Sheet> sheets_;
+};
+
+// How many more tasks must be placed until the sub-job is ready, at most `pending`.
+[[nodiscard]] std::size_t MissingForGang(const Job& job,
+                                         const SubJob& sub_job,
+                                         std::size_t pending);
+
+// What the gang of the job still needs: minResources less what it holds, or the sum over the tasks
+// it still misses.
+[[nodiscard]] Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet);
+// The same for one sub-job: the sum over the tasks it still misses.
+[[nodiscard]] Resources NeedOf(const ClusterState& state,
+                               const Job& job,
+                               const Worksheet::Sheet& sheet);
+[[nodiscard]] Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks);
+
+}  // namespace strata
