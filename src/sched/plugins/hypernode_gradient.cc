@@ -1,0 +1,139 @@
+#include "sched/plugins/hypernode_gradient.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/amount_format.h"
+
+namespace strata {
+namespace {
+
+void SetRoot(const HyperNodeTree& tree, const GradientQuery& query, Gradient& gradient) {
+  if (!query.allocated.valid()) {
+    gradient.root = query.within;
+    return;
+  }
+  const HyperNodeTree::HyperNode& place = tree.at(query.allocated);
+  if (place.tier > query.limit) {
+    gradient.error =
+        fmt::format("it already runs in {} of tier {}, above the highest tier allowed ({})",
+                    place.name,
+                    place.tier,
+                    query.limit);
+    return;
+  }
+  HyperNodeId highest = query.allocated;
+  for (HyperNodeId up = place.parent; up.valid() && tree.at(up).tier <= query.limit;
+       up = tree.at(up).parent) {
+    highest = up;
+  }
+  if (tree.IsAncestorOrSelf(highest, query.within)) {
+    gradient.root = query.within;
+  } else if (tree.IsAncestorOrSelf(query.within, highest)) {
+    gradient.root = highest;
+  } else {
+    gradient.error = fmt::format("it already runs in {}, and must stay in {}, which is not in {}",
+                                 place.name,
+                                 tree.at(highest).name,
+                                 tree.at(query.within).name);
+  }
+}
+
+bool IsEligible(const ClusterState& state, const Resources& need, HyperNodeId id) {
+  return need.FitsIn(state.Idle(id)) || need.FitsIn(state.FutureIdle(id));
+}
+
+Amount At(std::span<const Amount> row, std::size_t index) {
+  return index < row.size() ? row[index] : 0;
+}
+
+// "nvidia.com/gpu: needs 32, 16 idle (24 after releases); memory: needs 64Gi, 1Gi idle".
+std::string WhatIsShort(const ClusterState& state, const Resources& need, HyperNodeId id) {
+  std::string sentence;
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    const Amount wanted = need.amounts()[i];
+    const Amount idle = At(state.Idle(id), i);
+    const Amount future = At(state.FutureIdle(id), i);
+    if (wanted <= idle && wanted <= future) continue;
+    const std::string& name = state.resource_names().name(IdAt<ResourceId>(i));
+    const auto [needs, has] = FormatNumbers(name, wanted, idle);
+    if (!sentence.empty()) sentence += "; ";
+    sentence += fmt::format("{}: needs {}, {} idle", name, needs, has);
+    if (future != idle) {
+      sentence += fmt::format(" ({} after releases)", FormatNumbers(name, wanted, future).second);
+    }
+  }
+  return sentence;
+}
+
+// Adds one tier. `ids` are ascending, which is ascending by name.
+void AddTier(const ClusterState& state,
+             const GradientQuery& query,
+             std::int32_t number,
+             std::span<const HyperNodeId> ids,
+             Gradient& gradient) {
+  const bool allowed = number <= query.limit;
+  if (!allowed && !query.explain) return;
+  Gradient::Tier& tier = gradient.tiers.emplace_back();
+  tier.tier = number;
+  for (const HyperNodeId id : ids) {
+    if (allowed && IsEligible(state, *query.need, id)) {
+      tier.eligible.push_back(id);
+    } else if (query.explain) {
+      tier.rejected.push_back(
+          {id,
+           allowed ? WhatIsShort(state, *query.need, id)
+                   : fmt::format(
+                         "tier {} is above the highest tier allowed ({})", number, query.limit)});
+    }
+  }
+}
+
+struct Found {
+  std::int32_t tier;
+  HyperNodeId id;
+
+  auto operator<=>(const Found&) const = default;
+};
+
+std::vector<Found> Below(const HyperNodeTree& tree, HyperNodeId root) {
+  std::vector<Found> found = {{tree.at(root).tier, root}};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const HyperNodeId child : tree.at(found[i].id).children) {
+      found.push_back({tree.at(child).tier, child});
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {
+  const HyperNodeTree& tree = state.tree();
+  Gradient gradient;
+  SetRoot(tree, query, gradient);
+  if (!gradient.root.valid()) return gradient;
+  if (gradient.root == tree.top()) {  // everything is below it, and already sorted
+    for (const std::int32_t tier : tree.tiers()) {
+      AddTier(state, query, tier, tree.OfTier(tier), gradient);
+    }
+    return gradient;
+  }
+  const std::vector<Found> found = Below(tree, gradient.root);
+  std::vector<HyperNodeId> ids;
+  ids.reserve(found.size());
+  for (const Found& one : found) ids.push_back(one.id);
+  for (std::size_t begin = 0; begin < found.size();) {
+    std::size_t end = begin;
+    while (end < found.size() && found[end].tier == found[begin].tier) ++end;
+    AddTier(state, query, found[begin].tier, std::span(ids).subspan(begin, end - begin), gradient);
+    begin = end;
+  }
+  return gradient;
+}
+
+}  // namespace strata

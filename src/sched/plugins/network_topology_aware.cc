@@ -1,0 +1,283 @@
+#include "sched/plugins/network_topology_aware.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "base/check.h"
+#include "sched/plugins/argument_rules.h"
+#include "sched/plugins/binpack_weights.h"
+#include "sched/plugins/hypernode_gradient.h"
+#include "sched/plugins/tier_scores.h"
+
+namespace strata {
+namespace {
+
+struct Settings {
+  std::int64_t weight = 1;
+  std::vector<ResourceWeight> resources;
+  bool scores_normal_pods = true;
+  double fading = 0.8;
+};
+
+// A number per HyperNode that is forgotten at once, so that a call pays only for those it touches.
+class HyperNodeMemo {
+ public:
+  void Forget(std::size_t hypernodes) {
+    if (entries_.size() != hypernodes) entries_.assign(hypernodes, {});
+    ++round_;
+  }
+  // The number of `id`, made by `make` when it is not there yet.
+  template <typename Make>
+  double Get(HyperNodeId id, const Make& make) {
+    Entry& entry = entries_[id.index()];
+    if (entry.round != round_) entry = {round_, make()};
+    return entry.value;
+  }
+  void Add(HyperNodeId id, double value) {
+    Entry& entry = entries_[id.index()];
+    if (entry.round != round_) entry = {round_, 0};
+    entry.value += value;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t round = 0;
+    double value = 0;
+  };
+  std::vector<Entry> entries_;
+  std::uint64_t round_ = 0;
+};
+
+class NetworkTopologyAware final : public Plugin,
+                                   public ChainScorePoint,
+                                   public HyperNodeScorePoint,
+                                   public GradientPoint {
+ public:
+  explicit NetworkTopologyAware(Settings settings)
+      : settings_(std::move(settings)), scale_(100.0 * static_cast<double>(settings_.weight)) {}
+
+  void Open(const ClusterState& state, Time /*now*/) override {
+    tier_weights_ = WeighTiers(state.tree().tiers(), settings_.fading);
+  }
+
+  [[nodiscard]] Gradient Find(const ClusterState& state,
+                              const GradientQuery& query) const override {
+    return FindGradient(state, query);
+  }
+
+  void ScoreHyperNodes(const ClusterState& state,
+                       const HyperNodeScoreQuery& query,
+                       std::span<const HyperNodeId> hypernodes,
+                       std::span<Score> out) const override;
+
+  void ScoreChains(const ClusterState& state,
+                   const Placement& placement,
+                   std::span<const ChainGroup> groups,
+                   std::span<Score> out) const override {
+    if (placement.sub_job->topology.present()) {
+      ScoreNearness(state, placement, groups, out);
+    } else {
+      ScorePacking(state, placement, groups, out);
+    }
+  }
+
+ private:
+  void ScoreNearness(const ClusterState& state,
+                     const Placement& placement,
+                     std::span<const ChainGroup> groups,
+                     std::span<Score> out) const;
+  void ScorePacking(const ClusterState& state,
+                    const Placement& placement,
+                    std::span<const ChainGroup> groups,
+                    std::span<Score> out) const;
+  // The weighted mean over the tiers for nodes of `chain`.
+  [[nodiscard]] double PackingOf(const ClusterState& state,
+                                 const Resources& request,
+                                 ChainId chain) const;
+  [[nodiscard]] std::optional<double> FullnessOf(const ClusterState& state,
+                                                 const Resources& request,
+                                                 HyperNodeId id) const {
+    return Fullness(settings_.resources,
+                    request,
+                    state.Used(id),
+                    state.Allocatable(id),
+                    IfNoneThere::kDoesNotFit);
+  }
+  // Whether any of the HyperNodes holds `request`; `out` gets the fullness of each, 0 where not.
+  bool FillFullness(const ClusterState& state,
+                    const Resources& request,
+                    std::span<const HyperNodeId> hypernodes,
+                    std::vector<double>& out) const;
+  // Counts the sub-job's tasks that have a node into memo_, for each HyperNode above them.
+  void CountTasks(const ClusterState& state, const SubJob& sub_job) const;
+
+  Settings settings_;
+  double scale_;
+  TierWeights tier_weights_;
+  mutable HyperNodeMemo memo_;  // scratch of one call
+};
+
+bool NetworkTopologyAware::FillFullness(const ClusterState& state,
+                                        const Resources& request,
+                                        std::span<const HyperNodeId> hypernodes,
+                                        std::vector<double>& out) const {
+  bool any = false;
+  out.clear();
+  for (const HyperNodeId id : hypernodes) {
+    const auto fullness = FullnessOf(state, request, id);
+    any = any || fullness.has_value();
+    out.push_back(fullness.value_or(0));
+  }
+  return any;
+}
+
+void NetworkTopologyAware::CountTasks(const ClusterState& state, const SubJob& sub_job) const {
+  const HyperNodeTree& tree = state.tree();
+  memo_.Forget(tree.hypernodes().size());
+  for (const TaskId id : sub_job.tasks) {
+    const NodeId node = state.task(id).node;
+    if (!node.valid()) continue;
+    for (const HyperNodeId above : tree.HyperNodesOf(tree.ChainOf(node))) memo_.Add(above, 1);
+  }
+}
+
+void NetworkTopologyAware::ScoreHyperNodes(const ClusterState& state,
+                                           const HyperNodeScoreQuery& query,
+                                           std::span<const HyperNodeId> hypernodes,
+                                           std::span<Score> out) const {
+  std::vector<double> fullness;
+  fullness.reserve(hypernodes.size());
+  if (!FillFullness(state, *query.pending, hypernodes, fullness)) {
+    FillFullness(state, *query.need, hypernodes, fullness);
+  }
+  Score best = kNoScore;
+  std::size_t sharing = 0;
+  for (std::size_t i = 0; i < hypernodes.size(); ++i) {
+    out[i] = ToScore(fullness[i]);
+    if (out[i] > best) {
+      best = out[i];
+      sharing = 0;
+    }
+    if (out[i] == best) ++sharing;
+  }
+  const SubJob& sub_job = *query.sub_job;
+  const bool shared =
+      sharing >= 2 && sub_job.counts.Total() > sub_job.counts.Of(TaskStatus::kPending);
+  if (shared) CountTasks(state, sub_job);
+  for (std::size_t i = 0; i < hypernodes.size(); ++i) {
+    double value = fullness[i];
+    if (shared && out[i] == best) {
+      value +=
+          memo_.Get(hypernodes[i], [] { return 0.0; }) / static_cast<double>(sub_job.tasks.size());
+    }
+    out[i] = ToScore(value * scale_);
+  }
+}
+
+void NetworkTopologyAware::ScoreNearness(const ClusterState& state,
+                                         const Placement& placement,
+                                         std::span<const ChainGroup> groups,
+                                         std::span<Score> out) const {
+  std::fill(out.begin(), out.end(), 0);
+  if (!placement.allocated.valid()) return;
+  const HyperNodeTree& tree = state.tree();
+  const std::int32_t lowest = tree.tiers().front();
+  const std::int32_t highest = tree.tiers().back();
+  // A node in no HyperNode has only the top, which says nothing about where it is.
+  const auto is_outside = [&](const ChainGroup& group) {
+    return group.leaf == tree.top() && lowest != highest;
+  };
+  const auto nearness = [&](const ChainGroup& group) {
+    if (is_outside(group)) return 0.0;
+    if (group.same_as_allocated) return 1.0;
+    return NearnessOfTier(group.lca_tier, lowest, highest);
+  };
+  double best = -1;
+  std::uint64_t sharing = 0;
+  for (const ChainGroup& group : groups) {
+    if (group.feasible == 0) continue;
+    const double value = nearness(group);
+    if (value > best) {
+      best = value;
+      sharing = 0;
+    }
+    if (value == best) sharing += group.feasible;
+  }
+  const auto tasks = static_cast<double>(placement.sub_job->tasks.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].feasible == 0) continue;
+    double value = nearness(groups[i]);
+    if (value == best && sharing >= 2 && !is_outside(groups[i])) {
+      value += groups[i].tasks_on_leaf / tasks;
+    }
+    out[i] = ToScore(value * scale_);
+  }
+}
+
+double NetworkTopologyAware::PackingOf(const ClusterState& state,
+                                       const Resources& request,
+                                       ChainId chain) const {
+  const HyperNodeTree& tree = state.tree();
+  const std::span<const std::int32_t> tiers = tree.tiers();
+  const std::span<const HyperNodeId> above = tree.HyperNodesOf(chain);  // ascending by tier, name
+  CHECK(tier_weights_.of_tier.size() == tiers.size());                  // Open saw this tree
+  double sum = tier_weights_.between;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    while (next < above.size() && tree.at(above[next]).tier < tiers[i]) ++next;
+    double value = 1;
+    if (next < above.size() && tree.at(above[next]).tier == tiers[i]) {
+      const HyperNodeId id = above[next];
+      value = memo_.Get(id, [&] { return FullnessOf(state, request, id).value_or(0); });
+    }
+    sum += tier_weights_.of_tier[i] * value;
+  }
+  return sum / tier_weights_.total;
+}
+
+void NetworkTopologyAware::ScorePacking(const ClusterState& state,
+                                        const Placement& placement,
+                                        std::span<const ChainGroup> groups,
+                                        std::span<Score> out) const {
+  std::fill(out.begin(), out.end(), 0);
+  if (!settings_.scores_normal_pods || tier_weights_.total <= 0) return;
+  memo_.Forget(state.tree().hypernodes().size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].feasible == 0) continue;
+    out[i] = ToScore(PackingOf(state, placement.spec->request, groups[i].chain) * scale_);
+  }
+}
+
+Result<Settings> ReadSettings(const Arguments& arguments) {
+  Settings settings;
+  TRY_ASSIGN(settings.weight, WeightArgument(arguments, "weight", 1, IfNegative::kUseDefault));
+  TRY_ASSIGN(settings.scores_normal_pods,
+             arguments.Bool("hypernode.binpack.normal-pod.enable", true));
+  TRY_ASSIGN(const double fading,
+             arguments.Float("hypernode.binpack.normal-pod.fading", settings.fading));
+  if (fading >= 0) settings.fading = fading;
+  TRY(arguments.Int("hypernode.gradient.evict.max-hypernodes", 8));
+  return settings;
+}
+
+}  // namespace
+
+Result<MadePlugin> MakeNetworkTopologyAware(const PluginConfig& config, ResourceNames& resources) {
+  TRY_ASSIGN(Settings settings, ReadSettings(config.arguments));
+  TRY_ASSIGN(BinpackWeights read, ReadBinpackWeights(config, "hypernode.binpack", resources));
+  settings.resources = std::move(read.weights);
+  std::vector<std::string_view> known(read.known.begin(), read.known.end());
+  for (const char* key : {"weight",
+                          "hypernode.binpack.normal-pod.enable",
+                          "hypernode.binpack.normal-pod.fading",
+                          "hypernode.gradient.evict.max-hypernodes"}) {
+    known.emplace_back(key);
+  }
+  MadePlugin made{.plugin = std::make_unique<NetworkTopologyAware>(std::move(settings)),
+                  .warnings = WarnOfUnknown(config, known)};
+  made.warnings.insert(made.warnings.end(), read.warnings.begin(), read.warnings.end());
+  return made;
+}
+
+}  // namespace strata

@@ -1,0 +1,136 @@
+#include "sched/plugins/predicates.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sched/plugins/argument_rules.h"
+
+namespace strata {
+namespace {
+
+struct Filters {
+  bool node_affinity = true;
+  bool taints = true;
+  bool ports = true;
+};
+
+bool ToleratesCordon(const std::vector<Toleration>& tolerations) {
+  static const Taint cordon{
+      .key = "node.kubernetes.io/unschedulable", .value = "", .effect = TaintEffect::kNoSchedule};
+  return std::any_of(tolerations.begin(), tolerations.end(), [&](const Toleration& toleration) {
+    return toleration.Tolerates(cordon);
+  });
+}
+
+class Predicates final : public Plugin, public NodeFilterPoint {
+ public:
+  explicit Predicates(const Filters& filters) : filters_(filters) {}
+
+  [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
+                                const ClassSpec& spec,
+                                NodeId id) const override {
+    const NodeSpec& node = state.node(id);
+    return !IsCordoned(spec, node) && IsWanted(spec, node) && RepellentTaint(spec, node) == nullptr;
+  }
+
+  [[nodiscard]] bool AdmitsNow(const ClusterState& state,
+                               const ClassSpec& spec,
+                               NodeId id) const override {
+    if (!filters_.ports || spec.host_ports.empty()) return true;
+    for (const HostPort& used : state.PortsInUse(id)) {
+      for (const HostPort& wanted : spec.host_ports) {
+        if (wanted.ConflictsWith(used)) return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string Reason(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId id) const override {
+    const NodeSpec& node = state.node(id);
+    if (IsCordoned(spec, node)) return "node(s) were unschedulable";
+    if (!IsWanted(spec, node)) return "node(s) didn't match Pod's node affinity/selector";
+    if (const Taint* taint = RepellentTaint(spec, node)) {
+      return fmt::format("node(s) had untolerated taint {{{}: {}}}", taint->key, taint->value);
+    }
+    return "node(s) didn't have free ports for the requested pod ports";
+  }
+
+ private:
+  [[nodiscard]] static bool IsCordoned(const ClassSpec& spec, const NodeSpec& node) {
+    return node.unschedulable && !ToleratesCordon(spec.tolerations);
+  }
+
+  [[nodiscard]] bool IsWanted(const ClassSpec& spec, const NodeSpec& node) const {
+    if (!filters_.node_affinity) return true;
+    if (spec.node_selector.empty() && !spec.affinity.required) return true;
+    return MatchesNode(spec.node_selector, spec.affinity, node.name, node.labels);
+  }
+
+  [[nodiscard]] const Taint* RepellentTaint(const ClassSpec& spec, const NodeSpec& node) const {
+    if (!filters_.taints || node.taints.empty()) return nullptr;
+    return FirstUntolerated(node.taints, spec.tolerations);
+  }
+
+  Filters filters_;
+};
+
+struct WithoutEffect {
+  const char* key;
+  bool fallback;
+};
+constexpr std::array kSwitchesWithoutEffect = {
+    WithoutEffect{"predicate.PodAffinityEnable", true},
+    WithoutEffect{"predicate.NodeVolumeLimitsEnable", true},
+    WithoutEffect{"predicate.VolumeZoneEnable", true},
+    WithoutEffect{"predicate.PodTopologySpreadEnable", true},
+    WithoutEffect{"predicate.VolumeBindingEnable", true},
+    WithoutEffect{"predicate.DynamicResourceAllocationEnable", false},
+};
+
+constexpr std::array kKnownArguments = {
+    "predicate.NodeAffinityEnable",
+    "predicate.NodePortsEnable",
+    "predicate.TaintTolerationEnable",
+    "predicate.CacheEnable",
+    "volumebinding.weight",
+    "volumebinding.bindTimeoutSeconds",
+    "volumebinding.shape",
+    "dynamicresources.filterTimeoutSeconds",
+};
+
+}  // namespace
+
+Result<MadePlugin> MakePredicates(const PluginConfig& config, ResourceNames& /*resources*/) {
+  const Arguments& arguments = config.arguments;
+  Filters filters;
+  TRY_ASSIGN(filters.node_affinity, arguments.Bool("predicate.NodeAffinityEnable", true));
+  TRY_ASSIGN(filters.taints, arguments.Bool("predicate.TaintTolerationEnable", true));
+  TRY_ASSIGN(filters.ports, arguments.Bool("predicate.NodePortsEnable", true));
+  TRY(arguments.Bool("predicate.CacheEnable", false));  // answers are always remembered here
+  for (const char* number : {"volumebinding.weight",
+                             "volumebinding.bindTimeoutSeconds",
+                             "dynamicresources.filterTimeoutSeconds"}) {
+    TRY(arguments.Int(number, 0));
+  }
+
+  std::vector<std::string_view> known(kKnownArguments.begin(), kKnownArguments.end());
+  std::vector<std::string> warnings;
+  for (const auto& [key, fallback] : kSwitchesWithoutEffect) {
+    known.emplace_back(key);
+    TRY_ASSIGN(const bool on, arguments.Bool(key, fallback));
+    if (on && arguments.Has(key)) {
+      warnings.push_back(ArgumentWarning(config.name, key, "has no effect in this version"));
+    }
+  }
+  MadePlugin made{.plugin = std::make_unique<Predicates>(filters),
+                  .warnings = WarnOfUnknown(config, known)};
+  made.warnings.insert(made.warnings.end(), warnings.begin(), warnings.end());
+  return made;
+}
+
+}  // namespace strata

@@ -1,0 +1,52 @@
+#include "sched/plugins/priority.h"
+
+#include <algorithm>
+
+#include "sched/plugins/argument_rules.h"
+
+namespace strata {
+namespace {
+
+int HigherFirst(std::int32_t a, std::int32_t b) {
+  if (a == b) return 0;
+  return a > b ? -1 : 1;
+}
+
+class Priority final : public Plugin, public OrderPoint {
+ public:
+  void Open(const ClusterState& state, Time /*now*/) override { state_ = &state; }
+
+  [[nodiscard]] int CompareJobs(const Job& a, const Job& b) const override {
+    return HigherFirst(a.spec.priority, b.spec.priority);
+  }
+
+  [[nodiscard]] int CompareSubJobs(const Job& /*job*/,
+                                   const SubJob& a,
+                                   const SubJob& b) const override {
+    return HigherFirst(HighestPending(a), HighestPending(b));
+  }
+
+  [[nodiscard]] int CompareTasks(const Task& a, const Task& b) const override {
+    return HigherFirst(a.priority, b.priority);
+  }
+
+ private:
+  [[nodiscard]] std::int32_t HighestPending(const SubJob& sub_job) const {
+    std::int32_t highest = 0;
+    for (const TaskId id : sub_job.tasks) {
+      const Task& task = state_->task(id);
+      if (task.status == TaskStatus::kPending) highest = std::max(highest, task.priority);
+    }
+    return highest;
+  }
+
+  const ClusterState* state_ = nullptr;
+};
+
+}  // namespace
+
+Result<MadePlugin> MakePriority(const PluginConfig& config, ResourceNames& /*resources*/) {
+  return MadePlugin{.plugin = std::make_unique<Priority>(), .warnings = WarnOfUnknown(config, {})};
+}
+
+}  // namespace strata
