@@ -28,9 +28,10 @@ namespace strata::objects {
                           std::int32_t index,
                           const std::string& pod_group);
 
-// Adds the PodGroups and pods of all jobs that still make pods, except what is there already: a
-// PodGroup named <job>-<uid> or <job> is adopted, a pod of the right name is kept. The set stays
-// sorted. kInvalidArgument when a job asks for more than a million pods.
+// Adds the PodGroups, pods and claims (<job>-pvc-<i>, where Volcano has random letters) of all jobs
+// that still make pods, except what is there already: a PodGroup named <job>-<uid> or <job> is
+// adopted, a pod of the right name is kept. The set stays sorted. kInvalidArgument when a job asks
+// for more than a million pods.
 [[nodiscard]] Status ExpandJobs(ObjectSet& objects);
 
 }  // namespace strata::objects

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/hypernode_tree.h"
+#include "model/hypernode_spec.h"
 #include "objects/meta.h"
 
 namespace strata::objects {

@@ -85,7 +85,7 @@ enum class PreemptionPolicy : std::uint8_t { kPreemptLowerPriority, kNever };
 
 struct PodSpec {
   std::string node_name;
-  std::string scheduler_name = "default-scheduler";
+  std::string scheduler_name;  // of a Pod never ""; of a template "" when it names none
   std::optional<std::int32_t> priority;
   std::string priority_class_name;
   std::optional<PreemptionPolicy> preemption_policy;

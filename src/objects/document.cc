@@ -1,0 +1,135 @@
+#include "objects/document.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "objects/json_error.h"
+#include "objects/utf8.h"
+#include "objects/yaml_to_json.h"
+
+namespace strata::objects {
+namespace {
+
+using Visit = std::function<Status(const Value&)>;
+
+// Larger texts that start like JSON are JSON: YAML would take minutes to say what is wrong.
+constexpr std::size_t kMaxFlowYaml = 1U << 20U;
+
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+Status CheckText(std::string_view text) {
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return Fail(Code::kInvalidArgument, PositionOf(text, nul) + ": found a NUL byte, want text");
+  }
+  if (const std::optional<std::size_t> bad = FirstInvalidUtf8(text)) {
+    return Fail(Code::kInvalidArgument, PositionOf(text, *bad) + ": not UTF-8");
+  }
+  return {};
+}
+
+// The values of concatenated JSON, cut where the brackets close. Only for texts that start with a
+// bracket.
+std::vector<std::string_view> SplitJson(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  std::size_t start = 0;
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && depth > 0 && --depth == 0) {
+      pieces.push_back(text.substr(start, i + 1 - start));
+      start = i + 1;
+    }
+  }
+  const std::string_view rest = text.substr(start);
+  if (rest.find_first_not_of(" \t\r\n") != std::string_view::npos) pieces.push_back(rest);
+  return pieces;
+}
+
+Status VisitYaml(std::string_view text, const Visit& visit, std::size_t& count) {
+  TRY_ASSIGN(const std::vector<std::string> documents, YamlToJson(text));
+  for (const std::string& json : documents) {
+    TRY_ASSIGN(const Document document, Document::ParseJson(json));
+    ++count;
+    TRY(visit(document.root()));
+  }
+  return {};
+}
+
+Status VisitJson(std::string_view text,
+                 Document::Tail tail,
+                 const Visit& visit,
+                 std::size_t& count) {
+  Result<Document> whole = Document::ParseJson(text, tail);
+  if (whole) {
+    ++count;
+    return visit(whole->root());
+  }
+  const std::vector<std::string_view> pieces = SplitJson(text);
+  if (pieces.size() < 2) return tl::unexpected<Error>(std::move(whole).error());
+  for (const std::string_view piece : pieces) {
+    const Result<Document> document = Document::ParseJson(piece);
+    // The error of the whole text may be just that a second value follows: place this one in the
+    // text.
+    if (!document) {
+      const auto offset = static_cast<std::size_t>(piece.data() - text.data());
+      return Fail(Code::kInvalidArgument,
+                  "in the value that starts at " + PositionOf(text, offset) + ": " +
+                      document.error().message);
+    }
+    ++count;
+    TRY(visit(document->root()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::size_t> ForEachDocument(std::string_view name,
+                                    const std::string& text,
+                                    const Visit& visit) {
+  const std::string_view body = WithoutByteOrderMark(text);
+  const bool padded = text.capacity() - text.size() >= Document::kPadding;
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  std::size_t count = 0;
+  if (first == std::string_view::npos) return count;
+  const bool is_json_file = name.ends_with(".json");
+  if (is_json_file || body[first] == '{' || body[first] == '[') {
+    const Document::Tail tail = padded ? Document::Tail::kReadable : Document::Tail::kNone;
+    const bool may_be_yaml = !is_json_file && body.size() <= kMaxFlowYaml;
+    // A visitor's error is final; only a text that is no JSON gets the second look.
+    bool visited = false;
+    const Status read = VisitJson(
+        body,
+        tail,
+        [&](const Value& value) {
+          visited = true;
+          return visit(value);
+        },
+        count);
+    if (read) return count;
+    if (visited) return tl::unexpected<Error>(read.error());
+    TRY(CheckText(body));
+    if (!may_be_yaml) return tl::unexpected<Error>(read.error());
+    count = 0;
+  }
+  TRY(CheckText(body));
+  TRY(VisitYaml(body, visit, count));
+  return count;
+}
+
+}  // namespace strata::objects

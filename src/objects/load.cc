@@ -1,0 +1,263 @@
+#include "objects/load.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "objects/cursor.h"
+#include "objects/document.h"
+#include "objects/readers.h"
+#include "objects/sort_by_name.h"
+
+namespace strata::objects {
+namespace {
+
+constexpr int kMaxListDepth = 8;
+
+template <typename T, std::vector<T> ObjectSet::*kList>
+const Metadata& Add(const Cursor& object, Metadata meta, ObjectSet& set) {
+  T& out = (set.*kList).emplace_back();
+  out.meta = std::move(meta);
+  ReadObject(object, out);
+  return out.meta;
+}
+
+struct Kind {
+  std::string_view api_version;
+  std::string_view kind;
+  Scope scope;
+  const Metadata& (*add)(const Cursor& object, Metadata meta, ObjectSet& set);
+};
+
+constexpr std::array kKinds = {
+    Kind{"v1", "Pod", Scope::kNamespaced, Add<Pod, &ObjectSet::pods>},
+    Kind{"v1", "Node", Scope::kCluster, Add<Node, &ObjectSet::nodes>},
+    Kind{"v1", "Namespace", Scope::kCluster, Add<Namespace, &ObjectSet::namespaces>},
+    Kind{"v1", "ConfigMap", Scope::kNamespaced, Add<ConfigMap, &ObjectSet::config_maps>},
+    Kind{"v1", "PersistentVolume", Scope::kCluster, Add<PersistentVolume, &ObjectSet::volumes>},
+    Kind{"v1",
+         "PersistentVolumeClaim",
+         Scope::kNamespaced,
+         Add<PersistentVolumeClaim, &ObjectSet::claims>},
+    Kind{"v1", "ResourceQuota", Scope::kNamespaced, Add<ResourceQuota, &ObjectSet::quotas>},
+    Kind{"storage.k8s.io/v1",
+         "StorageClass",
+         Scope::kCluster,
+         Add<StorageClass, &ObjectSet::storage_classes>},
+    Kind{"storage.k8s.io/v1", "CSINode", Scope::kCluster, Add<CsiNode, &ObjectSet::csi_nodes>},
+    Kind{"scheduling.k8s.io/v1",
+         "PriorityClass",
+         Scope::kCluster,
+         Add<PriorityClass, &ObjectSet::priority_classes>},
+    Kind{"policy/v1",
+         "PodDisruptionBudget",
+         Scope::kNamespaced,
+         Add<PodDisruptionBudget, &ObjectSet::disruption_budgets>},
+    Kind{"scheduling.volcano.sh/v1beta1",
+         "PodGroup",
+         Scope::kNamespaced,
+         Add<PodGroup, &ObjectSet::pod_groups>},
+    Kind{"scheduling.volcano.sh/v1beta1", "Queue", Scope::kCluster, Add<Queue, &ObjectSet::queues>},
+    Kind{"topology.volcano.sh/v1alpha1",
+         "HyperNode",
+         Scope::kCluster,
+         Add<HyperNode, &ObjectSet::hypernodes>},
+    Kind{"batch.volcano.sh/v1alpha1", "Job", Scope::kNamespaced, Add<Job, &ObjectSet::jobs>},
+    Kind{"nodeinfo.volcano.sh/v1alpha1",
+         "Numatopology",
+         Scope::kCluster,
+         Add<NumaTopology, &ObjectSet::numa_topologies>},
+};
+
+const Kind* FindKind(std::string_view api_version, std::string_view kind) {
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& entry) {
+    return entry.kind == kind && entry.api_version == api_version;
+  });
+  return found == kKinds.end() ? nullptr : &*found;
+}
+
+// What an item of a typed list (PodList) is when it does not say.
+struct TypeMeta {
+  std::string api_version;
+  std::string kind;
+};
+
+// The rules for a pod that already has its node are fewer.
+bool HasNode(const Value& object) {
+  if (object.type() != Value::Type::kObject) return false;
+  const std::optional<Value> spec = object.Find("spec");
+  if (!spec || spec->type() != Value::Type::kObject) return false;
+  const std::optional<Value> node = spec->Find("nodeName");
+  return node && node->type() == Value::Type::kString && !node->AsString().empty();
+}
+
+// Reads the objects of one source into a set.
+class SourceReader {
+ public:
+  SourceReader(std::string_view source, ObjectSet& set) : source_(source), set_(set) {}
+
+  Status ReadDocument(const Value& value) {
+    ++document_;
+    return Read(value, TypeMeta{}, 0);
+  }
+
+ private:
+  Status Read(const Value& value, const TypeMeta& defaults, int depth) {
+    ReadLog log;
+    const Cursor object(value, log);
+    TypeMeta type = defaults;
+    const Cursor kind = object.At("kind");
+    const Cursor api_version = object.At("apiVersion");
+    kind.Read(type.kind);
+    api_version.Read(type.api_version);
+    if (type.kind.empty()) kind.Fail("is required");
+    if (type.api_version.empty()) api_version.Fail("is required");
+    if (!log.error.empty()) return FailAt(fmt::format("document {}", document_), log.error);
+    if (type.kind.ends_with("List") && (type.kind == "List" || object.At("items").present())) {
+      return ReadItems(object, type, depth);
+    }
+    const Kind* known = FindKind(type.api_version, type.kind);
+    if (known == nullptr) return Warn(object, type);
+    return ReadKnown(*known, value);
+  }
+
+  Status ReadItems(const Cursor& list, const TypeMeta& type, int depth) {
+    if (depth >= kMaxListDepth) return FailAt(type.kind, "lists are nested too deeply");
+    TypeMeta item_type;
+    if (type.kind != "List") {
+      item_type = {type.api_version, type.kind.substr(0, type.kind.size() - 4)};
+    }
+    Status result;
+    ReadLog log;
+    const Cursor object(list.value(), log);
+    object.At("items").ForEach([&](const Cursor& item) {
+      if (result) result = Read(item.value(), item_type, depth + 1);
+    });
+    if (!result) return result;
+    if (!log.error.empty()) return FailAt(type.kind, log.error);
+    return {};
+  }
+
+  Status ReadKnown(const Kind& kind, const Value& value) {
+    ReadLog log;
+    const Cursor object(value, log);
+    log.lenient = kind.kind == "Pod" && HasNode(value);
+    Metadata meta;
+    meta.kind = kind.kind;
+    meta.source = source_;
+    ReadMetadata(object, kind.scope, meta);
+    if (!log.error.empty()) {
+      const std::string who = meta.name.empty()
+                                  ? fmt::format("document {}: {}", document_, kind.kind)
+                                  : ObjectName(meta);
+      return FailAt(who, log.error);
+    }
+    const Metadata& added = kind.add(object, std::move(meta), set_);
+    if (!log.error.empty()) return FailAt(ObjectName(added), log.error);
+    return {};
+  }
+
+  Status Warn(const Cursor& object, const TypeMeta& type) {
+    std::string name;
+    std::string ns;
+    ReadLog ignored;
+    const Cursor again(object.value(), ignored);
+    const Cursor meta = again.At("metadata");
+    meta.At("name").Read(name);
+    meta.At("namespace").Read(ns);
+    const std::string full = ns.empty() ? name : ns + "/" + name;
+    set_.warnings.push_back(
+        OneLine(fmt::format("{}: {} {}: ignored, {} is no kind that is read here",
+                            source_,
+                            type.kind,
+                            full,
+                            type.api_version + " " + type.kind)));
+    return {};
+  }
+
+  static std::string OneLine(std::string text) {
+    for (char& c : text) {
+      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    }
+    return text;
+  }
+
+  [[nodiscard]] tl::unexpected<Error> FailAt(std::string_view what, std::string_view error) const {
+    return Fail(Code::kInvalidArgument, OneLine(fmt::format("{}: {}: {}", source_, what, error)));
+  }
+
+  std::string source_;
+  ObjectSet& set_;
+  std::size_t document_ = 0;
+};
+
+// Puts `list` in order. The error names both files.
+template <typename T>
+Status SortAndCheckUnique(std::vector<T>& list) {
+  SortByName(list);
+  const auto twice = std::adjacent_find(list.begin(), list.end(), [](const T& a, const T& b) {
+    return a.meta.name == b.meta.name && a.meta.ns == b.meta.ns;
+  });
+  if (twice == list.end()) return {};
+  const Metadata& second = (twice + 1)->meta;
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: {}: is already defined in {}",
+                          second.source,
+                          ObjectName(second),
+                          twice->meta.source));
+}
+
+Status SortAll(ObjectSet& set) {
+  TRY(SortAndCheckUnique(set.nodes));
+  TRY(SortAndCheckUnique(set.pods));
+  TRY(SortAndCheckUnique(set.namespaces));
+  TRY(SortAndCheckUnique(set.config_maps));
+  TRY(SortAndCheckUnique(set.volumes));
+  TRY(SortAndCheckUnique(set.claims));
+  TRY(SortAndCheckUnique(set.quotas));
+  TRY(SortAndCheckUnique(set.storage_classes));
+  TRY(SortAndCheckUnique(set.csi_nodes));
+  TRY(SortAndCheckUnique(set.priority_classes));
+  TRY(SortAndCheckUnique(set.disruption_budgets));
+  TRY(SortAndCheckUnique(set.pod_groups));
+  TRY(SortAndCheckUnique(set.queues));
+  TRY(SortAndCheckUnique(set.hypernodes));
+  TRY(SortAndCheckUnique(set.jobs));
+  TRY(SortAndCheckUnique(set.numa_topologies));
+  std::sort(set.warnings.begin(), set.warnings.end());
+  return {};
+}
+
+}  // namespace
+
+Result<ObjectSet> ParseObjects(std::span<const Source> sources) {
+  ObjectSet set;
+  for (const Source& source : sources) {
+    SourceReader reader(source.name, set);
+    bool visited = false;
+    const Result<std::size_t> count =
+        ForEachDocument(source.name, source.text, [&](const Value& value) {
+          Status read = reader.ReadDocument(value);
+          visited = !read;
+          return read;
+        });
+    // What the reader says is complete; what is wrong with the text lacks the name.
+    if (!count && visited) return tl::unexpected<Error>(count.error());
+    if (!count) return tl::unexpected<Error>(Error(count.error()).Context(source.name));
+    if (*count == 0) {
+      return Fail(Code::kInvalidArgument, source.name + ": is empty (want Kubernetes manifests)");
+    }
+  }
+  TRY(SortAll(set));
+  return set;
+}
+
+}  // namespace strata::objects

@@ -1,0 +1,39 @@
+#include "objects/node.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "objects/readers.h"
+#include "objects/syntax.h"
+
+namespace strata::objects {
+
+void ReadObject(const Cursor& object, Node& out) {
+  const Cursor spec = object.At("spec");
+  spec.At("unschedulable").Read(out.unschedulable);
+  spec.At("taints").ForEach([&](const Cursor& item) {
+    Taint taint;
+    ReadTaint(item, taint);
+    const bool twice = std::any_of(out.taints.begin(), out.taints.end(), [&](const Taint& other) {
+      return other.key == taint.key && other.effect == taint.effect;
+    });
+    if (twice) item.Fail("a taint of this key and effect is there already");
+    out.taints.push_back(std::move(taint));
+  });
+
+  const Cursor status = object.At("status");
+  ReadResources(status.At("capacity"), out.capacity);
+  const Cursor allocatable = status.At("allocatable");
+  if (allocatable.present()) {
+    ReadResources(allocatable, out.allocatable);
+  } else {
+    out.allocatable = out.capacity;
+  }
+  ReadConditions(status.At("conditions"), out.conditions);
+  status.At("images").ReadList(out.images, [](const Cursor& item, NodeImage& image) {
+    item.At("names").Read(image.names);
+    item.At("sizeBytes").Read(image.size_bytes, {0, INT64_MAX});
+  });
+}
+
+}  // namespace strata::objects

@@ -1,0 +1,78 @@
+#include "objects/queue.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "objects/readers.h"
+#include "objects/syntax.h"
+
+namespace strata::objects {
+namespace {
+
+void ReadNodeGroups(const Cursor& at, NodeGroupTerms& out) {
+  at.At("requiredDuringSchedulingIgnoredDuringExecution").Read(out.required);
+  at.At("preferredDuringSchedulingIgnoredDuringExecution").Read(out.preferred);
+}
+
+// Whether a missing upper amount is no limit, or zero.
+enum class Missing : std::uint8_t { kUnlimited, kZero };
+
+void CheckAtMost(const Cursor& at,
+                 const ResourceList& amounts,
+                 std::pair<std::string_view, const ResourceList*> upper,
+                 Missing missing) {
+  const auto& [what, limits] = upper;
+  if (limits->empty()) return;
+  for (const auto& [name, amount] : amounts) {
+    const auto limit = limits->find(name);
+    if (limit == limits->end() && missing == Missing::kUnlimited) continue;
+    const Quantity most = limit == limits->end() ? Quantity() : limit->second;
+    if (amount <= most) continue;
+    at.At(name).Fail(
+        fmt::format("{} is more than {} ({})", amount.ToString(), what, most.ToString()));
+  }
+}
+
+}  // namespace
+
+void ReadObject(const Cursor& object, Queue& out) {
+  constexpr std::array<std::pair<std::string_view, QueueState>, 5> kStates = {
+      {{"Open", QueueState::kOpen},
+       {"Closed", QueueState::kClosed},
+       {"Closing", QueueState::kClosing},
+       {"Unknown", QueueState::kUnknown},
+       {"", QueueState::kOpen}}};
+  const Cursor spec = object.At("spec");
+  spec.At("weight").Read(out.weight, {1, 65535});
+  spec.At("reclaimable").Read(out.reclaimable);
+  spec.At("priority").Read(out.priority, kCount32);
+  spec.At("parent").Read(out.parent);
+  if (out.parent.empty() && out.meta.name != "root") out.parent = "root";
+  spec.At("type").Read(out.type);
+  spec.At("dequeueStrategy").Read(out.dequeue_strategy);
+
+  const Cursor capability = spec.At("capability");
+  const Cursor deserved = spec.At("deserved");
+  const Cursor guarantee_at = spec.At("guarantee");
+  const Cursor guarantee = guarantee_at.At("resource");
+  ReadResources(capability, out.capability);
+  ReadResources(deserved, out.deserved);
+  ReadResources(guarantee, out.guarantee);
+  const auto most = std::pair<std::string_view, const ResourceList*>("capability", &out.capability);
+  CheckAtMost(deserved, out.deserved, most, Missing::kUnlimited);
+  CheckAtMost(guarantee, out.guarantee, most, Missing::kUnlimited);
+  CheckAtMost(guarantee, out.guarantee, {"deserved", &out.deserved}, Missing::kZero);
+
+  const Cursor affinity = spec.At("affinity");
+  ReadNodeGroups(affinity.At("nodeGroupAffinity"), out.node_groups);
+  ReadNodeGroups(affinity.At("nodeGroupAntiAffinity"), out.anti_node_groups);
+  const Cursor status = object.At("status");
+  status.At("state").ReadEnum(out.state, kStates);
+  ReadResources(status.At("allocated"), out.allocated);
+}
+
+}  // namespace strata::objects

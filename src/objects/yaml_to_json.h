@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace strata::objects {
+
+// Every document of a YAML stream as one JSON text each, read as kubectl reads it (yaml_scalar.h;
+// quoted scalars are strings, keys become strings, `<<` is expanded, aliases are copied). Empty
+// documents are left out.
+//
+// kInvalidArgument with "line 3, column 7: ..." for broken YAML, a key that is there twice, a
+// document nested too deeply, and aliases that blow up beyond 64 MB. No exception escapes.
+[[nodiscard]] Result<std::vector<std::string>> YamlToJson(std::string_view text);
+
+}  // namespace strata::objects
