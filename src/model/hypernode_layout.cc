@@ -14,7 +14,7 @@ HyperNodeLayout::HyperNodeLayout(const HyperNodeShape& shape,
     : chain_of_(membership.node_limit()), rank_(membership.node_limit()) {
   std::vector<Key> keys = AssignChains(shape, membership, id_of_slot);
   NumberChains(keys);
-  PlaceNodes(membership);
+  PlaceNodes();
   ListHyperNodes(shape, keys);
   PlaceHyperNodes(shape);
 }
@@ -72,9 +72,10 @@ std::vector<HyperNodeLayout::Key> HyperNodeLayout::AssignChains(
   std::vector<ChainId> of_one(shape.hypernodes().size());  // by position; most keys have one
   std::map<Key, ChainId> of_several;
   Key key;
-  std::uint32_t rank = 0;
+  order_.reserve(membership.nodes().size());
   for (const auto& [name, node] : membership.nodes()) {
-    rank_[node.index()] = rank++;
+    rank_[node.index()] = static_cast<std::uint32_t>(order_.size());
+    order_.push_back(node);
     LowestHolders(shape, membership.HoldersOf(node), id_of_slot, key);
     ChainId& chain = key.size() == 1 ? of_one[key.front()] : of_several[key];
     if (!chain.valid()) {
@@ -94,7 +95,7 @@ void HyperNodeLayout::NumberChains(std::vector<Key>& keys) {
   chains_.resize(keys.size());
 }
 
-void HyperNodeLayout::PlaceNodes(const HyperNodeMembership& membership) {
+void HyperNodeLayout::PlaceNodes() {
   for (const ChainId chain : chain_of_) {
     if (chain.valid()) ++chains_[chain.index()].nodes.end;
   }
@@ -104,8 +105,8 @@ void HyperNodeLayout::PlaceNodes(const HyperNodeMembership& membership) {
     chain.nodes = {begin, begin};  // the end moves up again as nodes are placed
     begin += count;
   }
-  order_.resize(membership.nodes().size());
-  for (const auto& [name, node] : membership.nodes()) {
+  const std::vector<NodeId> by_name = order_;
+  for (const NodeId node : by_name) {
     order_[chains_[chain_of_[node.index()].index()].nodes.end++] = node;
   }
 }

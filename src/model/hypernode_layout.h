@@ -54,11 +54,12 @@ class HyperNodeLayout {
     Range hypernodes;  // of chain_hypernodes_
   };
 
+  // Also leaves the nodes in order_, by name.
   std::vector<Key> AssignChains(const HyperNodeShape& shape,
                                 const HyperNodeMembership& membership,
                                 std::span<const HyperNodeId> id_of_slot);
   void NumberChains(std::vector<Key>& keys);
-  void PlaceNodes(const HyperNodeMembership& membership);
+  void PlaceNodes();
   void ListHyperNodes(const HyperNodeShape& shape, std::span<const Key> keys);
   void PlaceHyperNodes(const HyperNodeShape& shape);
   [[nodiscard]] Range RangeOf(std::span<const ChainId> chains);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "model/sorted_vector.h"
+
 namespace strata {
 namespace {
 
@@ -31,8 +33,7 @@ Edges ListedHyperNodes(Specs specs) {
       if (member.kind != HyperNodeMember::Kind::kHyperNode || exact == nullptr) continue;
       if (const auto child = IndexOf(specs, exact->name)) edges[i].push_back(*child);
     }
-    std::sort(edges[i].begin(), edges[i].end());
-    edges[i].erase(std::unique(edges[i].begin(), edges[i].end()), edges[i].end());
+    SortUnique(edges[i]);
   }
   return edges;
 }
@@ -136,7 +137,7 @@ void LeaveOutCycles(Specs specs, const Edges& edges, HyperNodeLinks& links) {
     if (back == edges[i].end()) continue;
     links.left_out[i] = true;
     // A HyperNode that lists itself has that as its own fault, whatever larger cycle it is also on.
-    const bool lists_itself = std::binary_search(edges[i].begin(), edges[i].end(), i);
+    const bool lists_itself = HasSorted(edges[i], i);
     links.faults[i] =
         lists_itself
             ? "Left out of the tree: it lists itself as a member; remove that member."

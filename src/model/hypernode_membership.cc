@@ -4,40 +4,16 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/sorted_vector.h"
 
 namespace strata {
 namespace {
 
-template <typename T>
-bool HasSorted(std::span<const T> values, T value) {
-  return std::binary_search(values.begin(), values.end(), value);
-}
-
-template <typename T>
-void InsertSorted(std::vector<T>& values, T value) {
-  const auto at = std::lower_bound(values.begin(), values.end(), value);
-  if (at == values.end() || *at != value) values.insert(at, value);
-}
-
-template <typename T>
-void EraseSorted(std::vector<T>& values, T value) {
-  const auto at = std::lower_bound(values.begin(), values.end(), value);
-  if (at != values.end() && *at == value) values.erase(at);
-}
-
-const std::string* ExactNodeName(const HyperNodeMember& member) {
-  const auto* exact = std::get_if<HyperNodeMember::Exact>(&member.selector);
-  return member.kind == HyperNodeMember::Kind::kNode && exact != nullptr ? &exact->name : nullptr;
-}
-
-bool SelectsByLabel(const HyperNodeMember& member) {
-  const auto* labels = std::get_if<LabelSelector>(&member.selector);
-  return member.kind == HyperNodeMember::Kind::kNode && labels != nullptr && !labels->empty();
-}
-
-bool SelectsByPattern(const HyperNodeMember& member) {
-  return member.kind == HyperNodeMember::Kind::kNode &&
-         std::holds_alternative<NamePattern>(member.selector);
+// What a member of type Node selects by; nullptr for everything else.
+template <typename Selector>
+const Selector* NodeSelector(const HyperNodeMember& member) {
+  if (member.kind != HyperNodeMember::Kind::kNode) return nullptr;
+  return std::get_if<Selector>(&member.selector);
 }
 
 }  // namespace
@@ -88,6 +64,7 @@ bool HyperNodeMembership::RemoveNode(NodeId node) {
   if (node.index() >= nodes_.size() || !nodes_[node.index()].present) return false;
   Node& gone = nodes_[node.index()];
   for (const HyperNodeSlot slot : gone.holders) EraseSorted(entries_[slot.index()].nodes, node);
+  label_index_.RemoveNode(node, gone.labels);
   node_of_name_.erase(gone.name);
   gone = Node();
   return true;
@@ -107,35 +84,71 @@ void HyperNodeMembership::Index(HyperNodeSlot slot) {
   Entry& entry = entries_[slot.index()];
   for (std::size_t i = 0; i < entry.spec.members.size(); ++i) {
     const HyperNodeMember& member = entry.spec.members[i];
-    if (const std::string* name = ExactNodeName(member)) {
-      InsertSorted(named_by_[*name], slot);
-      const auto node = node_of_name_.find(*name);
-      if (node != node_of_name_.end()) Join(slot, node->second);
+    if (const auto* exact = NodeSelector<HyperNodeMember::Exact>(member)) {
+      IndexName(slot, exact->name);
+    } else if (const auto* pattern = NodeSelector<NamePattern>(member)) {
+      entry.matchers.push_back(i);
+      IndexPattern(slot, *pattern);
+    } else if (const auto* labels = NodeSelector<LabelSelector>(member);
+               labels != nullptr && !labels->empty()) {
+      entry.matchers.push_back(i);
+      IndexLabels(slot, *labels);
     }
-    if (SelectsByLabel(member)) InsertSorted(label_slots_, slot);
-    if (SelectsByLabel(member) || SelectsByPattern(member)) entry.matchers.push_back(i);
   }
-  if (entry.matchers.empty()) return;
-  InsertSorted(matching_slots_, slot);
+}
+
+void HyperNodeMembership::IndexName(HyperNodeSlot slot, const std::string& name) {
+  InsertSorted(named_by_[name], slot);
+  const auto node = node_of_name_.find(name);
+  if (node != node_of_name_.end()) Join(slot, node->second);
+}
+
+void HyperNodeMembership::IndexPattern(HyperNodeSlot slot, const NamePattern& pattern) {
+  InsertSorted(pattern_slots_, slot);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].present && MatcherTakes(slot, nodes_[i])) Join(slot, IdAt<NodeId>(i));
+    if (nodes_[i].present && pattern.Matches(nodes_[i].name)) Join(slot, IdAt<NodeId>(i));
+  }
+}
+
+void HyperNodeMembership::IndexLabels(HyperNodeSlot slot, const LabelSelector& selector) {
+  const Requirement* filed_under = HyperNodeLabelIndex::FiledUnder(selector);
+  if (filed_under == nullptr) {
+    InsertSorted(open_slots_, slot);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].present && selector.Matches(nodes_[i].labels)) Join(slot, IdAt<NodeId>(i));
+    }
+    return;
+  }
+  if (label_index_.AddAsker(*filed_under, slot)) {
+    for (const auto& [name, node] : node_of_name_) {
+      label_index_.AddNodeUnder(filed_under->key, node, nodes_[node.index()].labels);
+    }
+  }
+  for (const std::string& value : filed_under->values) {
+    for (const NodeId node : label_index_.NodesWith(filed_under->key, value)) {
+      if (selector.Matches(nodes_[node.index()].labels)) Join(slot, node);
+    }
   }
 }
 
 void HyperNodeMembership::Unindex(HyperNodeSlot slot) {
   Entry& entry = entries_[slot.index()];
   for (const HyperNodeMember& member : entry.spec.members) {
-    const std::string* name = ExactNodeName(member);
-    const auto named = name == nullptr ? named_by_.end() : named_by_.find(*name);
-    if (named == named_by_.end()) continue;
-    EraseSorted(named->second, slot);
-    if (named->second.empty()) named_by_.erase(named);
+    if (const auto* exact = NodeSelector<HyperNodeMember::Exact>(member)) {
+      const auto named = named_by_.find(exact->name);
+      if (named == named_by_.end()) continue;  // the same member twice
+      EraseSorted(named->second, slot);
+      if (named->second.empty()) named_by_.erase(named);
+    } else if (const auto* labels = NodeSelector<LabelSelector>(member)) {
+      const Requirement* filed_under = HyperNodeLabelIndex::FiledUnder(*labels);
+      if (filed_under != nullptr) label_index_.RemoveAsker(*filed_under, slot);
+    }
   }
+  EraseSorted(pattern_slots_, slot);
+  EraseSorted(open_slots_, slot);
   for (const NodeId node : entry.nodes) EraseSorted(nodes_[node.index()].holders, slot);
   entry.nodes.clear();
   entry.matchers.clear();
-  EraseSorted(matching_slots_, slot);
-  EraseSorted(label_slots_, slot);
 }
 
 void HyperNodeMembership::Join(HyperNodeSlot slot, NodeId node) {
@@ -159,10 +172,9 @@ bool HyperNodeMembership::MatcherTakes(HyperNodeSlot slot, const Node& node) con
   });
 }
 
-std::span<const HyperNodeSlot> HyperNodeMembership::NamedBy(std::string_view node_name) const {
-  const auto named = named_by_.find(node_name);
-  if (named == named_by_.end()) return {};
-  return named->second;
+bool HyperNodeMembership::IsNamedBy(HyperNodeSlot slot, const Node& node) const {
+  const auto named = named_by_.find(node.name);
+  return named != named_by_.end() && HasSorted(named->second, slot);
 }
 
 void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const Labels& labels) {
@@ -170,8 +182,16 @@ void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const Labe
   CHECK(is_new_name);
   Node& added = nodes_[node.index()];
   added = Node{.present = true, .name = std::string(name), .labels = labels, .holders = {}};
-  for (const HyperNodeSlot slot : NamedBy(name)) Join(slot, node);
-  for (const HyperNodeSlot slot : matching_slots_) {
+  label_index_.AddNode(node, labels);
+
+  const auto named = named_by_.find(name);
+  if (named != named_by_.end()) {
+    for (const HyperNodeSlot slot : named->second) Join(slot, node);
+  }
+  std::vector<HyperNodeSlot> candidates = pattern_slots_;
+  candidates.insert(candidates.end(), open_slots_.begin(), open_slots_.end());
+  label_index_.AppendAskers(labels, candidates);
+  for (const HyperNodeSlot slot : candidates) {
     if (MatcherTakes(slot, added)) Join(slot, node);
   }
 }
@@ -179,12 +199,19 @@ void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const Labe
 bool HyperNodeMembership::RelabelNode(NodeId node, const Labels& labels) {
   Node& relabelled = nodes_[node.index()];
   if (relabelled.labels == labels) return false;
+  std::vector<HyperNodeSlot> candidates = open_slots_;
+  label_index_.AppendAskers(relabelled.labels, candidates);
+  label_index_.AppendAskers(labels, candidates);
+  SortUnique(candidates);
+
+  label_index_.RemoveNode(node, relabelled.labels);
   relabelled.labels = labels;
-  const std::span<const HyperNodeSlot> named_by = NamedBy(relabelled.name);
+  label_index_.AddNode(node, labels);
+
   bool changed = false;
-  for (const HyperNodeSlot slot : label_slots_) {
-    const bool was_in = HasSorted(std::span<const HyperNodeSlot>(relabelled.holders), slot);
-    const bool is_in = HasSorted(named_by, slot) || MatcherTakes(slot, relabelled);
+  for (const HyperNodeSlot slot : candidates) {
+    const bool was_in = HasSorted(relabelled.holders, slot);
+    const bool is_in = IsNamedBy(slot, relabelled) || MatcherTakes(slot, relabelled);
     if (was_in == is_in) continue;
     changed = true;
     is_in ? Join(slot, node) : Leave(slot, node);

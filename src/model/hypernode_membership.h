@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "model/hypernode_label_index.h"
 #include "model/hypernode_spec.h"
 #include "model/labels.h"
 
 namespace strata {
 
-// Where a HyperNode is kept from its first upsert until its removal. Says nothing about order.
-using HyperNodeSlot = Id<struct HyperNodeSlotTag>;
-
 // Which node is a direct member (type Node) of which HyperNode, kept up to date change by change.
 //
-// A change of a HyperNode's members looks at its old and new members, and with regexMatch or
-// labelMatch at every node. A new node is tested against every such member, a change of labels
-// against the HyperNodes with labelMatch; exactMatch is an index. Not thread-safe.
+// A change of a HyperNode's members looks at its old and new members: exactMatch and labelMatch
+// with an `in` are found by index, regexMatch and other selectors are tested on every node.
+// Likewise a new node is tested against every such member; a change of labels only against the
+// HyperNodes that ask for its old or new labels, and those with a labelMatch without an `in`. Not
+// thread-safe.
 class HyperNodeMembership {
  public:
   using SlotsByName = std::map<std::string, HyperNodeSlot, std::less<>>;
@@ -61,19 +61,23 @@ class HyperNodeMembership {
 
   [[nodiscard]] HyperNodeSlot NewSlot();
   void Index(HyperNodeSlot slot);
+  void IndexName(HyperNodeSlot slot, const std::string& name);
+  void IndexPattern(HyperNodeSlot slot, const NamePattern& pattern);
+  void IndexLabels(HyperNodeSlot slot, const LabelSelector& selector);
   void Unindex(HyperNodeSlot slot);
   void Join(HyperNodeSlot slot, NodeId node);
   void Leave(HyperNodeSlot slot, NodeId node);
   [[nodiscard]] bool MatcherTakes(HyperNodeSlot slot, const Node& node) const;
-  [[nodiscard]] std::span<const HyperNodeSlot> NamedBy(std::string_view node_name) const;
+  [[nodiscard]] bool IsNamedBy(HyperNodeSlot slot, const Node& node) const;
   void AddNode(NodeId node, std::string_view name, const Labels& labels);
   bool RelabelNode(NodeId node, const Labels& labels);
 
   SlotsByName slots_;
   std::vector<Entry> entries_;
   std::vector<HyperNodeSlot> free_slots_;
-  std::vector<HyperNodeSlot> matching_slots_;  // with matchers, ascending
-  std::vector<HyperNodeSlot> label_slots_;     // with labelMatch among them, ascending
+  std::vector<HyperNodeSlot> pattern_slots_;  // with regexMatch, ascending
+  std::vector<HyperNodeSlot> open_slots_;     // with labelMatch that label_index_ cannot file, same
+  HyperNodeLabelIndex label_index_;
   // Who names a node by exactMatch, whether the node exists or not; ascending.
   std::map<std::string, std::vector<HyperNodeSlot>, std::less<>> named_by_;
 
