@@ -158,7 +158,10 @@ Result<Document> Document::ParseJson(std::string_view text, Tail tail) {
     return Fail(Code::kInvalidArgument, "too large (4 GB at most)");
   }
   std::string why = DescribeJsonError(text);
-  if (why.empty()) why = simdjson::error_message(error);
+  if (why.empty()) {
+    why = error == simdjson::NUMBER_ERROR ? "holds a number that does not fit into 64 bits"
+                                          : simdjson::error_message(error);
+  }
   return Fail(Code::kInvalidArgument, std::move(why));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include "objects/yaml_scalar.h"
@@ -17,8 +18,8 @@ namespace strata::objects {
 namespace {
 
 constexpr int kMaxDepth = 200;
-constexpr std::size_t kMaxOutput = 64U << 20U;
-constexpr std::size_t kMaxSteps = 20'000'000;
+constexpr std::size_t kFreeOutput = 64U << 20U;
+constexpr std::size_t kFreeSteps = 1'000'000;
 
 tl::unexpected<Error> FailAt(const YAML::Mark& mark, std::string_view message) {
   if (mark.is_null()) return Fail(Code::kInvalidArgument, std::string(message));
@@ -64,6 +65,10 @@ bool IsMergeKey(const YAML::Node& key) {
 // Writes one document. A recursive alias ends at the depth limit, an alias bomb at the size limit.
 class JsonWriter {
  public:
+  // Without aliases a text has fewer nodes than characters.
+  explicit JsonWriter(std::size_t text_size)
+      : max_output_(kFreeOutput + 8 * text_size), max_steps_(kFreeSteps + 4 * text_size) {}
+
   Status Write(const YAML::Node& node, int depth) {
     TRY(CheckLimits(node, depth));
     switch (node.Type()) {
@@ -88,8 +93,8 @@ class JsonWriter {
     if (depth > kMaxDepth) {
       return FailAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth));
     }
-    if (out_.size() > kMaxOutput || ++steps_ > kMaxSteps) {
-      return FailAt(node.Mark(), "aliases expand to more than 64 MB");
+    if (out_.size() > max_output_ || ++steps_ > max_steps_) {
+      return FailAt(node.Mark(), "aliases expand too far");
     }
     return {};
   }
@@ -162,6 +167,8 @@ class JsonWriter {
   }
 
   std::string out_;
+  std::size_t max_output_;
+  std::size_t max_steps_;
   std::size_t steps_ = 0;  // merging the same maps again and again writes nothing
 };
 
@@ -169,7 +176,7 @@ Result<std::vector<std::string>> Convert(const std::string& text) {
   std::vector<std::string> documents;
   for (const YAML::Node& node : YAML::LoadAll(text)) {
     if (!node.IsDefined() || node.IsNull()) continue;
-    JsonWriter writer;
+    JsonWriter writer(text.size());
     TRY(writer.Write(node, 0));
     documents.push_back(std::move(writer).Take());
   }
@@ -180,7 +187,13 @@ Result<std::vector<std::string>> Convert(const std::string& text) {
 
 Result<std::vector<std::string>> YamlToJson(std::string_view text) {
   try {
-    return Convert(std::string(text));
+    // yaml-cpp takes a quote that is still open at the end of the text for closed, but not one that
+    // is open where the next document starts.
+    std::string closed(text);
+    if (!closed.ends_with('\n')) closed += '\n';
+    return Convert(closed + "---\n");
+  } catch (const YAML::DeepRecursion&) {
+    return Fail(Code::kInvalidArgument, fmt::format("nested deeper than {} levels", kMaxDepth));
   } catch (const YAML::Exception& error) {
     return FailAt(error.mark, error.msg);
   } catch (const std::exception& error) {

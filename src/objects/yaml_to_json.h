@@ -13,7 +13,7 @@ namespace strata::objects {
 // documents are left out.
 //
 // kInvalidArgument with "line 3, column 7: ..." for broken YAML, a key that is there twice, a
-// document nested too deeply, and aliases that blow up beyond 64 MB. No exception escapes.
+// document nested too deeply, and aliases that blow up. No exception escapes.
 [[nodiscard]] Result<std::vector<std::string>> YamlToJson(std::string_view text);
 
 }  // namespace strata::objects
