@@ -5,7 +5,7 @@ A file that was clean is not looked at again until it, something it includes, it
 a .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
 held to tests/.clang-tidy wherever they stand.
 
-Usage: tools/run_tidy.py [--profile] [path-prefix...]. Exit status 1 when there are findings.
+Usage: tools/run_tidy.py [--fix] [--profile] [path-prefix...]. Exit status 1 when there are findings.
 """
 import argparse
 import concurrent.futures
@@ -74,27 +74,29 @@ def was_clean(entry, note):
     return known["digest"] == digest(entry, known["files"])
 
 
-def tidy(entry, name, profile):
+def tidy(entry, name, options):
     """Returns (findings as text, whether clean, seconds)."""
     started = time.monotonic()
     command = [TIDY, "--quiet", "-p", str(BUILD), entry["file"]]
     if is_test(name) and (ROOT / "tests/.clang-tidy").exists():
         command.insert(1, f"--config-file={ROOT / 'tests/.clang-tidy'}")
-    if profile:
+    if options.profile:
         command.insert(1, "--enable-check-profile")
+    if options.fix:
+        command[1:1] = ["--fix", "--format-style=file"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     output = done.stdout
-    if profile or (done.returncode != 0 and not FINDING.search(output)):
+    if options.profile or (done.returncode != 0 and not FINDING.search(output)):
         output += done.stderr
     return output.strip(), done.returncode == 0, time.monotonic() - started
 
 
-def work(entry, name, profile):
+def work(entry, name, options):
     note = CACHE / (hashlib.sha256(name.encode()).hexdigest()[:24] + ".json")
-    if not profile and was_clean(entry, note):
+    if not options.profile and was_clean(entry, note):
         return name, "", True, None
-    output, clean, seconds = tidy(entry, name, profile)
-    if clean:
+    output, clean, seconds = tidy(entry, name, options)
+    if clean and not options.fix:
         files = includes(entry)
         if files:
             note.write_text(json.dumps({"name": name, "digest": digest(entry, files), "files": files}))
@@ -127,6 +129,7 @@ def without_repeats(output, seen):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fix", action="store_true", help="repair what clang-tidy can, one file at a time")
     parser.add_argument("--profile", action="store_true", help="show what each check costs; ignores the cache")
     parser.add_argument("prefixes", nargs="*", help="only files whose path begins so, such as src/model")
     options = parser.parse_args()
@@ -135,8 +138,9 @@ def main():
     setup_stamp()
     jobs = entries(options.prefixes)
     dirty, times, seen = 0, [], set()
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        futures = [pool.submit(work, entry, name, options.profile) for name, entry in jobs]
+    workers = 1 if options.fix else len(os.sched_getaffinity(0))  # two must not repair one header
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, entry, name, options) for name, entry in jobs]
         for future in concurrent.futures.as_completed(futures):
             name, output, clean, seconds = future.result()
             if seconds is not None:
