@@ -9,15 +9,19 @@
 namespace strata {
 namespace {
 
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 // The number after the last '-' of a name with at least three parts ("job-task-7"), else -1.
 std::int64_t IndexInName(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
   if (std::count(name.begin(), name.end(), '-') < 2) return -1;
-  const std::string_view last = name.substr(name.rfind('-') + 1);
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
-  return error == std::errc{} && end == last.data() + last.size() ? index : -1;
+  return ParseNumber(name.substr(name.rfind('-') + 1)).value_or(-1);
 }
 
 bool HasPreference(const NodeSpec& spec) {
@@ -61,6 +65,13 @@ void AddTo(std::vector<T>& bag, const Range& items, int sign) {
   } else {
     for (const T& item : items) bag.erase(std::find(bag.begin(), bag.end(), item));
   }
+}
+
+Resources NonzeroRequest(const ClassSpec& spec) {
+  Resources request;
+  request.Set(kCpu, spec.nonzero_cpu);
+  request.Set(kMemory, spec.nonzero_memory);
+  return request;
 }
 
 void Count(TaskCounts& counts, const Task& task, int sign) {
@@ -329,14 +340,15 @@ std::uint32_t ClusterState::SubJobOf(Job& job, const std::optional<SubGroupKey>&
   sub.key = key;
   sub.min_available = policy.size;
   sub.topology = policy.topology;
-  const std::string& first = key->values.front();
-  std::from_chars(first.data(), first.data() + first.size(), sub.match_index);
+  sub.match_index = ParseNumber(key->values.front()).value_or(0);
   job.sub_jobs.push_back(std::move(sub));
   return static_cast<std::uint32_t>(job.sub_jobs.size() - 1);
 }
 
 Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
-  TRY_ASSIGN(total_requests_, Replace(total_requests_, Resources{}, spec.constraints.request));
+  TRY_ASSIGN(Resources requests, Replace(total_requests_, {}, spec.constraints.request));
+  TRY_ASSIGN(total_nonzero_, Replace(total_nonzero_, {}, NonzeroRequest(spec.constraints)));
+  total_requests_ = std::move(requests);
   const TaskId id = TakeSlot<TaskId>(free_tasks_, tasks_.size());
   if (id.index() == tasks_.size()) tasks_.emplace_back();
   GrowTables();
@@ -371,17 +383,22 @@ void ClusterState::RemoveTask(TaskId id) {
   Task& task = tasks_[id.index()];
   Account(id, -1);
   total_requests_.Sub(task_class(task.class_id).request);
+  total_nonzero_.Sub(NonzeroRequest(task_class(task.class_id)));
   if (task.job.valid()) std::erase(jobs_[task.job.index()].sub_jobs[task.sub_job].tasks, id);
-  if (!task.node.valid()) {
-    for (auto& [node, tasks] : homeless_) std::erase(tasks, id);
-    std::erase_if(homeless_, [](const auto& entry) { return entry.second.empty(); });
-  }
+  if (!task.node.valid()) ForgetHome(id);
   task = Task{};
   free_tasks_.push_back(id.value);
 }
 
 void ClusterState::SetTaskStatus(TaskId id, TaskStatus status) {
-  Move(id, status, tasks_[id.index()].node);
+  const NodeId node = tasks_[id.index()].node;
+  if (!node.valid() && !HoldsNode(status)) ForgetHome(id);
+  Move(id, status, node);
+}
+
+void ClusterState::ForgetHome(TaskId id) {
+  for (auto& [node, tasks] : homeless_) std::erase(tasks, id);
+  std::erase_if(homeless_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 void ClusterState::AccountOnNode(TaskId id, int sign) {

@@ -27,9 +27,9 @@ namespace strata {
 // Pipeline, and RollbackTo it, which restores every sum to the last unit (tests/property). There is
 // one writer and no lock.
 //
-// Sums are exact 64-bit integers. The two grand totals (allocatable of all nodes, requests of all
-// tasks) are checked for overflow as objects come in; every other sum is a part of one of them and
-// cannot overflow.
+// Sums are exact 64-bit integers. The grand totals (allocatable of all nodes, requests of all tasks
+// with and without defaults) are checked for overflow as objects come in; every other sum is a part
+// of one of them and cannot overflow.
 //
 // Ids are small, stable while the object lives, and reused afterwards.
 class ClusterState {
@@ -182,6 +182,8 @@ class ClusterState {
   void AccountOnNode(TaskId id, int sign);
   void AccountOnWorkload(const Task& task, int sign);
   void Move(TaskId task, TaskStatus status, NodeId node);
+  // The task, which is on no node, waits for none to come back.
+  void ForgetHome(TaskId task);
   ClassId InternClass(ClassSpec spec);
   std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
   std::uint32_t RoleOf(Job& job, const std::string& name);
@@ -220,6 +222,7 @@ class ClusterState {
 
   Resources total_allocatable_;
   Resources total_requests_;
+  Resources total_nonzero_;  // the same with kube-scheduler's defaults, cpu and memory only
   std::vector<Change> journal_;
   std::vector<Change> held_;
   std::size_t pipelined_tasks_ = 0;

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "model/cluster_state.h"
+#include "sched/config.h"
+#include "sched/scheduler.h"
+#include "sched/trace.h"
+
+// Cycles in tests, with what they decide written by name.
+namespace strata::testing {
+
+struct Decisions {
+  std::map<std::string, std::string> binds;                             // task -> node
+  std::map<std::string, std::string> pipelined;                         // task -> node
+  std::map<std::string, std::pair<std::string, std::string>> verdicts;  // job -> reason, message
+  std::set<std::tuple<std::string, std::string, std::string>> warnings;
+
+  bool operator==(const Decisions&) const = default;
+
+  [[nodiscard]] std::string Reason(const std::string& job) const {
+    const auto it = verdicts.find(job);
+    return it == verdicts.end() ? "" : it->second.first;
+  }
+  [[nodiscard]] std::string Message(const std::string& job) const {
+    const auto it = verdicts.find(job);
+    return it == verdicts.end() ? "" : it->second.second;
+  }
+  // The nodes the tasks of `job` were bound to.
+  [[nodiscard]] std::set<std::string> NodesOf(const std::string& job) const {
+    std::set<std::string> nodes;
+    for (const auto& [task, node] : binds) {
+      if (task.starts_with(job + "-")) nodes.insert(node);
+    }
+    return nodes;
+  }
+};
+
+inline std::ostream& operator<<(std::ostream& os, const Decisions& decisions) {
+  for (const auto& [task, node] : decisions.binds) os << "bind " << task << " -> " << node << '\n';
+  for (const auto& [task, node] : decisions.pipelined)
+    os << "wait " << task << " -> " << node << '\n';
+  for (const auto& [job, verdict] : decisions.verdicts)
+    os << "verdict " << job << ": " << verdict.first << ": " << verdict.second << '\n';
+  for (const auto& [object, reason, message] : decisions.warnings)
+    os << "warning " << object << ": " << reason << ": " << message << '\n';
+  return os;
+}
+
+// Keeps everything.
+class TraceLog final : public TraceSink {
+ public:
+  void Record(TraceRecord record) override { records_.push_back(std::move(record)); }
+
+  [[nodiscard]] const std::vector<TraceRecord>& records() const { return records_; }
+  void Clear() { records_.clear(); }
+  // All records of one kind, in order.
+  template <typename Kind>
+  [[nodiscard]] std::vector<Kind> Of() const {
+    std::vector<Kind> found;
+    for (const TraceRecord& record : records_) {
+      if (const auto* one = std::get_if<Kind>(&record)) found.push_back(*one);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<TraceRecord> records_;
+};
+
+// The configuration without one plugin.
+[[nodiscard]] inline SchedulerConfig ConfigWithout(const std::string& plugin) {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  for (auto& tier : config.tiers) {
+    std::erase_if(tier, [&](const PluginConfig& one) { return one.name == plugin; });
+  }
+  return config;
+}
+
+// One scheduler over one state, cycle after cycle.
+class Cycles {
+ public:
+  explicit Cycles(ClusterState& state, const SchedulerConfig& config = DefaultSchedulerConfig())
+      : state_(state) {
+    auto made = Scheduler::Make(config, state);
+    CHECK(made.has_value());
+    scheduler_ = std::move(made->scheduler);
+  }
+
+  // `inside` is called when the actions have run and nothing has been given back yet.
+  Decisions Run(TraceSink* trace = nullptr, const std::function<void()>& inside = {}) {
+    scheduler_->Open(Time{}, trace);
+    scheduler_->RunActions();
+    if (inside) inside();
+    const CycleResult result = scheduler_->Close();
+    Decisions decisions;
+    for (const CycleResult::Bind& bind : result.binds) {
+      CHECK(decisions.binds.emplace(TaskName(bind.task), NodeName(bind.node)).second);
+    }
+    for (const CycleResult::Bind& wait : result.pipelined) {
+      CHECK(decisions.pipelined.emplace(TaskName(wait.task), NodeName(wait.node)).second);
+    }
+    for (const auto& [job, refusal] : result.verdicts)
+      decisions.verdicts[state_.job(job).spec.name] = {refusal.reason, refusal.message};
+    for (const CycleResult::Warning& warning : result.warnings)
+      decisions.warnings.insert({warning.object, warning.reason, warning.message});
+    return decisions;
+  }
+
+ private:
+  [[nodiscard]] const std::string& TaskName(TaskId id) const { return state_.task(id).name; }
+  [[nodiscard]] const std::string& NodeName(NodeId id) const { return state_.node(id).name; }
+
+  ClusterState& state_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+[[nodiscard]] inline Decisions RunCycle(ClusterState& state,
+                                        const SchedulerConfig& config = DefaultSchedulerConfig(),
+                                        TraceSink* trace = nullptr) {
+  return Cycles(state, config).Run(trace);
+}
+
+// The world between two cycles, as `strata simulate` has it: what was bound runs, what was
+// terminating is gone.
+inline void Advance(ClusterState& state) {
+  for (const TaskId id : state.AllTasks()) {
+    if (state.task(id).status == TaskStatus::kBinding) {
+      state.SetTaskStatus(id, TaskStatus::kRunning);
+    } else if (state.task(id).status == TaskStatus::kReleasing) {
+      state.RemoveTask(id);
+    }
+  }
+}
+
+}  // namespace strata::testing

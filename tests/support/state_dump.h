@@ -1,0 +1,130 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/cluster_state.h"
+
+// Everything a ClusterState says, as text: by name and in order of names, so that two states with
+// the same content have the same text whatever their ids. Version numbers are left out, since they
+// only ever move on.
+namespace strata::testing {
+
+class StateDump {
+ public:
+  explicit StateDump(const ClusterState& state) : state_(state) {}
+
+  [[nodiscard]] std::string Text() {
+    for (const auto& [name, id] : NodesByName()) Node(id);
+    for (std::size_t i = 0; i < state_.tree().hypernodes().size(); ++i)
+      HyperNode(IdAt<HyperNodeId>(i));
+    for (const QueueId id : state_.queues()) Queue(state_.queue(id));
+    for (const JobId id : state_.jobs()) Job(state_.job(id));
+    for (const auto& [name, id] : TasksByName()) Task(state_.task(id));
+    out_ << "releasing " << state_.HasReleasing() << " preferences "
+         << state_.nodes_with_preferences() << '\n';
+    return out_.str();
+  }
+
+ private:
+  [[nodiscard]] std::map<std::string, NodeId> NodesByName() const {
+    std::map<std::string, NodeId> nodes;
+    for (const NodeId id : state_.nodes()) nodes.emplace(state_.node(id).name, id);
+    return nodes;
+  }
+  [[nodiscard]] std::map<std::string, TaskId> TasksByName() const {
+    std::map<std::string, TaskId> tasks;
+    for (const TaskId id : state_.AllTasks()) tasks.emplace(state_.task(id).name, id);
+    return tasks;
+  }
+
+  // What is not 0, by name of the resource.
+  void Amounts(const char* what, std::span<const Amount> row) {
+    std::map<std::string, Amount> amounts;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row[i] != 0) amounts[state_.resource_names().name(IdAt<ResourceId>(i))] = row[i];
+    }
+    out_ << "  " << what;
+    for (const auto& [name, amount] : amounts) out_ << ' ' << name << '=' << amount;
+    out_ << '\n';
+  }
+  void Counts(const TaskCounts& counts) {
+    for (const std::int32_t count : counts.by_status) out_ << ' ' << count;
+    out_ << " be " << counts.pending_best_effort;
+  }
+
+  void Node(NodeId id) {
+    out_ << "node " << state_.node(id).name << '\n';
+    Amounts("allocatable", state_.Allocatable(id));
+    Amounts("used", state_.Used(id));
+    Amounts("idle", state_.Idle(id));
+    Amounts("future", state_.FutureIdle(id));
+    std::vector<std::string> tasks;
+    for (const TaskId task : state_.TasksOn(id)) tasks.push_back(state_.task(task).name);
+    std::sort(tasks.begin(), tasks.end());
+    std::vector<HostPort> ports(state_.PortsInUse(id).begin(), state_.PortsInUse(id).end());
+    std::sort(ports.begin(), ports.end());
+    out_ << "  nonzero " << state_.NonzeroCpu(id) << ' ' << state_.NonzeroMemory(id) << " tasks";
+    for (const std::string& task : tasks) out_ << ' ' << task;
+    out_ << " ports";
+    for (const HostPort& port : ports) out_ << ' ' << port.ip << port.protocol << port.port;
+    out_ << '\n';
+  }
+  void HyperNode(HyperNodeId id) {
+    out_ << "hypernode " << state_.tree().at(id).name << '\n';
+    Amounts("allocatable", state_.Allocatable(id));
+    Amounts("used", state_.Used(id));
+    Amounts("idle", state_.Idle(id));
+    Amounts("future", state_.FutureIdle(id));
+  }
+  void Queue(const strata::Queue& queue) {
+    out_ << "queue " << queue.spec.name << '\n';
+    Amounts("allocated", queue.allocated.amounts());
+    Amounts("pending", queue.pending.amounts());
+  }
+  void Job(const strata::Job& job) {
+    out_ << "job " << job.spec.name << " phase " << ToString(job.phase) << " at "
+         << job.allocated_hypernode << " counts";
+    Counts(job.counts);
+    out_ << '\n';
+    Amounts("allocated", job.allocated.amounts());
+    std::map<std::string, std::string> parts;
+    for (const SubJob& sub_job : job.sub_jobs) {
+      if (!sub_job.tasks.empty()) parts["sub-job " + sub_job.name] = Part(sub_job);
+    }
+    for (const Role& role : job.roles) {
+      std::ostringstream text;
+      std::swap(text, out_);
+      Counts(role.counts);
+      std::swap(text, out_);
+      parts["role " + role.name] = text.str();
+    }
+    for (const auto& [name, part] : parts) out_ << "  " << name << part << '\n';
+  }
+  std::string Part(const SubJob& sub_job) {
+    std::ostringstream text;
+    std::swap(text, out_);
+    out_ << " at " << sub_job.allocated_hypernode << " counts";
+    Counts(sub_job.counts);
+    std::swap(text, out_);
+    return text.str();
+  }
+  void Task(const strata::Task& task) {
+    out_ << "task " << task.name << " status " << static_cast<int>(task.status) << " on "
+         << (task.node.valid() ? state_.node(task.node).name : "") << '\n';
+  }
+
+  const ClusterState& state_;
+  std::ostringstream out_;
+};
+
+[[nodiscard]] inline std::string DumpState(const ClusterState& state) {
+  return StateDump(state).Text();
+}
+
+}  // namespace strata::testing
