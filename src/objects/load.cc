@@ -14,6 +14,7 @@
 
 #include "objects/cursor.h"
 #include "objects/document.h"
+#include "objects/duplicate_key.h"
 #include "objects/readers.h"
 #include "objects/sort_by_name.h"
 
@@ -106,6 +107,9 @@ class SourceReader {
 
   Status ReadDocument(const Value& value) {
     ++document_;
+    if (const std::optional<std::string> twice = FindDuplicateKey(value)) {
+      return FailAt(fmt::format("document {}", document_), *twice + ": is there twice");
+    }
     return Read(value, TypeMeta{}, 0);
   }
 

@@ -233,6 +233,12 @@ TEST(Load, DuplicatesNameBothFiles) {
   EXPECT_EQ(ParseObjects(sources).error().message, "b.yaml: Node n1: is already defined in a.yaml");
 }
 
+TEST(Load, AKeyThatIsThereTwiceIsAnErrorInJsonToo) {
+  EXPECT_EQ(
+      LoadError(R"({"apiVersion":"v1","kind":"List","items":[{"kind":"Node","kind":"Pod"}]})"),
+      "in.yaml: document 1: items[0].kind: is there twice");
+}
+
 TEST(Load, APodOnANodeIsNotRefusedForSchedulingRules) {
   const std::string pod =
       "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {NODE tolerations: [{key: a, "

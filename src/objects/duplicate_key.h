@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "objects/value.h"
+
+namespace strata::objects {
+
+// The path of a key that is there twice in one object, as the API server's strict mode refuses it;
+// none when there is no such key. metadata.managedFields, most of the bulk of a dump, is not looked
+// at.
+//
+// COST: one pass over the document; a third of what parsing it cost.
+[[nodiscard]] std::optional<std::string> FindDuplicateKey(const Value& root);
+
+}  // namespace strata::objects
