@@ -118,9 +118,8 @@ class MemberList {
   [[nodiscard]] std::string ToString() const {
     std::string text = count_ == 1 ? "member " : "members ";
     text += text_;
-    if (count_ > kNamesInAReason)
-      text += " and " + std::to_string(count_ - kNamesInAReason) + " more";
-    return text;
+    if (count_ <= kNamesInAReason) return text;
+    return text + " and " + std::to_string(count_ - kNamesInAReason) + " more";
   }
 
  private:
