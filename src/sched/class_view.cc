@@ -6,7 +6,12 @@
 namespace strata {
 
 ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id)
-    : state_(state), points_(points), spec_(state.task_class(class_id)) {}
+    : state_(state),
+      points_(points),
+      spec_(state.task_class(class_id)),
+      takes_only_one_(std::any_of(points.filters.begin(), points.filters.end(), [&](const auto& f) {
+        return f.point->TakesOnlyOne(spec_);
+      })) {}
 
 ClassView::Fact& ClassView::FactOf(NodeId node) {
   if (node.index() >= facts_.size()) facts_.resize(state_.node_slots());
@@ -33,8 +38,7 @@ bool ClassView::Admits(NodeId node) {
 }
 
 std::uint32_t ClassView::CountSlots(NodeId node) const {
-  // Two tasks with the same host port never share a node.
-  Amount slots = spec_.host_ports.empty() ? std::numeric_limits<std::uint32_t>::max() : 1;
+  Amount slots = takes_only_one_ ? 1 : std::numeric_limits<std::uint32_t>::max();
   const std::span<const Amount> idle = state_.Idle(node);
   const std::span<const Amount> request = spec_.request.amounts();
   for (std::size_t i = 0; i < request.size(); ++i) {

@@ -73,6 +73,7 @@ class ClassView {
   const ClusterState& state_;
   const NodePoints& points_;
   const ClassSpec& spec_;
+  bool takes_only_one_;
   std::vector<Fact> facts_;
   std::vector<NodeId> stale_nodes_;
   std::vector<std::size_t> stale_positions_;

@@ -101,6 +101,8 @@ class NodeFilterPoint {
   [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state,
                                        const ClassSpec& spec,
                                        NodeId node) const = 0;
+  // True when a node that takes one task of the class takes no second one.
+  [[nodiscard]] virtual bool TakesOnlyOne(const ClassSpec& spec) const = 0;
   // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint
   // {...}").
   [[nodiscard]] virtual std::string Reason(const ClusterState& state,

@@ -74,6 +74,7 @@ bool IsPlugin(std::string_view name) {
 
 std::vector<std::string_view> PluginNames() {
   std::vector<std::string_view> names;
+  names.reserve(kPlugins.size());
   for (const Entry& entry : kPlugins) names.push_back(entry.name);
   return names;
 }

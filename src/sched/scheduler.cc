@@ -1,6 +1,6 @@
 #include "sched/scheduler.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,11 +56,28 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
     points.gradient = gradient;
 }
 
-Status CheckActions(const SchedulerConfig& config,
-                    std::vector<ActionConfig>& actions,
-                    std::vector<std::string>& warnings) {
+// Volcano's arguments of actions: they tune its speed, never what it decides, so here they are only
+// checked.
+Status CheckArguments(const ActionConfig& action, std::vector<std::string>& warnings) {
+  std::vector<std::string_view> known;
+  if (action.name == "allocate") {
+    known.emplace_back("predicateErrorCacheEnable");
+    if (auto read = action.arguments.Bool(known.back(), true); !read) {
+      return tl::unexpected(std::move(read.error()).Context("configurations: " + action.name));
+    }
+  }
+  for (const std::string& key : action.arguments.Unknown(known)) {
+    warnings.push_back(fmt::format("action \"{}\": unknown argument \"{}\"", action.name, key));
+  }
+  return {};
+}
+
+Result<std::vector<ActionConfig>> CheckActions(const SchedulerConfig& config,
+                                               std::vector<std::string>& warnings) {
+  std::vector<ActionConfig> actions;
   for (const ActionConfig& action : config.actions) {
     if (FindAction(action.name) != nullptr) {
+      TRY(CheckArguments(action, warnings));
       actions.push_back(action);
     } else if (IsVolcanoAction(action.name)) {
       warnings.push_back(
@@ -72,8 +89,51 @@ Status CheckActions(const SchedulerConfig& config,
                               fmt::join(ActionNames(), ", ")));
     }
   }
-  return {};
+  return actions;
 }
+
+// Adds one plugin of the configuration, or says in a warning why it is left out.
+class PluginLoader {
+ public:
+  PluginLoader(ResourceNames& resources, std::vector<std::string>& warnings)
+      : resources_(resources), warnings_(warnings) {}
+
+  void BeginTier() { points.tiers.emplace_back(); }
+
+  Status Add(const PluginConfig& config, const std::string& where) {
+    if (!IsPlugin(config.name) && !IsVolcanoPlugin(config.name)) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}.name: unknown plugin \"{}\" (known: {})",
+                              where,
+                              config.name,
+                              fmt::join(PluginNames(), ", ")));
+    }
+    if (!IsPlugin(config.name)) {
+      warnings_.push_back(
+          fmt::format("plugin \"{}\" is not built yet and is left out", config.name));
+      return {};
+    }
+    if (!names_.insert(config.name).second) {
+      warnings_.push_back(
+          fmt::format("plugin \"{}\" is listed twice; {} is left out", config.name, where));
+      return {};
+    }
+    auto made = MakePlugin(config, resources_);
+    if (!made) return tl::unexpected(std::move(made.error()).Context(where + ".arguments"));
+    warnings_.insert(warnings_.end(), made->warnings.begin(), made->warnings.end());
+    Register(*made->plugin, config, points);
+    plugins.push_back(std::move(made->plugin));
+    return {};
+  }
+
+  std::vector<std::unique_ptr<Plugin>> plugins;
+  Points points;
+
+ private:
+  ResourceNames& resources_;
+  std::vector<std::string>& warnings_;
+  std::set<std::string> names_;
+};
 
 }  // namespace
 
@@ -84,37 +144,16 @@ Scheduler::~Scheduler() = default;
 
 Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterState& state) {
   Made made;
-  std::vector<ActionConfig> actions;
-  TRY(CheckActions(config, actions, made.warnings));
-  std::vector<std::unique_ptr<Plugin>> plugins;
-  Points points;
+  TRY_ASSIGN(std::vector<ActionConfig> actions, CheckActions(config, made.warnings));
+  PluginLoader loader(state.resource_names(), made.warnings);
   for (std::size_t t = 0; t < config.tiers.size(); ++t) {
-    points.tiers.emplace_back();
+    loader.BeginTier();
     for (std::size_t p = 0; p < config.tiers[t].size(); ++p) {
-      const PluginConfig& plugin = config.tiers[t][p];
-      const std::string where = fmt::format("tiers[{}].plugins[{}]", t, p);
-      if (!IsPlugin(plugin.name)) {
-        if (!IsVolcanoPlugin(plugin.name)) {
-          return Fail(Code::kInvalidArgument,
-                      fmt::format("{}.name: unknown plugin \"{}\" (known: {})",
-                                  where,
-                                  plugin.name,
-                                  fmt::join(PluginNames(), ", ")));
-        }
-        made.warnings.push_back(
-            fmt::format("plugin \"{}\" is not built yet and is left out", plugin.name));
-        continue;
-      }
-      auto result = MakePlugin(plugin, state.resource_names());
-      if (!result) return tl::unexpected(std::move(result.error()).Context(where + ".arguments"));
-      for (const std::string& warning : result->warnings)
-        made.warnings.push_back(fmt::format("{}: {}", plugin.name, warning));
-      Register(*result->plugin, plugin, points);
-      plugins.push_back(std::move(result->plugin));
+      TRY(loader.Add(config.tiers[t][p], fmt::format("tiers[{}].plugins[{}]", t, p)));
     }
   }
-  auto session =
-      std::make_unique<Session>(state, std::move(plugins), std::move(points), std::move(actions));
+  auto session = std::make_unique<Session>(
+      state, std::move(loader.plugins), std::move(loader.points), std::move(actions));
   made.scheduler.reset(new Scheduler(std::move(session)));
   return made;
 }

@@ -97,10 +97,8 @@ class Search {
                                                 Worksheet::Sheet& sheet,
                                                 Pass pass,
                                                 Outcome& outcome);
-  [[nodiscard]] std::optional<Plan> PlanBelow(JobId job,
-                                              HyperNodeId hypernode,
-                                              const Worksheet& worksheet,
-                                              Pass pass);
+  [[nodiscard]] std::optional<Plan> PlanBelow(
+      JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome);
   void Adopt(JobId job, Plan plan, Worksheet& worksheet);
   void RememberHyperNode(JobId job, std::size_t sub_job, HyperNodeId hypernode);
   void RememberHyperNode(JobId job, HyperNodeId hypernode);

@@ -21,10 +21,8 @@ void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::st
 
 // Places the sub-jobs one after the other below `hypernode`, notes what came of it, and takes
 // everything back.
-std::optional<Search::Plan> Search::PlanBelow(JobId job,
-                                              HyperNodeId hypernode,
-                                              const Worksheet& worksheet,
-                                              Pass pass) {
+std::optional<Search::Plan> Search::PlanBelow(
+    JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome) {
   ClusterState& state = session_.state();
   const ClusterState::Savepoint begin = state.Mark();
   const std::vector<std::string> names_before = HyperNodesOfSubJobs(state.job(job));
@@ -34,7 +32,6 @@ std::optional<Search::Plan> Search::PlanBelow(JobId job,
             .worksheet = worksheet,
             .found = {}};
   plan.found.hypernode = hypernode;
-  Outcome ignored;
   bool ready = false;
   while (!ready) {
     Worksheet::Sheet* sheet = plan.worksheet.Next(session_);
@@ -45,9 +42,9 @@ std::optional<Search::Plan> Search::PlanBelow(JobId job,
         .sub_job = sub_job.name,
         .within = hypernode,
         .allocated = session_.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
-        .limit = session_.LimitOf(job, sub_job),
+        .limit = session_.LimitOf(job, sheet->sub_job),
         .need = NeedOf(state, state.job(job), *sheet)};
-    const auto found = FindSubJob(level, *sheet, pass, ignored);
+    const auto found = FindSubJob(level, *sheet, pass, outcome);
     if (!found) {
       sheet->next = sheet->tasks.size();  // has no place here; the others may still do
       continue;
@@ -105,6 +102,7 @@ Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass)
       .allocated = tree.Find(session_.state().job(job).allocated_hypernode).value_or(HyperNodeId{}),
       .limit = session_.LimitOf(job),
       .need = NeedOf(session_, job, worksheet)};
+  Outcome outcome;
   const Gradient gradient = FindGradient(level);
   for (const Gradient::Tier& tier : gradient.tiers) {
     TierScores scores;
@@ -113,7 +111,7 @@ Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass)
     std::vector<std::size_t> failed;
     std::optional<Plan> best;
     for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
-      auto plan = PlanBelow(job, tier.eligible[i], worksheet, pass);
+      auto plan = PlanBelow(job, tier.eligible[i], worksheet, pass, outcome);
       if (!plan) {
         failed.push_back(i);
         continue;
@@ -131,10 +129,11 @@ Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass)
     }
     if (best) {
       Adopt(job, std::move(*best), worksheet);
-      return {.ok = true, .quota = std::nullopt};
+      outcome.ok = true;
+      return outcome;
     }
   }
-  return {};
+  return outcome;
 }
 
 }  // namespace strata

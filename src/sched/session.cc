@@ -52,20 +52,31 @@ void Session::Open(Time now, TraceSink* trace) {
   phases_changed_ = false;
   for (const auto& plugin : plugins_) plugin->Open(state_, now);
   for (const JobId id : state_.jobs()) {
-    const Job& job = state_.job(id);
-    if (!job.HasTopology()) continue;
-    const TopologyLimit limit =
-        ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, points_.gradient != nullptr);
-    const std::string object = "PodGroup " + job.spec.name;
-    if (!limit.warning.empty()) Warn(object, "TopologyNotBinding", limit.warning);
-    if (job.HasHardTopology() && IsBestEffortOnly(state_, job)) {
+    if (!state_.job(id).HasTopology()) continue;
+    ResolveTopology(id);
+    RecoverAllocatedHyperNode(state_, id);
+  }
+}
+
+void Session::ResolveTopology(JobId id) {
+  const Job& job = state_.job(id);
+  const std::string object = "PodGroup " + job.spec.name;
+  if (IsBestEffortOnly(state_, job)) {
+    if (job.HasHardTopology()) {
       Warn(object,
            "TopologyIgnoredForBestEffort",
            "all pods are BestEffort, so networkTopology does not bind them");
     }
-    limits_.emplace(id, limit);
-    RecoverAllocatedHyperNode(state_, id);
+    return;
   }
+  const bool can_search = points_.gradient != nullptr;
+  Limits limits;
+  limits.job = ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, can_search);
+  if (!limits.job.warning.empty()) Warn(object, "TopologyNotBinding", limits.job.warning);
+  for (const SubJob& sub_job : job.sub_jobs) {
+    limits.sub_jobs.push_back(ResolveLimit(tree(), sub_job.topology, limits.job, can_search));
+  }
+  limits_.emplace(id, std::move(limits));
 }
 
 bool Session::HasAction(std::string_view name) const {
@@ -180,8 +191,9 @@ bool Session::TaskBefore(TaskId a, TaskId b) const {
   const int order = FirstOpinion(
       points_.task_order, [&](const OrderPoint& point) { return point.CompareTasks(left, right); });
   if (order != 0) return order < 0;
-  if (left.index >= 0 && right.index >= 0 && left.index != right.index)
-    return left.index < right.index;
+  // Numbered tasks come first, or the order would not be transitive.
+  if ((left.index >= 0) != (right.index >= 0)) return left.index >= 0;
+  if (left.index != right.index) return left.index < right.index;
   return std::tie(left.created, left.uid, left.name) <
          std::tie(right.created, right.uid, right.name);
 }
@@ -192,11 +204,24 @@ bool Session::TaskBefore(TaskId a, TaskId b) const {
 const TopologyLimit& Session::LimitOf(JobId job) const {
   static const TopologyLimit kUnlimited;
   const auto it = limits_.find(job);
-  return it == limits_.end() ? kUnlimited : it->second;
+  return it == limits_.end() ? kUnlimited : it->second.job;
 }
 
-TopologyLimit Session::LimitOf(JobId job, const SubJob& sub_job) const {
-  return ResolveLimit(tree(), sub_job.topology, LimitOf(job), points_.gradient != nullptr);
+const TopologyLimit& Session::LimitOf(JobId job, std::size_t sub_job) const {
+  const auto it = limits_.find(job);
+  return it == limits_.end() ? LimitOf(job) : it->second.sub_jobs[sub_job];
+}
+
+std::optional<Refusal> Session::ImpossibleTopology(JobId job) const {
+  const auto it = limits_.find(job);
+  if (it == limits_.end()) return std::nullopt;
+  const auto impossible = [](const TopologyLimit& limit) {
+    return limit.kind == TopologyLimit::Kind::kImpossible;
+  };
+  if (impossible(it->second.job)) return it->second.job.refusal;
+  const auto& sub_jobs = it->second.sub_jobs;
+  const auto bad = std::find_if(sub_jobs.begin(), sub_jobs.end(), impossible);
+  return bad == sub_jobs.end() ? std::nullopt : std::optional(bad->refusal);
 }
 
 ClassView& Session::View(ClassId class_id) {
@@ -246,6 +271,11 @@ CycleResult Session::Close() {
     SetPhase(id, NextPhase(job, JobReady(job)));
   }
   result.binds = std::move(binds_);
+  // A job all of whose pods are placed or on their way out waits for nothing.
+  std::erase_if(verdicts_, [&](const auto& entry) {
+    const TaskCounts& counts = state_.job(entry.first).counts;
+    return counts.Total() > 0 && counts.Of(TaskStatus::kPending) == 0;
+  });
   result.verdicts = std::move(verdicts_);
   for (const auto& [object, reason, message] : warnings_)
     result.warnings.push_back({object, reason, message});

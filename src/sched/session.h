@@ -84,7 +84,9 @@ class Session {
   // The highest tier the job (sub_job none) or one of its sub-jobs may span, or why there is no
   // answer.
   [[nodiscard]] const TopologyLimit& LimitOf(JobId job) const;
-  [[nodiscard]] TopologyLimit LimitOf(JobId job, const SubJob& sub_job) const;
+  [[nodiscard]] const TopologyLimit& LimitOf(JobId job, std::size_t sub_job) const;
+  // Why the topology that the job or a sub-job asks for cannot even be looked up, if so.
+  [[nodiscard]] std::optional<Refusal> ImpossibleTopology(JobId job) const;
   ClassView& View(ClassId class_id);
 
   // ---- decisions ----
@@ -106,7 +108,13 @@ class Session {
   std::vector<std::unique_ptr<ClassView>> views_;  // by class, kept between cycles
   TraceSink* trace_ = nullptr;
 
-  std::map<JobId, TopologyLimit> limits_;  // of jobs with topology
+  struct Limits {
+    TopologyLimit job;
+    std::vector<TopologyLimit> sub_jobs;
+  };
+  void ResolveTopology(JobId id);
+
+  std::map<JobId, Limits> limits_;  // of jobs with topology that binds
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
   std::set<std::tuple<std::string, std::string, std::string>> warnings_;

@@ -34,7 +34,7 @@ PlaceOutcome Trial::Run() {
   PlaceOutcome outcome;
   ClusterState& state = session_.state();
   const ClusterState::Savepoint begin = state.Mark();
-  std::set<std::uint32_t> failed_roles;
+  std::set<ClassId> failed;  // tasks of one class fit everywhere or nowhere
   bool stop = shape_.nodes.empty();
   while (!stop && outcome.taken < request_.tasks.size()) {
     const TaskId task = request_.tasks[outcome.taken];
@@ -45,7 +45,7 @@ PlaceOutcome Trial::Run() {
       ++outcome.taken;
       continue;
     }
-    const bool hopeless = failed_roles.contains(state.task(task).role);
+    const bool hopeless = failed.contains(state.task(task).class_id);
     const auto choice = hopeless ? std::nullopt : Choose(task);
     ++outcome.taken;
     if (choice) {
@@ -53,7 +53,7 @@ PlaceOutcome Trial::Run() {
       ++outcome.placed;
       stop = session_.SubJobReady(job_, sub_job_);
     } else {
-      failed_roles.insert(state.task(task).role);
+      failed.insert(state.task(task).class_id);
       stop = !KeepsGoing();
     }
   }
@@ -67,7 +67,7 @@ bool Trial::Succeeded() const {
   return request_.pass == Pass::kWaiting && session_.SubJobPipelined(job_, sub_job_);
 }
 
-// After a task that fits nowhere: can tasks of other roles still make up the minimum?
+// After a task that fits nowhere: can other tasks still make up the minimum?
 bool Trial::KeepsGoing() const {
   if (job_.spec.min_available == job_.counts.Total()) return false;
   return job_.spec.sub_groups.empty() || sub_job_.min_available < sub_job_.counts.Total();

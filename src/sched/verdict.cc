@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/amount_format.h"
+
 namespace strata {
 namespace {
 
@@ -15,16 +17,13 @@ constexpr std::string_view kInsufficient = "Insufficient ";
 
 // How many tasks of each class a gang still misses.
 using Wanted = std::map<ClassId, std::uint64_t>;
+// What keeps tasks off nodes, and how many nodes it concerns.
+using Obstacles = std::map<std::string, std::size_t>;
 
-Wanted WantedBy(const Session& session, JobId job, const Worksheet& worksheet) {
-  const ClusterState& state = session.state();
-  const Job& the_job = state.job(job);
-  const std::vector<TaskId> left = worksheet.AllLeft(session);
-  const std::int32_t missing = std::max(the_job.spec.min_available - the_job.counts.Ready(), 1);
+Wanted FirstOf(const ClusterState& state, std::span<const TaskId> tasks, std::size_t count) {
   Wanted wanted;
-  for (std::size_t i = 0; i < left.size() && i < static_cast<std::size_t>(missing); ++i) {
-    ++wanted[state.task(left[i]).class_id];
-  }
+  for (const TaskId id : tasks.first(std::min(count, tasks.size())))
+    ++wanted[state.task(id).class_id];
   return wanted;
 }
 
@@ -37,79 +36,68 @@ std::uint64_t Total(const Wanted& wanted) {
 // How many of the wanted tasks find a slot below `domain`, each class by itself.
 std::uint64_t FitsBelow(Search& search, const Wanted& wanted, HyperNodeId domain) {
   std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : wanted)
+  for (const auto& [class_id, count] : wanted) {
     fits += std::min(count, search.SlotsIn(class_id, domain, count));
+  }
   return fits;
 }
 
-struct Miss {
-  HyperNodeId hypernode;
-  std::int32_t tier = 0;
-  std::uint64_t fits = 0;
-};
-
-// The resource that runs out first on a node that takes at least one task.
-ResourceId TightestResource(const ClusterState& state, const ClassSpec& spec, NodeId node) {
-  ResourceId tightest;
-  Amount fewest = 0;
-  const std::span<const Amount> idle = state.Idle(node);
-  for (std::size_t i = 0; i < spec.request.size(); ++i) {
-    const Amount request = spec.request.amounts()[i];
-    if (request <= 0) continue;
-    if (const Amount slots = idle[i] / request; !tightest.valid() || slots < fewest) {
-      tightest = IdAt<ResourceId>(i);
-      fewest = slots;
-    }
-  }
-  return tightest;
-}
-
-// What stands in the way below `domain`, counted over its nodes: "3 Insufficient cpu, 1 node(s)
-// were unschedulable".
-std::map<std::string, std::size_t> Obstacles(Session& session,
-                                             ClassId class_id,
-                                             HyperNodeId domain) {
+// What keeps tasks of the class off the nodes below `domain` that take none of it, in
+// kube-scheduler's words.
+Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain) {
   const ClusterState& state = session.state();
   ClassView& view = session.View(class_id);
   std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
-  std::map<std::string, std::size_t> obstacles;
+  Obstacles obstacles;
   for (const NodeId node : session.tree().NodesOf(domain)) {
-    if (view.Slots(node) > 0) {
-      if (const ResourceId id = TightestResource(state, view.spec(), node); id.valid())
-        ++exhausted[id.index()];
-    } else if (view.Admits(node)) {
-      const std::span<const Amount> idle = state.Idle(node);
-      for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
-        const Amount request = view.spec().request.amounts()[i];
-        if (request > 0 && request > idle[i]) ++exhausted[i];
-      }
-    } else {
+    if (view.Slots(node) > 0) continue;
+    if (!view.Admits(node)) {
       ++obstacles[view.WhyNot(node).reason];
+      continue;
+    }
+    const std::span<const Amount> idle = state.Idle(node);
+    for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
+      const Amount request = view.spec().request.amounts()[i];
+      if (request > 0 && request > idle[i]) ++exhausted[i];
     }
   }
   for (std::size_t i = 0; i < exhausted.size(); ++i) {
-    if (exhausted[i] > 0)
-      obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
-          exhausted[i];
+    if (exhausted[i] == 0) continue;
+    obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
+        exhausted[i];
   }
   return obstacles;
 }
 
-std::string Join(const std::map<std::string, std::size_t>& obstacles) {
-  std::vector<std::string> parts;
-  for (const auto& [reason, nodes] : obstacles)
-    parts.push_back(fmt::format("{} {}", nodes, reason));
-  return fmt::format("{}", fmt::join(parts, ", "));
+bool LacksRoom(const Obstacles& obstacles) {
+  return obstacles.empty() ||
+         std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
+           return entry.first.starts_with(kInsufficient);
+         });
 }
 
-bool LacksRoom(const std::map<std::string, std::size_t>& obstacles) {
-  return std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
-    return entry.first.starts_with(kInsufficient);
-  });
+// What the wanted tasks together ask for beyond what is idle below `domain`.
+std::vector<std::string> ShortagesBelow(const ClusterState& state,
+                                        const Wanted& wanted,
+                                        HyperNodeId domain) {
+  std::vector<std::string> shortages;
+  for (std::size_t i = 0; i < state.resource_names().size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
+    for (const auto& [class_id, count] : wanted) {
+      need += static_cast<double>(state.task_class(class_id).request.Get(id)) *
+              static_cast<double>(count);
+    }
+    const double missing = need - static_cast<double>(std::max<Amount>(state.Idle(domain)[i], 0));
+    if (need <= 0 || missing <= 0 || missing > 9e18) continue;
+    const std::string& name = state.resource_names().name(id);
+    shortages.push_back(
+        fmt::format("{} {}", FormatNumber(name, static_cast<Amount>(missing)), name));
+  }
+  return shortages;
 }
 
-// Of the classes that do not all fit below `domain`, the one that misses most; else the most
-// wanted.
+// Of the classes that do not all fit below `domain`, the one that misses most; else the first.
 ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
   ClassId shortest = wanted.begin()->first;
   std::uint64_t most = 0;
@@ -123,6 +111,33 @@ ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
   return shortest;
 }
 
+// "short of 1 nvidia.com/gpu (1 node(s) were unschedulable)", or "" when there is nothing to say.
+std::string WhatIsShort(Session& session,
+                        const Wanted& wanted,
+                        HyperNodeId domain,
+                        const Obstacles& obstacles) {
+  std::vector<std::string> nodes;
+  for (const auto& [reason, count] : obstacles)
+    nodes.push_back(fmt::format("{} {}", count, reason));
+  const std::vector<std::string> shortages = ShortagesBelow(session.state(), wanted, domain);
+  if (shortages.empty()) return fmt::format("{}", fmt::join(nodes, ", "));
+  const std::string detail = nodes.empty() ? "" : fmt::format(" ({})", fmt::join(nodes, ", "));
+  return fmt::format("short of {}{}", fmt::join(shortages, ", "), detail);
+}
+
+std::string WithDetail(std::string sentence,
+                       std::string_view separator,
+                       const std::string& detail) {
+  if (!detail.empty()) sentence.append(separator).append(detail);
+  return sentence;
+}
+
+struct Miss {
+  HyperNodeId hypernode;
+  std::int32_t tier = 0;
+  std::uint64_t fits = 0;
+};
+
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
 std::vector<Miss> NearestMisses(
     Session& session, Search& search, const Wanted& wanted, HyperNodeId root, std::int32_t limit) {
@@ -134,8 +149,9 @@ std::vector<Miss> NearestMisses(
     for (const HyperNodeId id : tree.OfTier(tier)) {
       if (!tree.IsAncestorOrSelf(root, id)) continue;
       const std::uint64_t fits = FitsBelow(search, wanted, id);
-      if (!nearest.hypernode.valid() || fits > nearest.fits)
+      if (!nearest.hypernode.valid() || fits > nearest.fits) {
         nearest = {.hypernode = id, .tier = tier, .fits = fits};
+      }
     }
     if (nearest.hypernode.valid()) misses.push_back(nearest);
   }
@@ -154,63 +170,105 @@ std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
   return id == tree.top() ? "the whole cluster" : fmt::format("HyperNode {}", tree.at(id).name);
 }
 
-Refusal ExplainFlat(Session& session, Search& search, const Job& job, const Wanted& wanted) {
+// What a job, or one of its sub-jobs, looked for and where.
+struct Sought {
+  Wanted wanted;
+  TopologyLimit limit;
+  HyperNodeId allocated;
+};
+
+Refusal ExplainFlat(Session& session, Search& search, const Wanted& wanted) {
   const HyperNodeId top = session.tree().top();
   const std::size_t nodes = session.tree().NodesOf(top).size();
-  const std::uint64_t fits = FitsBelow(search, wanted, top);
-  const auto obstacles = Obstacles(session, ShortClass(search, wanted, top), top);
-  const bool room = LacksRoom(obstacles) || nodes == 0;
-  return {room ? "NotEnoughResources" : "NoMatchingNode",
-          fmt::format("{}{} of {} pods fit on the {} nodes of the cluster{}{}",
-                      Heading(job),
-                      fits,
-                      Total(wanted),
-                      nodes,
-                      obstacles.empty() ? "" : ": ",
-                      Join(obstacles))};
+  const Obstacles obstacles = ObstaclesBelow(session, ShortClass(search, wanted, top), top);
+  const std::string sentence = fmt::format("{} of {} pods fit on the {} nodes of the cluster",
+                                           FitsBelow(search, wanted, top),
+                                           Total(wanted),
+                                           nodes);
+  return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
+          WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
 }
 
-Refusal ExplainTopology(Session& session, Search& search, JobId job, const Wanted& wanted) {
+Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) {
   const HyperNodeTree& tree = session.tree();
-  const Job& the_job = session.state().job(job);
-  const TopologyLimit& limit = session.LimitOf(job);
   const Resources nothing;
-  const GradientQuery query{
-      .within = tree.top(),
-      .allocated = tree.Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
-      .limit = limit.tier,
-      .need = &nothing,
-      .explain = false};
+  const GradientQuery query{.within = tree.top(),
+                            .allocated = sought.allocated,
+                            .limit = sought.limit.tier,
+                            .need = &nothing,
+                            .explain = false};
   const Gradient gradient = session.points().gradient->Find(session.state(), query);
-  if (!gradient.root.valid()) return {"TopologyUnsatisfied", Heading(the_job) + gradient.error};
+  if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
+  const std::uint64_t total = Total(sought.wanted);
   const std::vector<Miss> misses =
-      NearestMisses(session, search, wanted, gradient.root, limit.tier);
+      NearestMisses(session, search, sought.wanted, gradient.root, sought.limit.tier);
   if (misses.empty()) {
     return {"TopologyUnsatisfied",
-            fmt::format("{}no HyperNode of tier {} or below exists", Heading(the_job), limit.tier)};
+            fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
   }
   std::vector<std::string> parts;
   for (const Miss& miss : misses) {
-    parts.push_back(fmt::format("tier {}: {} takes {} of {}",
-                                miss.tier,
-                                NameOf(tree, miss.hypernode),
-                                miss.fits,
-                                Total(wanted)));
+    parts.push_back(fmt::format(
+        "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
   const Miss& last = misses.back();
-  const auto obstacles =
-      Obstacles(session, ShortClass(search, wanted, last.hypernode), last.hypernode);
+  const Obstacles obstacles =
+      ObstaclesBelow(session, ShortClass(search, sought.wanted, last.hypernode), last.hypernode);
   const bool elsewhere =
-      FitsBelow(search, wanted, tree.top()) >= Total(wanted) && last.hypernode != tree.top();
-  return {
-      elsewhere ? "TopologyUnsatisfied" : "NotEnoughResources",
-      fmt::format("{}no HyperNode of tier {} or below holds {} pods; nearest are {}{}{}",
-                  Heading(the_job),
-                  limit.tier,
-                  Total(wanted),
-                  fmt::join(parts, ", "),
-                  obstacles.empty() ? "" : fmt::format("; in {}: ", NameOf(tree, last.hypernode)),
-                  Join(obstacles))};
+      last.hypernode != tree.top() && FitsBelow(search, sought.wanted, tree.top()) >= total;
+  const std::string sentence =
+      fmt::format("no HyperNode of tier {} or below holds {} pods; nearest: {}",
+                  sought.limit.tier,
+                  total,
+                  fmt::join(parts, ", "));
+  return {elsewhere ? "TopologyUnsatisfied" : "NotEnoughResources",
+          WithDetail(sentence,
+                     fmt::format("; {} is ", NameOf(tree, last.hypernode)),
+                     WhatIsShort(session, sought.wanted, last.hypernode, obstacles))};
+}
+
+Refusal Explain(Session& session, Search& search, const Sought& sought) {
+  if (sought.limit.kind == TopologyLimit::Kind::kBounded)
+    return ExplainTopology(session, search, sought);
+  return ExplainFlat(session, search, sought.wanted);
+}
+
+// True when one HyperNode within the limit has enough slots for what is sought.
+bool HasPlace(Session& session, Search& search, const Sought& sought) {
+  const HyperNodeId top = session.tree().top();
+  const std::uint64_t total = Total(sought.wanted);
+  if (sought.limit.kind != TopologyLimit::Kind::kBounded)
+    return FitsBelow(search, sought.wanted, top) >= total;
+  const auto misses = NearestMisses(session, search, sought.wanted, top, sought.limit.tier);
+  return std::any_of(
+      misses.begin(), misses.end(), [&](const Miss& miss) { return miss.fits >= total; });
+}
+
+// The first sub-job that has no place of its own; else they only do not fit together.
+Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksheet& worksheet) {
+  const ClusterState& state = session.state();
+  const Job& the_job = state.job(job);
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
+    const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
+    const std::size_t missing = MissingForGang(the_job, sub_job, sheet.left().size());
+    if (missing == 0) continue;
+    const Sought sought{
+        .wanted = FirstOf(state, sheet.left(), missing),
+        .limit = session.LimitOf(job, sheet.sub_job),
+        .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{})};
+    if (HasPlace(session, search, sought)) continue;
+    Refusal refusal = Explain(session, search, sought);
+    const std::string name =
+        sub_job.name.empty() ? "the pods in no sub-group" : "sub-group " + sub_job.name;
+    refusal.message = name + ": " + refusal.message;
+    return refusal;
+  }
+  const TopologyLimit& limit = session.LimitOf(job);
+  const std::string where = limit.kind == TopologyLimit::Kind::kBounded
+                                ? fmt::format("below one HyperNode of tier {} or below", limit.tier)
+                                : "in the cluster";
+  return {"NotEnoughResources",
+          fmt::format("each sub-group has a place, but not all of them together {}", where)};
 }
 
 }  // namespace
@@ -225,23 +283,56 @@ Refusal ExplainUnplaced(Session& session,
                         const Worksheet& worksheet,
                         const std::optional<Refusal>& quota) {
   const Job& the_job = session.state().job(job);
-  if (quota) return {quota->reason, Heading(the_job) + quota->message};
-  const Wanted wanted = WantedBy(session, job, worksheet);
-  if (session.LimitOf(job).kind == TopologyLimit::Kind::kBounded)
-    return ExplainTopology(session, search, job, wanted);
-  return ExplainFlat(session, search, the_job, wanted);
+  if (auto gates = ExplainGates(session, job)) return *gates;
+  Refusal refusal;
+  if (quota) {
+    refusal = *quota;
+  } else if (!the_job.spec.sub_groups.empty()) {
+    refusal = ExplainSubJobs(session, search, job, worksheet);
+  } else {
+    const std::vector<TaskId> left = worksheet.AllLeft(session);
+    const auto missing =
+        static_cast<std::size_t>(std::max(the_job.spec.min_available - the_job.counts.Ready(), 1));
+    refusal = Explain(
+        session,
+        search,
+        {.wanted = FirstOf(session.state(), left, missing),
+         .limit = session.LimitOf(job),
+         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{})});
+  }
+  return {refusal.reason, Heading(the_job) + refusal.message};
+}
+
+std::optional<Refusal> ExplainGates(const Session& session, JobId job) {
+  const Job& the_job = session.state().job(job);
+  std::int32_t gated = 0;
+  std::int32_t free = 0;  // BestEffort ones count as ready already
+  for (const SubJob& sub_job : the_job.sub_jobs) {
+    for (const TaskId id : sub_job.tasks) {
+      const Task& task = session.state().task(id);
+      if (task.status != TaskStatus::kPending) continue;
+      gated += task.gated ? 1 : 0;
+      free += !task.gated && !task.best_effort ? 1 : 0;
+    }
+  }
+  const bool gang_lacks_them = the_job.counts.Ready() + free < the_job.spec.min_available;
+  if (gated == 0 || (!gang_lacks_them && free > 0)) return std::nullopt;
+  return Refusal{
+      "SchedulingGated",
+      fmt::format(
+          "{}/{} tasks are held back by their scheduling gates", gated, the_job.counts.Total())};
 }
 
 Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain) {
   const Task& the_task = session.state().task(task);
-  const auto obstacles = Obstacles(session, the_task.class_id, domain);
+  const Obstacles obstacles = ObstaclesBelow(session, the_task.class_id, domain);
+  const Wanted wanted{{the_task.class_id, 1}};
+  const std::string sentence = fmt::format("{}no node of {} takes pod {}",
+                                           Heading(session.state().job(the_task.job)),
+                                           NameOf(session.tree(), domain),
+                                           the_task.name);
   return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
-          fmt::format("{}no node of {} takes pod {}{}{}",
-                      Heading(session.state().job(the_task.job)),
-                      NameOf(session.tree(), domain),
-                      the_task.name,
-                      obstacles.empty() ? "" : ": ",
-                      Join(obstacles))};
+          WithDetail(sentence, ": ", WhatIsShort(session, wanted, domain, obstacles))};
 }
 
 Refusal ExplainWaiting(const Session& session, JobId job) {

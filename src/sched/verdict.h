@@ -20,6 +20,10 @@ namespace strata {
                                       const Worksheet& worksheet,
                                       const std::optional<Refusal>& quota);
 
+// Why the job cannot start although nothing of it is refused: scheduling gates hold back too many
+// of its pods. None when that is not so.
+[[nodiscard]] std::optional<Refusal> ExplainGates(const Session& session, JobId job);
+
 // Why a BestEffort task found no node below `domain`.
 [[nodiscard]] Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain);
 

@@ -32,13 +32,7 @@ struct Span {
 std::optional<Refusal> Unfit(const Session& session, JobId id) {
   const Job& job = session.state().job(id);
   if (!job.queue.valid()) return QueueNotFound(job);
-  if (const TopologyLimit& limit = session.LimitOf(id);
-      limit.kind == TopologyLimit::Kind::kImpossible)
-    return limit.refusal;
-  for (const SubJob& sub_job : job.sub_jobs) {
-    const TopologyLimit limit = session.LimitOf(id, sub_job);
-    if (limit.kind == TopologyLimit::Kind::kImpossible) return limit.refusal;
-  }
+  if (auto refusal = session.ImpossibleTopology(id)) return refusal;
   return session.JobInvalid(job);
 }
 
@@ -70,8 +64,8 @@ class Allocation {
       }
       Worksheet worksheet(session_, id);
       auto refusal = Unfit(session_, id);
-      if (refusal && session_.state().job(id).counts.Of(TaskStatus::kPending) > 0)
-        session_.SetVerdict(id, *refusal);
+      if (!refusal && worksheet.empty()) refusal = ExplainGates(session_, id);
+      if (refusal) session_.SetVerdict(id, *refusal);
       if (refusal || worksheet.empty()) continue;
       worksheets_.emplace(id, std::move(worksheet));
       queues_.Add(id);

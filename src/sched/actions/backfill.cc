@@ -23,20 +23,23 @@ std::vector<TaskId> BestEffortTasks(const Session& session, const Job& job) {
   return tasks;
 }
 
-// Where the BestEffort pods of a job may go: first where the job is, then as far as its hard limit
-// lets it spread.
-std::vector<HyperNodeId> Domains(const Session& session, JobId id) {
+// Where a BestEffort pod may go: first where its job (or sub-job) is, then as far as that may
+// spread.
+std::vector<HyperNodeId> Domains(const Session& session, const Task& task) {
   const HyperNodeTree& tree = session.tree();
-  const Job& job = session.state().job(id);
-  if (!job.HasHardTopology() || IsBestEffortOnly(session.state(), job)) return {tree.top()};
-  const auto home = tree.Find(job.allocated_hypernode);
+  const Job& job = session.state().job(task.job);
+  const SubJob& sub_job = job.sub_jobs[task.sub_job];
+  if (session.ImpossibleTopology(task.job)) return {};
+  const bool of_sub_job = sub_job.topology.mode == TopologySpec::Mode::kHard;
+  const bool hard = of_sub_job || job.spec.topology.mode == TopologySpec::Mode::kHard;
+  const TopologyLimit& limit =
+      of_sub_job ? session.LimitOf(task.job, task.sub_job) : session.LimitOf(task.job);
+  if (!hard || limit.kind != TopologyLimit::Kind::kBounded) return {tree.top()};
+  const auto home = tree.Find(of_sub_job ? sub_job.allocated_hypernode : job.allocated_hypernode);
   if (!home) return {};
-  std::vector<HyperNodeId> domains;
-  const TopologyLimit& limit = session.LimitOf(id);
+  std::vector<HyperNodeId> domains{*home};
   for (const HyperNodeId ancestor : tree.AncestorsOf(*home)) {
-    const bool inside =
-        limit.kind != TopologyLimit::Kind::kBounded || tree.at(ancestor).tier <= limit.tier;
-    if (inside || domains.empty()) domains.push_back(ancestor);
+    if (ancestor != *home && tree.at(ancestor).tier <= limit.tier) domains.push_back(ancestor);
   }
   return domains;
 }
@@ -44,13 +47,12 @@ std::vector<HyperNodeId> Domains(const Session& session, JobId id) {
 void BackfillJob(Session& session, Search& search, JobId id) {
   for (const TaskId task : BestEffortTasks(session, session.state().job(id))) {
     if (!session.JobReady(session.state().job(id))) return;  // the gang comes first
-    const std::vector<HyperNodeId> domains = Domains(session, id);
+    const std::vector<HyperNodeId> domains = Domains(session, session.state().task(task));
     const auto found = std::find_if(domains.begin(), domains.end(), [&](HyperNodeId domain) {
       return search.PlaceBestEffort(task, domain);
     });
     if (found != domains.end()) {
-      if (session.LimitOf(id).kind == TopologyLimit::Kind::kBounded &&
-          !IsBestEffortOnly(session.state(), session.state().job(id))) {
+      if (session.LimitOf(id).kind == TopologyLimit::Kind::kBounded) {
         search.Widen(task);
       }
       session.Commit(id);

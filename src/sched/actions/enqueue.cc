@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
 #include "sched/verdict.h"
@@ -5,17 +7,12 @@
 namespace strata {
 namespace {
 
-// A job that asks for a topology nobody can look up would only wait in its queue for nothing.
 std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
+  // A job that asks for a topology nobody can look up would only wait in its queue for nothing.
+  if (auto refusal = session.ImpossibleTopology(id)) return refusal;
   const Job& job = session.state().job(id);
-  if (const TopologyLimit& limit = session.LimitOf(id);
-      limit.kind == TopologyLimit::Kind::kImpossible)
-    return limit.refusal;
-  for (const SubJob& sub_job : job.sub_jobs) {
-    const TopologyLimit limit = session.LimitOf(id, sub_job);
-    if (limit.kind == TopologyLimit::Kind::kImpossible) return limit.refusal;
-  }
-  if (!job.spec.min_resources) return std::nullopt;
+  const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
+  if (!job.spec.min_resources || runs) return std::nullopt;
   return session.NotEnqueueable(job);
 }
 

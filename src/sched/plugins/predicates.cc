@@ -48,6 +48,10 @@ class Predicates final : public Plugin, public NodeFilterPoint {
     return true;
   }
 
+  [[nodiscard]] bool TakesOnlyOne(const ClassSpec& spec) const override {
+    return filters_.ports && !spec.host_ports.empty();
+  }
+
   [[nodiscard]] std::string Reason(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId id) const override {
