@@ -36,7 +36,8 @@ Result<BinpackWeights> ReadBinpackWeights(const PluginConfig& config,
   TRY_ASSIGN(const std::string list, arguments.String(list_key, ""));
   for (const std::string& resource : SplitList(list)) {
     if (resource == "cpu" || resource == "memory") continue;  // their weight has its own argument
-    TRY(add(list_key + "." + resource, resource));
+    std::string key = list_key;
+    TRY(add(key.append(".").append(resource), resource));
   }
   read.known.push_back(list_key);
 

@@ -92,21 +92,27 @@ void AddTier(const ClusterState& state,
   }
 }
 
-struct Found {
-  std::int32_t tier;
-  HyperNodeId id;
-
-  auto operator<=>(const Found&) const = default;
-};
-
-std::vector<Found> Below(const HyperNodeTree& tree, HyperNodeId root) {
-  std::vector<Found> found = {{tree.at(root).tier, root}};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const HyperNodeId child : tree.at(found[i].id).children) {
-      found.push_back({tree.at(child).tier, child});
+// Everything at or below `root`, ascending by tier and name. A small part of the tree is walked and
+// sorted; a large one is picked out of the tiers, which are sorted already.
+std::vector<HyperNodeId> Below(const HyperNodeTree& tree, HyperNodeId root) {
+  const std::size_t few = tree.hypernodes().size() / 8;
+  std::vector<HyperNodeId> found = {root};
+  for (std::size_t i = 0; i < found.size() && found.size() <= few; ++i) {
+    const std::vector<HyperNodeId>& children = tree.at(found[i]).children;
+    found.insert(found.end(), children.begin(), children.end());
+  }
+  if (found.size() <= few) {
+    std::sort(found.begin(), found.end(), [&](HyperNodeId a, HyperNodeId b) {
+      return std::pair(tree.at(a).tier, a) < std::pair(tree.at(b).tier, b);
+    });
+    return found;
+  }
+  found.clear();
+  for (const std::int32_t tier : tree.tiers()) {
+    for (const HyperNodeId id : tree.OfTier(tier)) {
+      if (tree.IsAncestorOrSelf(root, id)) found.push_back(id);
     }
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -123,15 +129,11 @@ Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {
     }
     return gradient;
   }
-  const std::vector<Found> found = Below(tree, gradient.root);
-  std::vector<HyperNodeId> ids;
-  ids.reserve(found.size());
-  for (const Found& one : found) ids.push_back(one.id);
-  for (std::size_t begin = 0; begin < found.size();) {
-    std::size_t end = begin;
-    while (end < found.size() && found[end].tier == found[begin].tier) ++end;
-    AddTier(state, query, found[begin].tier, std::span(ids).subspan(begin, end - begin), gradient);
-    begin = end;
+  const std::vector<HyperNodeId> found = Below(tree, gradient.root);
+  for (std::size_t begin = 0, end = 0; begin < found.size(); begin = end) {
+    const std::int32_t tier = tree.at(found[begin]).tier;
+    while (end < found.size() && tree.at(found[end]).tier == tier) ++end;
+    AddTier(state, query, tier, std::span(found).subspan(begin, end - begin), gradient);
   }
   return gradient;
 }

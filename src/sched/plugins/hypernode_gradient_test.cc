@@ -179,6 +179,31 @@ TEST(FindGradient, ExplainingChangesNoAnswer) {
   }
 }
 
+TEST(FindGradient, ASmallPartOfALargeTreeIsSortedLikeTheWhole) {
+  //   spine-0 to spine-9 (tier 2), each with racks r<spine>-c, -b, -a (tier 1)
+  TestCluster cluster;
+  for (int i = 0; i < 10; ++i) {
+    const std::string at = "r" + std::to_string(i);
+    cluster.AddNode(at + "-n", {.cpu = 8, .memory = 8});
+    for (const char* rack : {"-c", "-b", "-a"})
+      cluster.AddLeaf(at + rack, 1, {(at + "-n").c_str()});
+    cluster.AddParent("spine-" + std::to_string(i),
+                      2,
+                      {(at + "-c").c_str(), (at + "-a").c_str(), (at + "-b").c_str()});
+  }
+  const Resources need = cluster.Amounts({.cpu = 8});
+  GradientQuery query;
+  query.within = cluster.HyperNode("spine-3");
+  query.limit = 9;
+  query.need = &need;
+  const Gradient gradient = FindGradient(cluster.state, query);
+  ASSERT_EQ(gradient.tiers.size(), 2U);
+  EXPECT_THAT(
+      gradient.tiers[0].eligible,
+      ElementsAre(cluster.HyperNode("r3-a"), cluster.HyperNode("r3-b"), cluster.HyperNode("r3-c")));
+  EXPECT_THAT(gradient.tiers[1].eligible, ElementsAre(query.within));
+}
+
 TEST(FindGradient, WithoutHyperNodesThereIsOnlyTheTop) {
   TestCluster cluster;
   cluster.AddNode("n0", {.cpu = 8, .memory = 8});
