@@ -104,6 +104,18 @@ TEST(Predicates, HostPortsInUseAreNotGivenTwice) {
   EXPECT_EQ(Ask(cluster).WhyNot({}, node), "");
 }
 
+TEST(Predicates, ANodeTakesOnlyOnePodOfAClassWithAHostPort) {
+  TestCluster cluster;
+  const auto only_one = [&](const ClassSpec& pod, const TestArguments& arguments) {
+    return OpenPlugin(cluster, "predicates", arguments).As<NodeFilterPoint>().TakesOnlyOne(pod);
+  };
+  ClassSpec pod;
+  EXPECT_FALSE(only_one(pod, {}));
+  pod.host_ports = {{.ip = "", .protocol = "TCP", .port = 80}};
+  EXPECT_TRUE(only_one(pod, {}));
+  EXPECT_FALSE(only_one(pod, {{"predicate.NodePortsEnable", false}}));
+}
+
 TEST(Predicates, VolcanosOtherSwitchesAreKnownAndWarnOnlyWhenSwitchedOn) {
   TestCluster cluster;
   EXPECT_THAT(OpenPlugin(cluster,
