@@ -1,0 +1,64 @@
+#include "convert/amounts.h"
+
+#include <array>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kRequestsPrefix = "requests.";
+
+constexpr std::array<std::string_view, 3> kDeviceShares = {
+    "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"};
+
+Result<Amount> ToAmount(std::string_view name, const Quantity& quantity) {
+  Result<std::int64_t> amount =
+      UnitOf(name) == ResourceUnit::kMilli ? quantity.Milli() : quantity.Value();
+  if (!amount) {
+    return tl::unexpected<Error>(std::move(amount).error().Context(std::string(name)));
+  }
+  return *amount;
+}
+
+}  // namespace
+
+std::optional<std::string_view> CountedName(std::string_view name) {
+  if (name.starts_with("count/") || name.starts_with("limits.")) return std::nullopt;
+  if (name.starts_with(kRequestsPrefix)) name.remove_prefix(kRequestsPrefix.size());
+  for (const std::string_view share : kDeviceShares) {
+    if (name == share) return std::nullopt;
+  }
+  return name;
+}
+
+void CollectNames(const objects::ResourceList& list,
+                  std::set<std::string_view, std::less<>>& names) {
+  for (const auto& entry : list) {
+    if (const auto counted = CountedName(entry.first)) names.insert(*counted);
+  }
+}
+
+Result<ResourceLimits> ToLimits(const objects::ResourceList& list, ResourceNames& names) {
+  ResourceLimits limits;
+  for (const auto& [name, quantity] : list) {
+    const auto counted = CountedName(name);
+    if (!counted || (*counted != name && list.contains(*counted))) continue;
+    TRY_ASSIGN(const Amount amount, ToAmount(*counted, quantity));
+    limits.insert_or_assign(names.Intern(*counted), amount);
+  }
+  return limits;
+}
+
+Result<Resources> ToResources(const objects::ResourceList& list, ResourceNames& names) {
+  TRY_ASSIGN(const ResourceLimits limits, ToLimits(list, names));
+  Resources resources;
+  for (const auto& [id, amount] : limits) resources.Set(id, amount);
+  return resources;
+}
+
+Quantity ToQuantity(std::string_view resource_name, Amount amount) {
+  return UnitOf(resource_name) == ResourceUnit::kMilli ? Quantity::FromMilli(amount)
+                                                       : Quantity::FromValue(amount);
+}
+
+}  // namespace strata

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/resources.h"
+#include "model/workload.h"
+#include "objects/meta.h"
+
+// Kubernetes resource lists in the units of the core.
+namespace strata {
+
+// The name under which the core counts a resource, or none when it does not: object counts
+// (`count/...`), limits of quotas (`limits....`) and the device shares that deviceshare checks
+// itself (nvidia.com/gpumem, gpumem-percentage, gpucores). `requests.cpu` counts as `cpu`.
+[[nodiscard]] std::optional<std::string_view> CountedName(std::string_view name);
+
+// Adds the counted names of `list` to `names`. Interning the sorted union of all lists first keeps
+// resource ids, and so every internal order, independent of the order of the input.
+void CollectNames(const objects::ResourceList& list,
+                  std::set<std::string_view, std::less<>>& names);
+
+// kInvalidArgument, naming the resource, when an amount does not fit into 64 bits of its unit.
+// Where a list has both `cpu` and `requests.cpu`, `cpu` counts.
+[[nodiscard]] Result<Resources> ToResources(const objects::ResourceList& list,
+                                            ResourceNames& names);
+// The same, with named zeros kept.
+[[nodiscard]] Result<ResourceLimits> ToLimits(const objects::ResourceList& list,
+                                              ResourceNames& names);
+
+// The other way: 1500 of cpu is "1500m", a GPU of 1000 is "1".
+[[nodiscard]] Quantity ToQuantity(std::string_view resource_name, Amount amount);
+
+}  // namespace strata

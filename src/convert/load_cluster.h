@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/cluster_state.h"
+#include "objects/object_set.h"
+
+namespace strata {
+
+// Pods that wait for a PodGroup which is not there.
+struct MissingGroup {
+  std::string name;      // "namespace/podgroup"
+  std::size_t pods = 0;  // that have no node
+};
+
+struct LoadReport {
+  std::vector<MissingGroup> missing_groups;  // ascending by name; their pods are not in the state
+  std::vector<TaskId> terminating;           // tasks with a deletionTimestamp
+};
+
+// Puts a whole set of objects into an empty state: nodes, HyperNodes, queues (and a queue "default"
+// of weight 1 unless there is one), PodGroups, pods. Jobs must have been expanded and lone pods
+// given their PodGroups.
+//
+// A pod on a node takes room there whoever put it; it belongs to the job its annotation names, if
+// that exists. A pod without a node counts only if `takes` says that we schedule it, and is left
+// out when it is already being deleted.
+//
+// kInvalidArgument, one line that names file, object and field, when an amount or a sum of them
+// does not fit into 64 bits; the state is useless afterwards.
+[[nodiscard]] Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
+                                             bool (*takes)(const objects::Pod&),
+                                             ClusterState& state);
+
+// "jobs.yaml: Job default/train", without the file for objects of our own making.
+[[nodiscard]] std::string Location(const objects::Metadata& meta);
+
+}  // namespace strata

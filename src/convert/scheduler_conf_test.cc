@@ -1,0 +1,148 @@
+#include "convert/scheduler_conf.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+SchedulerConf Parse(std::string text) {
+  auto conf = ParseSchedulerConf({"s.conf", std::move(text)});
+  EXPECT_TRUE(conf.has_value()) << conf.error().message;
+  return conf ? std::move(*conf) : SchedulerConf{};
+}
+
+std::string ErrorOf(std::string text) {
+  const auto conf = ParseSchedulerConf({"s.conf", std::move(text)});
+  return conf ? "no error" : conf.error().message;
+}
+
+// Plugins in one tier, under the usual actions.
+std::string Plugins(const std::string& lines) {
+  return "actions: enqueue, allocate\ntiers:\n- plugins:\n" + lines;
+}
+
+TEST(SchedulerConf, KeepsActionsTiersSwitchesAndArguments) {
+  const SchedulerConf conf = Parse(R"(
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+- plugins:
+  - name: network-topology-aware
+    arguments:
+      weight: 10
+      hypernode.binpack.normal-pod.fading: 0.5
+configurations:
+- name: allocate
+  arguments:
+    predicateErrorCacheEnable: true
+)");
+  EXPECT_THAT(conf.warnings, IsEmpty());
+  ASSERT_EQ(conf.config.actions.size(), 3U);
+  EXPECT_EQ(conf.config.actions[1].name, "allocate");
+  EXPECT_TRUE(conf.config.actions[1].arguments.Has("predicateErrorCacheEnable"));
+  ASSERT_EQ(conf.config.tiers.size(), 2U);
+  EXPECT_FALSE(conf.config.tiers[0][1].Enabled("enablePreemptable"));
+  EXPECT_TRUE(conf.config.tiers[0][1].Enabled("enableJobOrder"));
+  EXPECT_EQ(conf.config.tiers[1][0].arguments.Int("weight", 1).value(), 10);
+}
+
+TEST(SchedulerConf, AQuotedNumberIsTheNumber) {
+  const SchedulerConf conf =
+      Parse(Plugins("  - name: network-topology-aware\n    arguments: {weight: \"10\"}\n"));
+  EXPECT_EQ(conf.config.tiers[0][0].arguments.Int("weight", 1).value(), 10);
+}
+
+TEST(SchedulerConf, AConfigMapIsOpened) {
+  const std::string inner = "    actions: allocate\n    tiers: [{plugins: [{name: gang}]}]\n";
+  const SchedulerConf conf = Parse(
+      "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\ndata:\n  volcano-scheduler.conf: |\n" +
+      inner);
+  EXPECT_EQ(conf.config.actions.size(), 1U);
+  EXPECT_EQ(ErrorOf("kind: ConfigMap\ndata: {other: x}\n"),
+            "s.conf: the ConfigMap has no data key volcano-scheduler.conf");
+  EXPECT_THAT(ErrorOf("kind: ConfigMap\ndata:\n  volcano-scheduler.conf: |\n    actions: jump\n"),
+              StartsWith("s.conf: data[volcano-scheduler.conf]: actions: unknown action \"jump\""));
+}
+
+TEST(SchedulerConf, AWrongTypeNamesFileAndField) {
+  EXPECT_EQ(ErrorOf("actions: allocate\ntiers:\n- plugins: [{name: gang}]\n- plugins:\n"
+                    "  - name: network-topology-aware\n    arguments: {weight: abc}\n"),
+            "s.conf: tiers[1].plugins[0].arguments.weight: want an integer, found \"abc\"");
+  EXPECT_EQ(
+      ErrorOf(Plugins("  - name: gang\n    enableJobOrder: maybe\n")),
+      "s.conf: tiers[0].plugins[0].enableJobOrder: want true or false, found string \"maybe\"");
+  EXPECT_EQ(ErrorOf("actions: [allocate]\n"), "s.conf: actions: found a list, want a string");
+  EXPECT_EQ(ErrorOf("actions: allocate\ntiers: gang\n"),
+            "s.conf: tiers: found string \"gang\", want a list");
+  EXPECT_EQ(ErrorOf(Plugins("  - enableJobOrder: true\n")),
+            "s.conf: tiers[0].plugins[0].name: is required");
+}
+
+TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
+  EXPECT_THAT(ErrorOf("actions: allocate, jump\n"),
+              StartsWith("s.conf: actions: unknown action \"jump\" (known: "));
+  EXPECT_EQ(
+      ErrorOf(Plugins("  - name: ganng\n")),
+      "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, conformance, "
+      "gang, network-topology-aware, nodeorder, predicates, priority, proportion)");
+  EXPECT_THAT(ErrorOf("actions: allocate\nconfigurations: [{name: jump}]\n"),
+              StartsWith("s.conf: configurations[0].name: unknown action \"jump\""));
+}
+
+TEST(SchedulerConf, WhatVolcanoHasAndStrataHasNotIsLeftOutWithAWarning) {
+  const SchedulerConf conf =
+      Parse("actions: allocate, preempt\ntiers: [{plugins: [{name: gang}, {name: tdm}]}]\n");
+  EXPECT_EQ(conf.config.actions.size(), 1U);
+  EXPECT_EQ(conf.config.tiers[0].size(), 1U);
+  EXPECT_THAT(
+      conf.warnings,
+      ElementsAre("s.conf: actions: Strata has no action \"preempt\" yet, left out",
+                  "s.conf: tiers[0].plugins[1]: Strata has no plugin \"tdm\" yet, left out"));
+}
+
+TEST(SchedulerConf, UnknownKeysAreWarnings) {
+  const SchedulerConf conf = Parse(
+      "actions: allocate\nspeed: 3\n"
+      "tiers: [{plugins: [{name: binpack, enableMagic: true, arguments: {binpack.foo: 1}}]}]\n");
+  EXPECT_THAT(conf.warnings,
+              ElementsAre("s.conf: speed: unknown key, ignored",
+                          "s.conf: tiers[0].plugins[0].enableMagic: unknown key, ignored",
+                          "s.conf: tiers[0].plugins[0].arguments.binpack.foo: unknown argument, "
+                          "ignored"));
+}
+
+TEST(SchedulerConf, NoActionsAreAnError) {
+  EXPECT_THAT(ErrorOf("actions: \"\"\n"), StartsWith("s.conf: actions: want at least one of "));
+  EXPECT_THAT(ErrorOf("tiers: []\n"), StartsWith("s.conf: actions: want at least one of "));
+  EXPECT_THAT(ErrorOf("actions: shuffle\n"),
+              StartsWith("s.conf: actions: none of these is in Strata yet"));
+  EXPECT_THAT(ErrorOf("actions: \"allocate,\"\n"),
+              StartsWith("s.conf: actions: unknown action \"\""));
+}
+
+TEST(SchedulerConf, HierarchicalDrfAndProportionExcludeEachOther) {
+  EXPECT_EQ(
+      ErrorOf(Plugins("  - {name: drf, enableHierarchy: true}\n  - {name: proportion}\n")),
+      "s.conf: tiers[0].plugins: drf with enableHierarchy and proportion exclude each other in "
+      "one tier");
+  EXPECT_EQ(ErrorOf(Plugins("  - {name: drf}\n  - {name: proportion}\n")), "no error");
+}
+
+TEST(SchedulerConf, BrokenYamlSaysWhere) {
+  EXPECT_THAT(ErrorOf("actions: [allocate\n"), StartsWith("s.conf: line "));
+  EXPECT_EQ(ErrorOf(""), "s.conf: found 0 documents, want one scheduler configuration");
+  EXPECT_EQ(ErrorOf("just words\n"), "s.conf: found string \"just words\", want an object");
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,216 @@
+#include "convert/specs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "convert/amounts.h"
+#include "objects/pod_request.h"
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kVolcanoGroupNameAnnotation = "scheduling.volcano.sh/group-name";
+constexpr std::string_view kTaskPriorityAnnotation = "volcano.sh/task-priority";
+constexpr std::string_view kTaskSpecAnnotation = "volcano.sh/task-spec";
+constexpr Amount kDefaultMaxPods = 110;
+
+// Puts the name of the field before an error.
+template <typename T>
+Result<T> InField(std::string_view field, Result<T> result) {
+  if (result) return result;
+  return tl::unexpected<Error>(std::move(result).error().Context(std::string(field)));
+}
+
+// What the node controller would add for the Ready condition.
+std::optional<Taint> ReadinessTaint(const objects::Node& node) {
+  const objects::Condition* ready = objects::FindCondition(node.conditions, "Ready");
+  if (ready == nullptr || ready->status == "True") return std::nullopt;
+  const bool silent = ready->status == "Unknown";
+  return Taint{.key = silent ? "node.kubernetes.io/unreachable" : "node.kubernetes.io/not-ready",
+               .value = "",
+               .effect = TaintEffect::kNoSchedule};
+}
+
+TopologySpec ToTopology(const std::optional<objects::NetworkTopology>& topology) {
+  if (!topology) return {};
+  return {.mode = topology->mode == objects::TopologyMode::kHard ? TopologySpec::Mode::kHard
+                                                                 : TopologySpec::Mode::kSoft,
+          .highest_tier = topology->highest_tier_allowed,
+          .highest_tier_name = topology->highest_tier_name};
+}
+
+SubGroupPolicy ToPolicy(const objects::SubGroupPolicy& policy) {
+  return {.name = policy.name,
+          .selector = policy.selector,
+          .match_label_keys = policy.match_label_keys,
+          .size = policy.sub_group_size,
+          .min_sub_groups = policy.min_sub_groups,
+          .topology = ToTopology(policy.topology)};
+}
+
+JobPhase ToPhase(objects::PodGroupPhase phase) {
+  switch (phase) {
+    case objects::PodGroupPhase::kPending:
+      return JobPhase::kPending;
+    case objects::PodGroupPhase::kInqueue:
+      return JobPhase::kInqueue;
+    case objects::PodGroupPhase::kRunning:
+      return JobPhase::kRunning;
+    case objects::PodGroupPhase::kUnknown:
+      return JobPhase::kUnknown;
+    case objects::PodGroupPhase::kCompleted:
+      return JobPhase::kCompleted;
+  }
+  return JobPhase::kPending;
+}
+
+std::optional<std::int32_t> ParseInt32(std::string_view text) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::int32_t TaskPriority(const objects::Pod& pod, const objects::PriorityTable& priorities) {
+  if (const std::string* text = objects::Find(pod.meta.annotations, kTaskPriorityAnnotation)) {
+    if (const auto priority = ParseInt32(*text)) return *priority;
+  }
+  if (pod.spec.priority) return *pod.spec.priority;
+  if (pod.spec.priority_class_name.empty()) return 1;
+  return priorities.ValueOf(pod.spec.priority_class_name).value_or(1);
+}
+
+// Equal pods must have equal specs, so lists whose order means nothing are sorted.
+template <typename T>
+std::vector<T> SortedUnique(std::vector<T> items) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return items;
+}
+
+Result<ClassSpec> ToClassSpec(const objects::Pod& pod, ResourceNames& names) {
+  ClassSpec spec;
+  TRY_ASSIGN(spec.request, InField("requests", ToResources(objects::PodRequest(pod), names)));
+  spec.request.Set(kPods, 1);
+  TRY_ASSIGN(const Resources nonzero,
+             InField("requests", ToResources(objects::NonZeroPodRequest(pod), names)));
+  spec.nonzero_cpu = nonzero.Get(kCpu);
+  spec.nonzero_memory = nonzero.Get(kMemory);
+  spec.node_selector = pod.spec.node_selector;
+  spec.affinity = pod.spec.node_affinity;
+  spec.tolerations = SortedUnique(pod.spec.tolerations);
+  spec.host_ports = SortedUnique(objects::HostPortsOf(pod.spec));
+  return spec;
+}
+
+}  // namespace
+
+Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
+  NodeSpec spec{.name = node.meta.name,
+                .labels = node.meta.labels,
+                .taints = node.taints,
+                .unschedulable = node.unschedulable,
+                .allocatable = {}};
+  TRY_ASSIGN(spec.allocatable, InField("status.allocatable", ToResources(node.allocatable, names)));
+  if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);
+  if (const auto taint = ReadinessTaint(node)) {
+    const bool known = std::any_of(spec.taints.begin(), spec.taints.end(), [&](const Taint& have) {
+      return have.key == taint->key && have.effect == taint->effect;
+    });
+    if (!known) spec.taints.push_back(*taint);
+  }
+  spec.taints = SortedUnique(std::move(spec.taints));
+  return spec;
+}
+
+Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names) {
+  QueueSpec spec{.name = queue.meta.name,
+                 .uid = queue.meta.uid,
+                 .weight = queue.weight,
+                 .priority = queue.priority,
+                 .open = queue.state == objects::QueueState::kOpen,
+                 .reclaimable = queue.reclaimable,
+                 .capability = {},
+                 .guarantee = {},
+                 .deserved = {},
+                 .parent = queue.parent,
+                 .created = queue.meta.created};
+  TRY_ASSIGN(spec.capability, InField("spec.capability", ToLimits(queue.capability, names)));
+  TRY_ASSIGN(spec.guarantee,
+             InField("spec.guarantee.resource", ToResources(queue.guarantee, names)));
+  TRY_ASSIGN(spec.deserved, InField("spec.deserved", ToLimits(queue.deserved, names)));
+  return spec;
+}
+
+Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
+                          const objects::PriorityTable& priorities,
+                          ResourceNames& names) {
+  JobSpec spec;
+  spec.name = objects::NamespacedName(group.meta);
+  spec.uid = group.meta.uid;
+  spec.queue = group.queue.empty() ? "default" : group.queue;
+  spec.priority =
+      priorities.ValueOf(group.priority_class_name).value_or(priorities.global_default());
+  spec.min_available = group.min_member;
+  spec.min_task_member.insert(group.min_task_member.begin(), group.min_task_member.end());
+  if (group.min_resources) {
+    TRY_ASSIGN(spec.min_resources,
+               InField("spec.minResources", ToResources(*group.min_resources, names)));
+  }
+  spec.topology = ToTopology(group.topology);
+  for (const objects::SubGroupPolicy& policy : group.sub_groups) {
+    spec.sub_groups.push_back(ToPolicy(policy));
+  }
+  spec.created = group.meta.created;
+  spec.phase = ToPhase(group.phase);
+  return spec;
+}
+
+TaskStatus StatusOf(const objects::Pod& pod) {
+  const bool terminating = pod.meta.deleted.has_value();
+  switch (pod.status.phase) {
+    case objects::PodPhase::kPending:
+      if (terminating) return TaskStatus::kReleasing;
+      return pod.spec.node_name.empty() ? TaskStatus::kPending : TaskStatus::kBound;
+    case objects::PodPhase::kRunning:
+      return terminating ? TaskStatus::kReleasing : TaskStatus::kRunning;
+    case objects::PodPhase::kSucceeded:
+      return TaskStatus::kSucceeded;
+    case objects::PodPhase::kFailed:
+      return TaskStatus::kFailed;
+    case objects::PodPhase::kUnknown:
+      return TaskStatus::kUnknown;
+  }
+  return TaskStatus::kUnknown;
+}
+
+Result<TaskSpec> ToTaskSpec(const objects::Pod& pod,
+                            const objects::PriorityTable& priorities,
+                            ResourceNames& names) {
+  TaskSpec spec;
+  spec.name = objects::NamespacedName(pod.meta);
+  spec.uid = pod.meta.uid;
+  if (const std::string* role = objects::Find(pod.meta.annotations, kTaskSpecAnnotation)) {
+    spec.role = *role;
+  }
+  TRY_ASSIGN(spec.constraints, ToClassSpec(pod, names));
+  spec.priority = TaskPriority(pod, priorities);
+  spec.created = pod.meta.created;
+  spec.status = StatusOf(pod);
+  spec.node_name = pod.spec.node_name;
+  spec.gated = !pod.spec.scheduling_gates.empty();
+  return spec;
+}
+
+std::string GroupOf(const objects::Pod& pod) {
+  for (const std::string_view key : {objects::kGroupNameAnnotation, kVolcanoGroupNameAnnotation}) {
+    const std::string* name = objects::Find(pod.meta.annotations, key);
+    if (name != nullptr && !name->empty()) return pod.meta.ns + "/" + *name;
+  }
+  return "";
+}
+
+}  // namespace strata
