@@ -1,0 +1,105 @@
+#include "simulate/cluster.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "convert/specs.h"
+#include "objects/default_pod_group.h"
+#include "objects/expand_job.h"
+#include "objects/pod_group.h"
+
+namespace strata {
+namespace {
+
+void Raise(Time& latest, const objects::Metadata& meta) {
+  latest = std::max(latest, meta.created);
+  if (meta.deleted) latest = std::max(latest, *meta.deleted);
+}
+
+void Raise(Time& latest, const std::vector<objects::Condition>& conditions) {
+  for (const objects::Condition& condition : conditions) {
+    if (condition.last_transition) latest = std::max(latest, *condition.last_transition);
+  }
+}
+
+template <typename... Vectors>
+void RaiseByMeta(Time& latest, const Vectors&... vectors) {
+  const auto raise = [&](const auto& objects) {
+    for (const auto& object : objects) Raise(latest, object.meta);
+  };
+  (raise(vectors), ...);
+}
+
+// Everything downstream looks at one annotation only.
+void UnifyGroupAnnotations(objects::ObjectSet& objects) {
+  for (objects::Pod& pod : objects.pods) {
+    const std::string group = GroupOf(pod);
+    if (group.empty()) continue;
+    pod.meta.annotations.insert_or_assign(std::string(objects::kGroupNameAnnotation),
+                                          group.substr(group.find('/') + 1));
+  }
+}
+
+// Which PodGroup is a Job's: the one its controller makes, or one of the Job's own name.
+std::map<std::string, std::string, std::less<>> GroupsOfJobs(const objects::ObjectSet& objects) {
+  std::map<std::string, std::string, std::less<>> groups;
+  for (const objects::Job& job : objects.jobs) {
+    groups.emplace(objects::NamespacedName(job.meta),
+                   job.meta.ns + "/" + objects::PodGroupNameOf(job));
+  }
+  for (const objects::PodGroup& group : objects.pod_groups) {
+    const auto it = groups.find(objects::NamespacedName(group.meta));
+    if (it != groups.end()) it->second = it->first;
+  }
+  return groups;
+}
+
+}  // namespace
+
+bool IsOurs(const objects::Pod& pod) {
+  constexpr std::array<std::string_view, 4> kSchedulers = {
+      "volcano", "strata", "default-scheduler", "hami-scheduler"};
+  return std::find(kSchedulers.begin(), kSchedulers.end(), pod.spec.scheduler_name) !=
+         kSchedulers.end();
+}
+
+Time LatestTime(const objects::ObjectSet& objects) {
+  Time latest{};
+  RaiseByMeta(latest,
+              objects.nodes,
+              objects.pods,
+              objects.namespaces,
+              objects.config_maps,
+              objects.volumes,
+              objects.claims,
+              objects.quotas,
+              objects.storage_classes,
+              objects.csi_nodes,
+              objects.priority_classes,
+              objects.disruption_budgets,
+              objects.pod_groups,
+              objects.queues,
+              objects.hypernodes,
+              objects.jobs,
+              objects.numa_topologies);
+  for (const objects::Node& node : objects.nodes) Raise(latest, node.conditions);
+  for (const objects::Pod& pod : objects.pods) Raise(latest, pod.status.conditions);
+  for (const objects::PodGroup& group : objects.pod_groups) Raise(latest, group.conditions);
+  return latest;
+}
+
+Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects) {
+  SimulatedCluster cluster;
+  cluster.latest = LatestTime(objects);
+  UnifyGroupAnnotations(objects);
+  TRY(objects::ExpandJobs(objects));
+  TRY(objects::AddDefaultPodGroups(objects, IsOurs));
+  cluster.group_of_job = GroupsOfJobs(objects);
+  cluster.state = std::make_unique<ClusterState>();
+  TRY_ASSIGN(cluster.load, LoadCluster(objects, IsOurs, *cluster.state));
+  return cluster;
+}
+
+}  // namespace strata

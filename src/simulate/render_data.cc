@@ -1,0 +1,172 @@
+#include "simulate/render_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+#include <yaml-cpp/yaml.h>
+
+#include "convert/amounts.h"
+
+namespace strata {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// An empty map is an object, not null.
+template <typename Map, typename ToValue>
+Json ObjectOf(const Map& map, const ToValue& to_value) {
+  Json object = Json::object();
+  for (const auto& [key, value] : map) object[key] = to_value(value);
+  return object;
+}
+
+Json ToJson(const SimulationResult::Job& job) {
+  return {{"phase", job.phase},
+          {"allocatedHyperNode", job.allocated_hypernode},
+          {"tier", job.tier},
+          {"reason", job.reason},
+          {"message", job.message}};
+}
+
+Json ToJson(const SimulationResult::HyperNode& hypernode) {
+  return {{"tier", hypernode.tier},
+          {"parent", hypernode.parent},
+          {"nodes", hypernode.nodes},
+          {"ready", hypernode.ready},
+          {"reason", hypernode.reason}};
+}
+
+Json ToJson(const SimulationResult& result) {
+  const auto same = [](const auto& value) { return Json(value); };
+  Json json = Json::object();
+  json["binds"] = ObjectOf(result.binds, same);
+  json["pipelined"] = ObjectOf(result.pipelined, same);
+  json["evicted"] = result.evicted;
+  json["devices"] =
+      ObjectOf(result.devices, [&](const auto& containers) { return ObjectOf(containers, same); });
+  json["jobs"] = ObjectOf(result.jobs, [](const auto& job) { return ToJson(job); });
+  json["hyperNodes"] =
+      ObjectOf(result.hypernodes, [](const auto& hypernode) { return ToJson(hypernode); });
+  json["topologyReady"] = result.topology_ready;
+  json["warnings"] = Json::array();
+  for (const SimulationResult::Warning& warning : result.warnings) {
+    json["warnings"].push_back(
+        {{"object", warning.object}, {"reason", warning.reason}, {"message", warning.message}});
+  }
+  json["cycles"] = result.cycles;
+  if (!result.explain.empty()) json["explain"] = result.explain;
+  if (result.timings) {
+    json["timings"] = {{"loadMs", result.timings->load_ms},
+                       {"openMs", result.timings->open_ms},
+                       {"actionsMs", result.timings->actions_ms},
+                       {"closeMs", result.timings->close_ms}};
+  }
+  return json;
+}
+
+Json ToJson(const TopologyReport& report, const std::vector<Amount>& amounts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < report.resources.size(); ++i) {
+    json[report.resources[i]] = ToQuantity(report.resources[i], amounts[i]).ToString();
+  }
+  return json;
+}
+
+Json ToJson(const TopologyReport& report) {
+  Json json = Json::object();
+  json["pod"] = Json::object();
+  for (const auto& [name, quantity] : report.pod) json["pod"][name] = quantity.ToString();
+  json["tiers"] = Json::array();
+  for (const TopologyReport::TierFit& fit : report.tiers) {
+    json["tiers"].push_back({{"tier", fit.tier},
+                             {"tierName", fit.tier_name},
+                             {"hyperNode", fit.hypernode},
+                             {"pods", fit.pods}});
+  }
+  json["hyperNodes"] = Json::array();
+  for (const TopologyReport::Row& row : report.rows) {
+    json["hyperNodes"].push_back({{"name", row.name},
+                                  {"tier", row.tier},
+                                  {"tierName", row.tier_name},
+                                  {"parent", row.parent},
+                                  {"nodes", row.nodes},
+                                  {"ready", row.ready},
+                                  {"reason", row.reason},
+                                  {"used", ToJson(report, row.used)},
+                                  {"free", ToJson(report, row.free)},
+                                  {"pods", row.pods}});
+  }
+  json["nodesInNoHyperNode"] = report.loose;
+  json["topologyReady"] = report.ready;
+  return json;
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Whether a YAML 1.1 reader takes the bare word for this very string.
+bool IsPlainWord(std::string_view text) {
+  constexpr std::string_view kOthers = "._/-";
+  constexpr std::array<std::string_view, 9> kReserved = {
+      "true", "false", "yes", "no", "on", "off", "y", "n", "null"};
+  if (text.empty() || std::isalpha(static_cast<unsigned char>(text.front())) == 0) return false;
+  std::string lower;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || (std::isalnum(byte) == 0 && kOthers.find(c) == std::string_view::npos)) {
+      return false;
+    }
+    lower.push_back(static_cast<char>(std::tolower(byte)));
+  }
+  return std::find(kReserved.begin(), kReserved.end(), lower) == kReserved.end();
+}
+
+void EmitText(YAML::Emitter& out, const std::string& text) {
+  if (!IsPlainWord(text)) out << YAML::DoubleQuoted;
+  out << text;
+}
+
+void Emit(YAML::Emitter& out, const Json& json) {
+  if (json.is_object()) {
+    if (json.empty()) out << YAML::Flow;
+    out << YAML::BeginMap;
+    for (const auto& [key, value] : json.items()) {
+      out << YAML::Key;
+      EmitText(out, key);
+      out << YAML::Value;
+      Emit(out, value);
+    }
+    out << YAML::EndMap;
+  } else if (json.is_array()) {
+    if (json.empty()) out << YAML::Flow;
+    out << YAML::BeginSeq;
+    for (const Json& item : json) Emit(out, item);
+    out << YAML::EndSeq;
+  } else if (json.is_string()) {
+    EmitText(out, json.get_ref<const std::string&>());
+  } else {
+    out << json.dump();
+  }
+}
+
+}  // namespace
+
+std::string RenderJson(const SimulationResult& result) {
+  return Dump(ToJson(result));
+}
+
+std::string RenderYaml(const SimulationResult& result) {
+  YAML::Emitter out;
+  Emit(out, ToJson(result));
+  return std::string(out.c_str(), out.size()) + "\n";
+}
+
+std::string RenderJson(const TopologyReport& report) {
+  return Dump(ToJson(report));
+}
+
+}  // namespace strata

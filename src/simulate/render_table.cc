@@ -1,0 +1,162 @@
+#include "simulate/render_table.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "model/hypernode_spec.h"
+
+namespace strata {
+namespace {
+
+using Align = TextTable::Align;
+
+Ink PhaseInk(const SimulationResult::Job& job) {
+  if (job.phase == "Running" || job.phase == "Completed") return Ink::kGreen;
+  return job.phase == "Unknown" ? Ink::kRed : Ink::kYellow;
+}
+
+std::string Heading(std::string_view text, const TextStyle& style) {
+  return Paint(text, Ink::kBold, style) + "\n";
+}
+
+std::string RenderJobs(const SimulationResult& result,
+                       const ClusterState& state,
+                       const TextStyle& style) {
+  if (result.jobs.empty()) return "No jobs.\n";
+  TextTable table({{"JOB"},
+                   {"PHASE"},
+                   {"PODS", Align::kRight},
+                   {"DOMAIN"},
+                   {"TIER", Align::kRight},
+                   {"REASON"}});
+  for (const auto& [name, job] : result.jobs) {
+    std::string pods = "-";
+    if (const auto id = state.FindJob(name)) {
+      const TaskCounts& counts = state.job(*id).counts;
+      pods = fmt::format(
+          "{}/{}", counts.Allocated() + counts.Of(TaskStatus::kSucceeded), counts.Total());
+    }
+    const bool placed = !job.allocated_hypernode.empty();
+    table.AddRow({{name},
+                  {job.phase, PhaseInk(job)},
+                  {pods},
+                  {placed ? job.allocated_hypernode : "-"},
+                  {placed ? std::to_string(job.tier) : "-"},
+                  {job.reason, Ink::kYellow}});
+    if (!job.message.empty()) table.AddText(Wrap(job.message, 4, style));
+  }
+  return table.Render(style);
+}
+
+// Pods of this run by node, "waits" marking those that are pipelined.
+std::map<std::string, std::vector<std::string>> PodsByNode(const SimulationResult& result) {
+  std::map<std::string, std::vector<std::string>> pods;
+  for (const auto& [pod, node] : result.binds) pods[node].push_back(pod);
+  for (const auto& [pod, node] : result.pipelined) pods[node].push_back(pod + " (waits)");
+  return pods;
+}
+
+// One node and what was put there, a pod per line.
+void AppendNode(const std::string& node,
+                const std::vector<std::string>& pods,
+                std::size_t width,
+                std::string& out) {
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    out += fmt::format("  {:<{}}  {}\n", i == 0 ? node : "", width, pods[i]);
+  }
+}
+
+std::string RenderPods(const SimulationResult& result,
+                       const ClusterState& state,
+                       const TextStyle& style) {
+  const auto pods = PodsByNode(result);
+  if (pods.empty()) return "No pod was placed in this run.\n";
+  const HyperNodeTree& tree = state.tree();
+  std::size_t width = 0;
+  for (const auto& entry : pods) width = std::max(width, entry.first.size());
+  std::vector<HyperNodeId> order;  // leaves, as they come in the tree
+  std::map<HyperNodeId, std::string> text;
+  for (const NodeId node : tree.NodesOf(tree.top())) {
+    const auto it = pods.find(state.node(node).name);
+    if (it == pods.end()) continue;
+    const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(node));
+    if (!text.contains(leaf)) order.push_back(leaf);
+    AppendNode(it->first, it->second, width, text[leaf]);
+  }
+  std::string out;
+  for (const HyperNodeId leaf : order) {
+    const HyperNodeTree::HyperNode& hypernode = tree.at(leaf);
+    const std::string title = leaf == tree.top()
+                                  ? std::string("in no HyperNode")
+                                  : fmt::format("{} (tier {})", hypernode.name, hypernode.tier);
+    out += Paint(title, Ink::kBold, style) + "\n" + text[leaf];
+  }
+  return out;
+}
+
+std::string RenderWarnings(const SimulationResult& result, const TextStyle& style) {
+  std::string out;
+  for (const SimulationResult::Warning& warning : result.warnings) {
+    out += Paint(fmt::format("{}: {}", warning.object, warning.reason), Ink::kYellow, style) +
+           "\n" + Wrap(warning.message, 4, style);
+  }
+  return out;
+}
+
+std::string Plural(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string Summary(const SimulationResult& result) {
+  const auto waiting = static_cast<std::size_t>(
+      std::count_if(result.jobs.begin(), result.jobs.end(), [](const auto& entry) {
+        return !entry.second.reason.empty();
+      }));
+  std::string out = fmt::format("{} bound", Plural(result.binds.size(), "pod"));
+  if (!result.pipelined.empty()) {
+    out += fmt::format(", {} waiting for room that is being released", result.pipelined.size());
+  }
+  if (!result.evicted.empty()) out += fmt::format(", {} evicted", result.evicted.size());
+  out += fmt::format("; {} of {} not placed; {}.\n",
+                     waiting,
+                     Plural(result.jobs.size(), "job"),
+                     Plural(static_cast<std::size_t>(result.cycles), "cycle"));
+  if (result.timings) {
+    out += fmt::format("load {:.1f} ms, open {:.3f} ms, actions {:.3f} ms, close {:.3f} ms\n",
+                       result.timings->load_ms,
+                       result.timings->open_ms,
+                       result.timings->actions_ms,
+                       result.timings->close_ms);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string RenderTable(const SimulationResult& result,
+                        const ClusterState& state,
+                        const TextStyle& style) {
+  std::string out = RenderJobs(result, state, style);
+  out += "\n" + Heading("PODS BY LEAF HYPERNODE", style) + RenderPods(result, state, style);
+  if (const auto report = MakeTopologyReport(state, {})) {
+    out += "\n" + RenderTree(*report, FitColumn::kHide, style);
+  }
+  if (!result.warnings.empty()) {
+    out += "\n" + Heading("WARNINGS", style) + RenderWarnings(result, style);
+  }
+  if (!result.explain.empty()) {
+    out += "\n" + Heading("EXPLAIN", style);
+    for (const std::string& line : result.explain) {
+      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+      out += Wrap(line, indent, style);
+    }
+  }
+  return out + "\n" + Summary(result);
+}
+
+}  // namespace strata

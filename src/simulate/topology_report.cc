@@ -1,0 +1,197 @@
+#include "simulate/topology_report.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convert/amounts.h"
+
+namespace strata {
+namespace {
+
+constexpr std::size_t kShownMembers = 4;
+
+// cpu, memory and what only some nodes have: GPUs, NPUs, RDMA devices.
+std::vector<ResourceId> ShownResources(const ClusterState& state) {
+  const ResourceNames& names = state.resource_names();
+  std::vector<ResourceId> shown = {kCpu, kMemory};
+  std::map<std::string_view, ResourceId> devices;
+  const auto total = state.Allocatable(state.tree().top());
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    const bool is_device = names.name(id).find('/') != std::string::npos;
+    if (is_device && total[i] > 0) devices.emplace(names.name(id), id);
+  }
+  for (const auto& [name, id] : devices) shown.push_back(id);
+  return shown;
+}
+
+// How many pods that ask for `request` find room in `idle`.
+std::int64_t CountFits(const Resources& request, std::span<const Amount> idle) {
+  std::int64_t fits = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < request.size(); ++i) {
+    const Amount each = request.amounts()[i];
+    if (each == 0) continue;
+    const Amount there = i < idle.size() ? std::max<Amount>(idle[i], 0) : 0;
+    fits = std::min(fits, there / each);
+  }
+  return fits;
+}
+
+class Reporter {
+ public:
+  Reporter(const ClusterState& state, Resources request, TopologyReport& report)
+      : state_(state),
+        tree_(state.tree()),
+        shown_(ShownResources(state)),
+        request_(std::move(request)),
+        report_(report) {}
+
+  void Report() {
+    for (const ResourceId id : shown_) {
+      report_.resources.push_back(state_.resource_names().name(id));
+    }
+    report_.ready = tree_.ready();
+    CountPods();
+    AddSubtree(tree_.top(), true);
+    const auto all = tree_.hypernodes();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].in_tree) AddRow(IdAt<HyperNodeId>(i), 1, true);
+    }
+    for (const std::int32_t tier : tree_.tiers()) AddTier(tier);
+    if (!tree_.has_hypernodes()) return;
+    for (const NodeId node : tree_.NodesOf(tree_.top())) {
+      if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
+      report_.loose.push_back(state_.node(node).name);
+    }
+  }
+
+ private:
+  void CountPods() {
+    pods_.assign(tree_.hypernodes().size(), 0);
+    for (const NodeId node : state_.nodes()) {
+      const NodeSpec& spec = state_.node(node);
+      if (spec.unschedulable || FirstUntolerated(spec.taints, {}) != nullptr) continue;
+      const std::int64_t fits = CountFits(request_, state_.Idle(node));
+      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+        pods_[id.index()] += fits;
+      }
+    }
+  }
+
+  void AddSubtree(HyperNodeId id, bool last) {
+    AddRow(id, tree_.at(id).depth, last);
+    const std::vector<HyperNodeId>& children = tree_.at(id).children;
+    for (const HyperNodeId child : children) AddSubtree(child, child == children.back());
+  }
+
+  void AddRow(HyperNodeId id, std::size_t depth, bool last) {
+    const HyperNodeTree::HyperNode& hypernode = tree_.at(id);
+    TopologyReport::Row row;
+    row.name = hypernode.name;
+    row.tier = hypernode.tier;
+    row.tier_name = hypernode.tier_name;
+    if (hypernode.parent.valid() && hypernode.parent != tree_.top()) {
+      row.parent = tree_.at(hypernode.parent).name;
+    }
+    row.depth = depth;
+    row.last = last;
+    const auto nodes = tree_.NodesOf(id);
+    row.nodes = nodes.size();
+    if (hypernode.children.empty()) {
+      for (const NodeId node : nodes.first(std::min(nodes.size(), kShownMembers))) {
+        row.members.push_back(state_.node(node).name);
+      }
+    }
+    row.ready = hypernode.ready;
+    row.reason = hypernode.reason;
+    for (const ResourceId resource : shown_) {
+      row.used.push_back(state_.Used(id)[resource.index()]);
+      row.free.push_back(state_.Idle(id)[resource.index()]);
+    }
+    row.pods = pods_[id.index()];
+    report_.rows.push_back(std::move(row));
+  }
+
+  void AddTier(std::int32_t tier) {
+    std::optional<HyperNodeId> best;
+    for (const HyperNodeId id : tree_.OfTier(tier)) {
+      if (!best || pods_[id.index()] > pods_[best->index()]) best = id;
+    }
+    if (!best) return;
+    report_.tiers.push_back({.tier = tier,
+                             .tier_name = tree_.at(*best).tier_name,
+                             .hypernode = tree_.at(*best).name,
+                             .pods = pods_[best->index()]});
+  }
+
+  const ClusterState& state_;
+  const HyperNodeTree& tree_;
+  std::vector<ResourceId> shown_;
+  Resources request_;
+  TopologyReport& report_;
+  std::vector<std::int64_t> pods_;  // by HyperNode
+};
+
+}  // namespace
+
+Result<objects::ResourceList> ParsePodShape(std::string_view text) {
+  objects::ResourceList shape;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string_view::npos) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("\"{}\": want NAME=AMOUNT, as in cpu=8,nvidia.com/gpu=8", part));
+    }
+    const std::string name(part.substr(0, equals));
+    Result<Quantity> amount = Quantity::Parse(part.substr(equals + 1));
+    if (!amount) return tl::unexpected(std::move(amount).error().Context(name));
+    if (amount->IsNegative() || amount->IsZero()) {
+      return Fail(Code::kInvalidArgument, name + ": want an amount above 0");
+    }
+    if (!shape.emplace(name, *amount).second) {
+      return Fail(Code::kInvalidArgument, name + ": given twice");
+    }
+    if (comma == std::string_view::npos) return shape;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+objects::ResourceList DefaultPodShape(const ClusterState& state) {
+  const ResourceNames& names = state.resource_names();
+  std::string best_name = "cpu";
+  Amount best = 0;
+  const auto consider = [&](ResourceId id) {
+    for (const NodeId node : state.nodes()) {
+      const Amount amount = state.Allocatable(node)[id.index()];
+      if (amount <= best) continue;
+      best = amount;
+      best_name = names.name(id);
+    }
+  };
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.name(IdAt<ResourceId>(i)).ends_with("/gpu")) consider(IdAt<ResourceId>(i));
+  }
+  if (best == 0) consider(kCpu);
+  if (best == 0) return {};
+  return {{best_name, ToQuantity(best_name, best)}};
+}
+
+Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
+                                          const objects::ResourceList& pod) {
+  TopologyReport report;
+  report.pod = pod;
+  ResourceNames names = state.resource_names();
+  TRY_ASSIGN(Resources request, ToResources(pod, names));
+  request.Set(kPods, 1);
+  Reporter(state, std::move(request), report).Report();
+  return report;
+}
+
+}  // namespace strata

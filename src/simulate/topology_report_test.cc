@@ -1,0 +1,109 @@
+#include "simulate/topology_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simulate/render_table.h"
+#include "simulate/test_support.h"
+
+namespace strata {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SimulatedCluster Cluster(const std::string& manifests) {
+  return BuildCluster(objects::MustLoad(manifests)).value();
+}
+
+std::vector<std::int64_t> PodsByTier(const TopologyReport& report) {
+  std::vector<std::int64_t> pods;
+  for (const TopologyReport::TierFit& fit : report.tiers) pods.push_back(fit.pods);
+  return pods;
+}
+
+TEST(PodShape, IsAListOfAmounts) {
+  const objects::ResourceList shape = ParsePodShape("cpu=500m,nvidia.com/gpu=8").value();
+  EXPECT_EQ(shape.at("cpu").ToString(), "500m");
+  EXPECT_EQ(shape.at("nvidia.com/gpu").ToString(), "8");
+}
+
+TEST(PodShape, SaysWhatIsWrong) {
+  EXPECT_THAT(ParsePodShape("cpu").error().message, HasSubstr("want NAME=AMOUNT"));
+  EXPECT_THAT(ParsePodShape("").error().message, HasSubstr("want NAME=AMOUNT"));
+  EXPECT_THAT(ParsePodShape("cpu=0").error().message, HasSubstr("above 0"));
+  EXPECT_THAT(ParsePodShape("cpu=1,cpu=2").error().message, HasSubstr("twice"));
+  EXPECT_THAT(ParsePodShape("cpu=many").error().message, testing::StartsWith("cpu: "));
+}
+
+TEST(PodShape, DefaultsToAllGpusOfTheLargestNodeOrAllItsCpus) {
+  const auto with_gpus = Cluster(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 9}}\n---\n"
+      "apiVersion: v1\nkind: Node\nmetadata: {name: b}\n"
+      "status: {allocatable: {cpu: 2, nvidia.com/gpu: 4}}\n");
+  const objects::ResourceList shape = DefaultPodShape(*with_gpus.state);
+  ASSERT_EQ(shape.size(), 1U);
+  EXPECT_EQ(shape.at("nvidia.com/gpu").ToString(), "4");
+  EXPECT_EQ(DefaultPodShape(*Cluster(EightNodes("cpu: 3")).state).at("cpu").ToString(), "3");
+}
+
+TEST(TopologyReport, CountsPodsPerTier) {
+  const auto cluster = Cluster(EightNodes("cpu: 3"));
+  const TopologyReport report =
+      MakeTopologyReport(*cluster.state, ParsePodShape("cpu=2").value()).value();
+  EXPECT_THAT(PodsByTier(report), ElementsAre(2, 4, 8, 8));
+  EXPECT_EQ(report.tiers[0].hypernode, "s0");
+}
+
+TEST(TopologyReport, CountsOnlyNodesThatTakePlainPods) {
+  const auto cluster =
+      Cluster(EightNodes("cpu: 1") +
+              "apiVersion: v1\nkind: Node\nmetadata: {name: x}\nspec: {unschedulable: true}\n"
+              "status: {allocatable: {cpu: 8}}\n---\n"
+              "apiVersion: v1\nkind: Node\nmetadata: {name: z}\n"
+              "spec: {taints: [{key: k, effect: NoSchedule}]}\nstatus: {allocatable: {cpu: 8}}\n");
+  const TopologyReport report =
+      MakeTopologyReport(*cluster.state, ParsePodShape("cpu=1").value()).value();
+  EXPECT_EQ(report.tiers.back().pods, 8);
+  EXPECT_EQ(report.rows.front().nodes, 10U);
+  EXPECT_THAT(report.loose, ElementsAre("x", "z"));
+  EXPECT_THAT(RenderTable(report, {}), HasSubstr("In no HyperNode (2 of the nodes): x z\n"));
+}
+
+TEST(TopologyReport, CountsWithWhatRunsAlready) {
+  const Outcome run = Simulate(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", "mode: hard"));
+  const TopologyReport report =
+      MakeTopologyReport(*run.cluster.state, ParsePodShape("cpu=1").value()).value();
+  EXPECT_THAT(PodsByTier(report), ElementsAre(2, 4, 6, 6));
+  EXPECT_EQ(report.rows.front().used.at(0), 2000);
+  EXPECT_EQ(report.rows.front().free.at(0), 6000);
+}
+
+TEST(TopologyReport, DrawsTheTree) {
+  const auto cluster = Cluster(EightNodes("cpu: 4, memory: 1Gi, nvidia.com/gpu: 2"));
+  const TopologyReport report =
+      MakeTopologyReport(*cluster.state, ParsePodShape("nvidia.com/gpu=2").value()).value();
+  EXPECT_EQ(
+      RenderTable(report, {}),
+      R"(HYPERNODE    TIER  NODES  CPU USED  FREE  MEMORY USED  FREE  GPU USED  FREE  PODS FIT  MEMBERS
+(cluster)    4         8         0    32            0   8Gi         0    16         8
+└─ s6        3         8         0    32            0   8Gi         0    16         8
+   ├─ s4     2         4         0    16            0   4Gi         0     8         4
+   │  ├─ s0  1         2         0     8            0   2Gi         0     4         2  node0 node1
+   │  └─ s1  1         2         0     8            0   2Gi         0     4         2  node2 node3
+   └─ s5     2         4         0    16            0   4Gi         0     8         4
+      ├─ s2  1         2         0     8            0   2Gi         0     4         2  node4 node5
+      └─ s3  1         2         0     8            0   2Gi         0     4         2  node6 node7
+
+Pods of nvidia.com/gpu=2 that would fit now as one gang:
+
+TIER  PODS  MOST ROOM IN
+1        2  s0
+2        4  s4
+3        8  s6
+any      8  (cluster)
+)");
+}
+
+}  // namespace
+}  // namespace strata
