@@ -1,0 +1,11 @@
+#pragma once
+
+#include "apps/flags.h"
+
+// One function per subcommand: runs it and returns the exit status.
+namespace strata {
+
+[[nodiscard]] int RunSimulate(const SimulateFlags& flags);
+[[nodiscard]] int RunTopology(const TopologyFlags& flags);
+
+}  // namespace strata

@@ -1,0 +1,211 @@
+#include "apps/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/timestamp.h"
+#include "simulate/topology_report.h"
+
+namespace strata {
+namespace {
+
+constexpr int kBadUsage = 2;
+
+constexpr const char* kMainFooter = R"(
+Examples:
+  strata simulate -f examples/training          where every pod goes, and why
+  strata topology -f examples/training          the network, what is used and what is free
+
+Exit status: 0 success, 1 the work failed, 2 bad usage.)";
+
+constexpr const char* kSimulateFooter = R"(
+Examples:
+  strata simulate -f cluster.yaml -f jobs/
+  kubectl get nodes,hypernodes,pods,podgroups,queues -A -o json | strata simulate -f - -o json
+  strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
+  strata simulate -f . --explain default/train)";
+
+constexpr const char* kTopologyFooter = R"(
+Examples:
+  strata topology -f cluster.yaml
+  strata topology -f . --pod cpu=8,nvidia.com/gpu=8
+  strata topology -f . --as-given -o json)";
+
+// Turns a Result into what CLI11 wants of a check: the message, "" when all is well.
+template <typename T>
+std::string MessageOf(const Result<T>& result) {
+  return result ? std::string() : result.error().message;
+}
+
+const std::map<std::string, OutputFormat>& Formats() {
+  static const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::kTable},
+                                                              {"json", OutputFormat::kJson},
+                                                              {"yaml", OutputFormat::kYaml}};
+  return formats;
+}
+
+// Flags as they are typed; what needs conversion is converted once everything has been checked.
+struct Typed {
+  InputFlags input;
+  std::string now;
+  std::string output = "table";
+  std::string pod;
+  SimulateFlags simulate;
+  TopologyFlags topology;
+};
+
+void AddInputFlags(CLI::App& command, Typed& typed) {
+  command
+      .add_option(
+          "-f,--filename",
+          typed.input.files,
+          "Manifests: a file (YAML or JSON), a directory, or - for standard input; repeatable")
+      ->type_name("FILE|DIR|-")
+      ->required()
+      ->allow_extra_args(false);
+  command
+      .add_option("--scheduler-conf",
+                  typed.input.scheduler_conf,
+                  "A volcano-scheduler.conf, or the ConfigMap that holds one")
+      ->type_name("FILE");
+  command
+      .add_option("--now", typed.now, "The time of the run; default: the latest time in the input")
+      ->type_name("RFC3339")
+      ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
+}
+
+void AddOutputFlag(CLI::App& command, Typed& typed, std::vector<std::string> formats) {
+  const std::string words = fmt::format("{}", fmt::join(formats, "|"));
+  command.add_option("-o,--output", typed.output, "Output format; default: table")
+      ->type_name(words)
+      ->check([formats = std::move(formats), words](const std::string& text) {
+        for (const std::string& format : formats) {
+          if (format == text) return std::string();
+        }
+        return fmt::format("unknown format \"{}\" (want {})", text, words);
+      });
+}
+
+void AddSimulate(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "simulate", "Schedule manifests, without any cluster, and show the decisions");
+  command.footer(kSimulateFooter);
+  AddInputFlags(command, typed);
+  command
+      .add_option("--cycles",
+                  typed.simulate.cycles,
+                  "Run exactly N cycles; default: until one changes nothing, at most 100")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000).description(""));
+  AddOutputFlag(command, typed, {"table", "json", "yaml"});
+  command
+      .add_option("--trace", typed.simulate.trace_file, "Write every decision as a line of JSON")
+      ->type_name("FILE");
+  command.add_flag("--timings", typed.simulate.timings, "Say how long loading and deciding took");
+  command.add_option("--explain", typed.simulate.explain, "Tell the story of one Job or PodGroup")
+      ->type_name("NS/JOB")
+      ->check([](const std::string& text) {
+        const std::size_t slash = text.find('/');
+        const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
+        return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
+      });
+}
+
+void AddTopology(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "topology", "Draw the HyperNode tree with used and free resources, and what would fit");
+  command.footer(kTopologyFooter);
+  AddInputFlags(command, typed);
+  command
+      .add_option(
+          "--pod",
+          typed.pod,
+          "Shape of the pods to count; default: all GPUs of the largest node, or all its CPUs")
+      ->type_name("NAME=AMOUNT,...")
+      ->check([](const std::string& text) { return MessageOf(ParsePodShape(text)); });
+  command.add_flag("--as-given",
+                   typed.topology.as_given,
+                   "Show the manifests as they are, before any pending pod is placed");
+  AddOutputFlag(command, typed, {"table", "json"});
+}
+
+// The command that was being read when something went wrong: "strata simulate".
+std::string CommandName(const CLI::App& app) {
+  std::string name = "strata";
+  for (const CLI::App* command : app.get_subcommands()) name += " " + command->get_name();
+  return name;
+}
+
+// One line, with the next step.
+JustPrint Usage(const CLI::App& app, std::string message) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  const std::string name = CommandName(app);
+  return {.text = fmt::format("{}: {} (see {} --help)\n", name, message, name),
+          .exit_code = kBadUsage};
+}
+
+JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const auto extras = app.remaining(true);
+  if (chosen.empty() && !extras.empty()) {
+    const bool flag = extras.front().starts_with("-");
+    return Usage(app,
+                 fmt::format("unknown {} \"{}\", want simulate, topology or version",
+                             flag ? "flag" : "command",
+                             extras.front()));
+  }
+  if (chosen.empty()) return Usage(app, "want a command: simulate, topology or version");
+  if (!extras.empty()) {
+    const bool flag = extras.front().starts_with("-");
+    return Usage(app, fmt::format("unknown {} \"{}\"", flag ? "flag" : "argument", extras.front()));
+  }
+  return Usage(app, error.what());
+}
+
+void Finish(const Typed& typed, InputFlags& input, OutputFormat& output) {
+  input = typed.input;
+  if (!typed.now.empty()) input.now = ParseTimestamp(typed.now).value();
+  output = Formats().at(typed.output);
+}
+
+}  // namespace
+
+Invocation ParseCommandLine(int argc, const char* const* argv) {
+  CLI::App app("Topology-aware gang scheduling for Kubernetes", "strata");
+  app.footer(kMainFooter);
+  app.set_version_flag("--version", "strata " STRATA_VERSION);
+  app.require_subcommand(1);
+  Typed typed;
+  AddSimulate(app, typed);
+  AddTopology(app, typed);
+  app.add_subcommand("version", "Print the version");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    return JustPrint{.text = chosen.empty() ? app.help() : chosen.front()->help("strata"),
+                     .exit_code = 0};
+  } catch (const CLI::CallForVersion& version) {
+    return JustPrint{.text = std::string(version.what()) + "\n", .exit_code = 0};
+  } catch (const CLI::ParseError& error) {
+    return Explain(app, error);
+  }
+  if (app.got_subcommand("simulate")) {
+    Finish(typed, typed.simulate.input, typed.simulate.output);
+    return typed.simulate;
+  }
+  if (app.got_subcommand("topology")) {
+    Finish(typed, typed.topology.input, typed.topology.output);
+    if (!typed.pod.empty()) typed.topology.pod = ParsePodShape(typed.pod).value();
+    return typed.topology;
+  }
+  return JustPrint{.text = "strata " STRATA_VERSION "\n", .exit_code = 0};
+}
+
+}  // namespace strata

@@ -1,0 +1,24 @@
+#include <cstdio>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "apps/commands.h"
+#include "apps/flags.h"
+
+namespace {
+
+struct Dispatch {
+  int operator()(const strata::JustPrint& print) const {
+    fmt::print(print.exit_code == 0 ? stdout : stderr, "{}", print.text);
+    return print.exit_code;
+  }
+  int operator()(const strata::SimulateFlags& flags) const { return strata::RunSimulate(flags); }
+  int operator()(const strata::TopologyFlags& flags) const { return strata::RunTopology(flags); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return std::visit(Dispatch{}, strata::ParseCommandLine(argc, argv));
+}
