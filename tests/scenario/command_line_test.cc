@@ -1,0 +1,212 @@
+// What a user sees of the command line itself: exit status, one line on standard error, help.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenario/run_strata.h"
+
+namespace strata::scenario {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::string& Examples() {
+  static const std::string path =
+      (std::filesystem::path(STRATA_SCENARIOS) / "../../examples").lexically_normal().string();
+  return path;
+}
+
+RunOutput Strata(const std::vector<std::string>& arguments) {
+  return RunStrata(std::filesystem::temp_directory_path(), arguments);
+}
+
+struct UsageCase {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string line;
+};
+
+class BadUsage : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(BadUsage, ExitsWithTwoAndNamesTheNextStep) {
+  const RunOutput run = Strata(GetParam().arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, GetParam().line + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines,
+    BadUsage,
+    testing::Values(
+        UsageCase{"nothing",
+                  {},
+                  "strata: want a command: simulate, topology or version (see strata --help)"},
+        UsageCase{"command",
+                  {"simulat"},
+                  "strata: unknown command \"simulat\", want simulate, topology or version (see "
+                  "strata --help)"},
+        UsageCase{"flag",
+                  {"simulate", "-f", ".", "--cycle", "3"},
+                  "strata simulate: unknown flag \"--cycle\" (see strata simulate --help)"},
+        UsageCase{"no_file",
+                  {"simulate"},
+                  "strata simulate: --filename is required (see strata simulate --help)"},
+        UsageCase{"argument",
+                  {"simulate", "-f", ".", "more"},
+                  "strata simulate: unknown argument \"more\" (see strata simulate --help)"},
+        UsageCase{
+            "format",
+            {"topology", "-f", ".", "-o", "yaml"},
+            "strata topology: --output: unknown format \"yaml\" (want table|json) (see strata "
+            "topology --help)"},
+        UsageCase{"time",
+                  {"simulate", "-f", ".", "--now", "noon"},
+                  "strata simulate: --now: bad time \"noon\" (want RFC 3339, such as "
+                  "2026-08-20T10:00:00Z) "
+                  "(see strata simulate --help)"},
+        UsageCase{
+            "cycles",
+            {"simulate", "-f", ".", "--cycles", "0"},
+            "strata simulate: --cycles: Value 0 not in range 1 to 1000000 (see strata simulate "
+            "--help)"},
+        UsageCase{
+            "shape",
+            {"topology", "-f", ".", "--pod", "8"},
+            "strata topology: --pod: \"8\": want NAME=AMOUNT, as in cpu=8,nvidia.com/gpu=8 (see "
+            "strata topology --help)"},
+        UsageCase{"explain",
+                  {"simulate", "-f", ".", "--explain", "train"},
+                  "strata simulate: --explain: \"train\": want NAMESPACE/JOB (see strata simulate "
+                  "--help)"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"simulate", "--help"}, {"topology", "--help"}}) {
+    const RunOutput run = Strata(arguments);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "");
+    EXPECT_THAT(run.out, HasSubstr("Examples:\n  strata "));
+  }
+}
+
+TEST(CommandLine, VersionIsOneLine) {
+  const RunOutput run = Strata({"version"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, AllOf(StartsWith("strata "), EndsWith("\n")));
+  EXPECT_EQ(Strata({"--version"}).out, run.out);
+}
+
+TEST(CommandLine, UnknownKindsAreWarningsAndNoMore) {
+  const auto folder = std::filesystem::temp_directory_path() / "strata-unknown-kind";
+  std::filesystem::create_directories(folder);
+  WriteFile(folder / "a.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n");
+  const RunOutput run = Strata({"simulate", "-f", folder.string(), "-o", "json"});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, StartsWith("{"));
+  EXPECT_THAT(run.err, AllOf(StartsWith("warning: "), HasSubstr("Service")));
+}
+
+TEST(CommandLine, TheTableShowsWhereEveryPodWent) {
+  const RunOutput run = Strata({"simulate", "-f", Examples() + "/training"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Running"));
+  EXPECT_THAT(run.out, HasSubstr("4 pods bound; 0 of 1 job not placed; 3 cycles."));
+  EXPECT_THAT(run.out, testing::Not(HasSubstr("\x1b["))) << "colours belong on a terminal";
+  EXPECT_THAT(run.err, IsEmpty());
+}
+
+TEST(CommandLine, YamlHoldsWhatJsonHolds) {
+  const RunOutput run = Strata({"simulate", "-f", Examples() + "/training", "-o", "yaml"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("binds:\n  default/pytorch-distributed-training-worker-0: "));
+  EXPECT_THAT(run.out, HasSubstr("\npipelined: {}\nevicted: []\n"));
+  EXPECT_THAT(run.out, HasSubstr("\ntopologyReady: true\n"));
+}
+
+TEST(CommandLine, TracingChangesNoDecision) {
+  const auto trace = std::filesystem::temp_directory_path() / "strata-trace-test.jsonl";
+  const RunOutput plain = Strata({"simulate", "-f", Examples() + "/training", "-o", "json"});
+  const RunOutput traced =
+      Strata({"simulate", "-f", Examples() + "/training", "-o", "json", "--trace", trace.string()});
+  const std::string lines = ReadFile(trace);
+  std::filesystem::remove(trace);
+  EXPECT_EQ(traced.out, plain.out);
+  EXPECT_THAT(lines, StartsWith("{\"cycle\":1,\"type\":\""));
+  EXPECT_THAT(lines, HasSubstr("\"type\":\"gradient\""));
+  EXPECT_THAT(lines, HasSubstr("\"type\":\"hyperNodeScore\""));
+}
+
+TEST(CommandLine, TimingsAppearOnlyWhenAskedFor) {
+  const std::vector<std::string> command = {
+      "simulate", "-f", Examples() + "/training", "-o", "json", "--timings"};
+  EXPECT_THAT(Strata(command).out, HasSubstr("\"loadMs\": "));
+  EXPECT_THAT(Strata({command.begin(), command.end() - 1}).out, testing::Not(HasSubstr("timings")));
+}
+
+TEST(CommandLine, ATraceThatCannotBeWrittenIsAnError) {
+  const RunOutput run =
+      Strata({"simulate", "-f", Examples() + "/training", "--trace", "/nonexistent/trace"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "/nonexistent/trace: cannot write: No such file or directory\n");
+}
+
+TEST(CommandLine, ExplainTakesTheNameOfTheJob) {
+  const RunOutput run = Strata({"simulate",
+                                "-f",
+                                Examples() + "/hard-pending",
+                                "--explain",
+                                "default/pytorch-distributed-training"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("EXPLAIN\ndefault/pytorch-distributed-training-"));
+  EXPECT_THAT(run.out, HasSubstr("tier 2: ruled out: s4, s5: "));
+}
+
+TEST(CommandLine, ExplainOfAnUnknownJobNamesWhatIsThere) {
+  const RunOutput run =
+      Strata({"simulate", "-f", Examples() + "/training", "--explain", "default/x"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, StartsWith("no job default/x (there is default/pytorch-"));
+}
+
+TEST(CommandLine, TopologyCountsTheGangsThatFit) {
+  const RunOutput run = Strata(
+      {"topology", "-f", Examples() + "/training", "--as-given", "--pod", "nvidia.com/gpu=1"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("1        2  s0\n"));
+  EXPECT_THAT(run.out, HasSubstr("2        4  s4\n"));
+  EXPECT_THAT(run.out, HasSubstr("any      8  (cluster)\n"));
+}
+
+TEST(CommandLine, TopologyComesAfterTheJobsArePlaced) {
+  const RunOutput run = Strata({"topology", "-f", Examples() + "/training", "-o", "json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\"pod\": {\n    \"nvidia.com/gpu\": \"1\"\n  }"));
+  EXPECT_THAT(run.out, HasSubstr("\"hyperNode\": \"<cluster-top-hypernode>\",\n      \"pods\": 4"));
+}
+
+TEST(CommandLine, TheConfigurationMayBeAConfigMap) {
+  for (const char* conf : {"configmap.yaml", "hypernode-binpack.conf", "network-topology.conf"}) {
+    const RunOutput run = Strata({"simulate",
+                                  "-f",
+                                  Examples() + "/training",
+                                  "--scheduler-conf",
+                                  Examples() + "/scheduler-conf/" + conf});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err, "") << conf;
+    EXPECT_THAT(run.out, HasSubstr("4 pods bound"));
+  }
+}
+
+}  // namespace
+}  // namespace strata::scenario
