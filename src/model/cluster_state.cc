@@ -483,7 +483,7 @@ void ClusterState::Allocate(TaskId id, NodeId node) {
   const Task& task = tasks_[id.index()];
   CHECK(task.status == TaskStatus::kPending);
   CHECK(task_class(task.class_id).request.FitsIn(Idle(node)));
-  static_cast<void>(Sums());
+  Settle();
   journal_.push_back({id, task.status, task.node});
   Move(id, TaskStatus::kAllocated, node);
 }
@@ -492,7 +492,7 @@ void ClusterState::Pipeline(TaskId id, NodeId node) {
   const Task& task = tasks_[id.index()];
   CHECK(task.status == TaskStatus::kPending);
   CHECK(task_class(task.class_id).request.FitsIn(FutureIdle(node)));
-  static_cast<void>(Sums());
+  Settle();
   journal_.push_back({id, task.status, task.node});
   Move(id, TaskStatus::kPipelined, node);
 }

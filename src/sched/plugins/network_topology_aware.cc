@@ -179,39 +179,52 @@ void NetworkTopologyAware::ScoreNearness(const ClusterState& state,
                                          const Placement& placement,
                                          std::span<const ChainGroup> groups,
                                          std::span<Score> out) const {
-  std::fill(out.begin(), out.end(), 0);
-  if (!placement.allocated.valid()) return;
+  if (!placement.allocated.valid()) {
+    std::fill(out.begin(), out.end(), 0);
+    return;
+  }
   const HyperNodeTree& tree = state.tree();
   const std::int32_t lowest = tree.tiers().front();
   const std::int32_t highest = tree.tiers().back();
   // A node in no HyperNode has only the top, which says nothing about where it is.
-  const auto is_outside = [&](const ChainGroup& group) {
-    return group.leaf == tree.top() && lowest != highest;
-  };
+  const HyperNodeId outside = lowest == highest ? HyperNodeId{} : tree.top();
+  // This runs once per pod of a gang over all chains: neighbours mostly share their tier, so the
+  // last answer is kept.
+  std::int32_t last_tier = std::numeric_limits<std::int32_t>::min();
+  double last = 0;
   const auto nearness = [&](const ChainGroup& group) {
-    if (is_outside(group)) return 0.0;
+    if (group.leaf == outside) return 0.0;
     if (group.same_as_allocated) return 1.0;
-    return NearnessOfTier(group.lca_tier, lowest, highest);
+    if (group.lca_tier != last_tier) {
+      last_tier = group.lca_tier;
+      last = NearnessOfTier(last_tier, lowest, highest);
+    }
+    return last;
   };
   double best = -1;
   std::uint64_t sharing = 0;
-  for (const ChainGroup& group : groups) {
-    if (group.feasible == 0) continue;
-    const double value = nearness(group);
+  double rounded = 0;
+  Score rounded_score = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].feasible == 0) continue;
+    const double value = nearness(groups[i]);
+    if (value != rounded) {
+      rounded = value;
+      rounded_score = ToScore(value * scale_);
+    }
+    out[i] = rounded_score;
     if (value > best) {
       best = value;
       sharing = 0;
     }
-    if (value == best) sharing += group.feasible;
+    if (value == best) sharing += groups[i].feasible;
   }
+  if (sharing < 2) return;
   const auto tasks = static_cast<double>(placement.sub_job->tasks.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i].feasible == 0) continue;
-    double value = nearness(groups[i]);
-    if (value == best && sharing >= 2 && !is_outside(groups[i])) {
-      value += groups[i].tasks_on_leaf / tasks;
-    }
-    out[i] = ToScore(value * scale_);
+    const ChainGroup& group = groups[i];
+    if (group.tasks_on_leaf == 0 || group.feasible == 0 || group.leaf == outside) continue;
+    if (nearness(group) == best) out[i] = ToScore((best + group.tasks_on_leaf / tasks) * scale_);
   }
 }
 
