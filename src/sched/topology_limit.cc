@@ -1,5 +1,7 @@
 #include "sched/topology_limit.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,16 +54,21 @@ TopologyLimit ResolveLimit(const HyperNodeTree& tree,
   if (!hard) return Bounded(outer.kind == TopologyLimit::Kind::kBounded ? outer.tier : top);
   if (!spec.highest_tier_name.empty()) return HardByName(tree, spec.highest_tier_name);
   if (!spec.highest_tier) return Bounded(top - 1);  // one real HyperNode, of any tier
-  TopologyLimit limit = Bounded(*spec.highest_tier);
-  if (*spec.highest_tier >= top) {
-    limit.tier = top;
-    limit.warning = fmt::format(
-        "networkTopology.highestTierAllowed {} is above every HyperNode (highest tier {}), so the "
-        "job "
-        "may span the whole cluster",
-        *spec.highest_tier,
-        top - 1);
-  }
+  if (*spec.highest_tier < top) return Bounded(*spec.highest_tier);
+  // Only a limit above everything that was written is no limit. A HyperNode of that tier that is
+  // left out of the tree for a fault must not set its jobs free.
+  const auto all = tree.hypernodes();
+  const bool written = std::any_of(all.begin(), all.end(), [&](const auto& hypernode) {
+    return !hypernode.in_tree && hypernode.tier >= top;
+  });
+  if (written) return Bounded(top - 1);
+  TopologyLimit limit = Bounded(top);
+  limit.warning = fmt::format(
+      "networkTopology.highestTierAllowed {} is above every HyperNode (highest tier {}), so the "
+      "job "
+      "may span the whole cluster",
+      *spec.highest_tier,
+      top - 1);
   return limit;
 }
 
