@@ -82,6 +82,7 @@ class Cursor {
       }
     }
     std::vector<std::string_view> names;
+    names.reserve(kSize);
     for (const auto& entry : table) names.push_back(entry.first);
     UnknownWord(word, names);
   }

@@ -1,14 +1,13 @@
 #include "objects/document.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "objects/json_error.h"
-#include "objects/utf8.h"
+#include "objects/text_check.h"
 #include "objects/yaml_to_json.h"
 
 namespace strata::objects {
@@ -22,16 +21,6 @@ constexpr std::size_t kMaxFlowYaml = 1U << 20U;
 std::string_view WithoutByteOrderMark(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
-
-Status CheckText(std::string_view text) {
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return Fail(Code::kInvalidArgument, PositionOf(text, nul) + ": found a NUL byte, want text");
-  }
-  if (const std::optional<std::size_t> bad = FirstInvalidUtf8(text)) {
-    return Fail(Code::kInvalidArgument, PositionOf(text, *bad) + ": not UTF-8");
-  }
-  return {};
 }
 
 // The values of concatenated JSON, cut where the brackets close. Only for texts that start with a
@@ -127,7 +116,6 @@ Result<std::size_t> ForEachDocument(std::string_view name,
     if (!may_be_yaml) return tl::unexpected<Error>(read.error());
     count = 0;
   }
-  TRY(CheckText(body));
   TRY(VisitYaml(body, visit, count));
   return count;
 }

@@ -55,13 +55,14 @@ TEST(Document, NothingIsNoDocument) {
 TEST(Document, BrokenTextSaysWhere) {
   EXPECT_THAT(Read("{\n  \"a\": 1\n  \"b\": 2\n}", "x.json"), HasSubstr("line 3, column"));
   EXPECT_THAT(Read("a: [\n", "x.yaml"), HasSubstr("line 2, column 1"));
-  EXPECT_EQ(Read(std::string("a: 1\nb\0c", 8)), "line 2, column 2: found a NUL byte, want text");
+  EXPECT_EQ(Read(std::string("a: 1\nb\0c", 8)),
+            "line 2, column 2: found control character 0x00, want text");
   EXPECT_EQ(Read("a: \"\xC3\x28\"\n"), "line 1, column 5: not UTF-8");
   EXPECT_EQ(Read("{\"a\": \"\xFF\"}", "x.json"), "line 1, column 8: not UTF-8");
   EXPECT_THAT(Read(std::string("\x7F"
                                "ELF\x02\x01\x01\0\0",
                                9)),
-              HasSubstr("NUL byte"));
+              HasSubstr("line 1, column 1: found control character 0x7f"));
 }
 
 TEST(Document, DeepNestingIsAnError) {

@@ -24,7 +24,7 @@ namespace {
 constexpr int kMaxListDepth = 8;
 
 template <typename T, std::vector<T> ObjectSet::*kList>
-const Metadata& Add(const Cursor& object, Metadata meta, ObjectSet& set) {
+const Metadata& Add(const Cursor& object, Metadata&& meta, ObjectSet& set) {
   T& out = (set.*kList).emplace_back();
   out.meta = std::move(meta);
   ReadObject(object, out);
@@ -35,7 +35,7 @@ struct Kind {
   std::string_view api_version;
   std::string_view kind;
   Scope scope;
-  const Metadata& (*add)(const Cursor& object, Metadata meta, ObjectSet& set);
+  const Metadata& (*add)(const Cursor& object, Metadata&& meta, ObjectSet& set);
 };
 
 constexpr std::array kKinds = {

@@ -99,8 +99,9 @@ void ReadPlacement(const Cursor& spec, PodSpec& out) {
       return other.topology_key == constraint.topology_key &&
              other.when_unsatisfiable == constraint.when_unsatisfiable;
     });
-    if (twice)
+    if (twice) {
       item.Refuse("a constraint of this topologyKey and whenUnsatisfiable is there already");
+    }
     out.spread.push_back(std::move(constraint));
   });
 }

@@ -12,6 +12,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
+#include "objects/text_check.h"
 #include "objects/yaml_scalar.h"
 
 namespace strata::objects {
@@ -55,7 +56,8 @@ Result<std::string> KeyOf(const YAML::Node& key) {
   if (!key.IsScalar()) return FailAt(key.Mark(), "a key must be a plain word");
   TRY_ASSIGN(YamlScalar scalar, Resolve(key));
   if (scalar.type == YamlScalar::Type::kNull) return FailAt(key.Mark(), "a key must not be null");
-  return scalar.type == YamlScalar::Type::kString ? key.Scalar() : std::move(scalar.json);
+  if (scalar.type == YamlScalar::Type::kString) return key.Scalar();
+  return std::move(scalar.json);
 }
 
 bool IsMergeKey(const YAML::Node& key) {
@@ -186,6 +188,7 @@ Result<std::vector<std::string>> Convert(const std::string& text) {
 }  // namespace
 
 Result<std::vector<std::string>> YamlToJson(std::string_view text) {
+  TRY(CheckText(text));  // control characters make yaml-cpp stop early or never
   try {
     // yaml-cpp takes a quote that is still open at the end of the text for closed, but not one that
     // is open where the next document starts.

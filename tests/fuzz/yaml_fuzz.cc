@@ -13,14 +13,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using strata::objects::Document;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const bool is_text = text.find('\0') == std::string::npos;
-  if (const auto documents = strata::objects::YamlToJson(text); documents && is_text) {
+  if (const auto documents = strata::objects::YamlToJson(text)) {
     for (const std::string& json : *documents) {
       const auto parsed = Document::ParseJson(json);
-      // What the writer writes is JSON, unless the YAML held bytes that are no UTF-8.
-      CHECK(parsed || parsed.error().message.find("UTF-8") != std::string::npos ||
-            parsed.error().message.find("ill-formed") != std::string::npos ||
-            parsed.error().message.find("64 bits") != std::string::npos);
+      CHECK(parsed || parsed.error().message.find("deeper") != std::string::npos);
     }
   }
   const std::vector<strata::objects::Source> sources = {{"fuzz.yaml", text}};

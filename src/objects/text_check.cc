@@ -1,9 +1,11 @@
-#include "objects/utf8.h"
+#include "objects/text_check.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
+
+#include "objects/json_error.h"
 
 namespace strata::objects {
 namespace {
@@ -27,15 +29,26 @@ std::size_t CharacterSize(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : size;
 }
 
+bool IsControl(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
+}
+
 }  // namespace
 
-std::optional<std::size_t> FirstInvalidUtf8(std::string_view text) {
+Status CheckText(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t size = CharacterSize(text.substr(i));
-    if (size == 0) return i;
+    if (size == 0) return Fail(Code::kInvalidArgument, PositionOf(text, i) + ": not UTF-8");
+    if (IsControl(text[i])) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}: found control character 0x{:02x}, want text",
+                              PositionOf(text, i),
+                              static_cast<int>(text[i])));
+    }
     i += size;
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace strata::objects
