@@ -39,6 +39,20 @@ void CheckAtMost(const Cursor& at,
 
 }  // namespace
 
+std::string_view ToString(QueueState state) {
+  switch (state) {
+    case QueueState::kOpen:
+      return "Open";
+    case QueueState::kClosed:
+      return "Closed";
+    case QueueState::kClosing:
+      return "Closing";
+    case QueueState::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
 void ReadObject(const Cursor& object, Queue& out) {
   constexpr std::array<std::pair<std::string_view, QueueState>, 5> kStates = {
       {{"Open", QueueState::kOpen},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "objects/meta.h"
@@ -10,6 +11,8 @@
 namespace strata::objects {
 
 enum class QueueState : std::uint8_t { kOpen, kClosed, kClosing, kUnknown };
+// "Open"
+[[nodiscard]] std::string_view ToString(QueueState state);
 
 struct NodeGroupTerms {
   std::vector<std::string> required;

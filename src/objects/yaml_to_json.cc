@@ -1,7 +1,5 @@
 #include "objects/yaml_to_json.h"
 
-#include <algorithm>
-#include <exception>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,11 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/yaml.h>
 
-#include "objects/text_check.h"
 #include "objects/yaml_scalar.h"
+#include "objects/yaml_tree.h"
 
 namespace strata::objects {
 namespace {
@@ -22,10 +18,11 @@ constexpr int kMaxDepth = 200;
 constexpr std::size_t kFreeOutput = 64U << 20U;
 constexpr std::size_t kFreeSteps = 1'000'000;
 
-tl::unexpected<Error> FailAt(const YAML::Mark& mark, std::string_view message) {
-  if (mark.is_null()) return Fail(Code::kInvalidArgument, std::string(message));
+using Kind = YamlNode::Kind;
+
+tl::unexpected<Error> FailAt(const YamlNode& node, std::string_view message) {
   return Fail(Code::kInvalidArgument,
-              fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, message));
+              fmt::format("line {}, column {}: {}", node.line, node.column, message));
 }
 
 void AppendString(std::string& out, std::string_view text) {
@@ -43,25 +40,24 @@ void AppendString(std::string& out, std::string_view text) {
   out += '"';
 }
 
-Result<YamlScalar> Resolve(const YAML::Node& node) {
-  const std::string& tag = node.Tag();
-  if (tag == "!") return YamlScalar{};  // quoted
-  if (tag == "?" || tag.empty()) return ResolvePlainScalar(node.Scalar());
-  if (auto scalar = ResolveTaggedScalar(tag, node.Scalar())) return std::move(*scalar);
-  return FailAt(node.Mark(), fmt::format("tag {} does not fit \"{}\"", tag, node.Scalar()));
+Result<YamlScalar> Resolve(const YamlNode& node) {
+  if (node.tag == "!") return YamlScalar{};  // quoted
+  if (node.tag == "?" || node.tag.empty()) return ResolvePlainScalar(node.scalar);
+  if (auto scalar = ResolveTaggedScalar(node.tag, node.scalar)) return std::move(*scalar);
+  return FailAt(node, fmt::format("tag {} does not fit \"{}\"", node.tag, node.scalar));
 }
 
 // The key as JSON has it: `on:` is "true", `1:` is "1".
-Result<std::string> KeyOf(const YAML::Node& key) {
-  if (!key.IsScalar()) return FailAt(key.Mark(), "a key must be a plain word");
+Result<std::string> KeyOf(const YamlNode& key) {
+  if (key.kind == Kind::kNull) return FailAt(key, "a key must not be null");
+  if (key.kind != Kind::kScalar) return FailAt(key, "a key must be a plain word");
   TRY_ASSIGN(YamlScalar scalar, Resolve(key));
-  if (scalar.type == YamlScalar::Type::kNull) return FailAt(key.Mark(), "a key must not be null");
-  if (scalar.type == YamlScalar::Type::kString) return key.Scalar();
+  if (scalar.type == YamlScalar::Type::kString) return key.scalar;
   return std::move(scalar.json);
 }
 
-bool IsMergeKey(const YAML::Node& key) {
-  return key.IsScalar() && key.Scalar() == "<<" && key.Tag() != "!";
+bool IsMergeKey(const YamlNode& key) {
+  return key.kind == Kind::kScalar && key.scalar == "<<" && key.tag != "!";
 }
 
 // Writes one document. A recursive alias ends at the depth limit, an alias bomb at the size limit.
@@ -71,18 +67,17 @@ class JsonWriter {
   explicit JsonWriter(std::size_t text_size)
       : max_output_(kFreeOutput + 8 * text_size), max_steps_(kFreeSteps + 4 * text_size) {}
 
-  Status Write(const YAML::Node& node, int depth) {
+  Status Write(const YamlNode& node, int depth) {
     TRY(CheckLimits(node, depth));
-    switch (node.Type()) {
-      case YAML::NodeType::Undefined:
-      case YAML::NodeType::Null:
+    switch (node.kind) {
+      case Kind::kNull:
         out_ += "null";
         return {};
-      case YAML::NodeType::Scalar:
+      case Kind::kScalar:
         return WriteScalar(node);
-      case YAML::NodeType::Sequence:
+      case Kind::kSequence:
         return WriteSequence(node, depth);
-      case YAML::NodeType::Map:
+      case Kind::kMap:
         return WriteMap(node, depth);
     }
     return {};
@@ -91,77 +86,78 @@ class JsonWriter {
   [[nodiscard]] std::string Take() && { return std::move(out_); }
 
  private:
-  Status CheckLimits(const YAML::Node& node, int depth) {
+  Status CheckLimits(const YamlNode& node, int depth) {
     if (depth > kMaxDepth) {
-      return FailAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth));
+      return FailAt(node, fmt::format("nested deeper than {} levels", kMaxDepth));
     }
     if (out_.size() > max_output_ || ++steps_ > max_steps_) {
-      return FailAt(node.Mark(), "aliases expand too far");
+      return FailAt(node, "aliases expand too far");
     }
     return {};
   }
 
-  Status WriteScalar(const YAML::Node& node) {
+  Status WriteScalar(const YamlNode& node) {
     TRY_ASSIGN(const YamlScalar scalar, Resolve(node));
     if (scalar.type == YamlScalar::Type::kString) {
-      AppendString(out_, node.Scalar());
+      AppendString(out_, node.scalar);
     } else {
       out_ += scalar.json;
     }
     return {};
   }
 
-  Status WriteSequence(const YAML::Node& node, int depth) {
+  Status WriteSequence(const YamlNode& node, int depth) {
     out_ += '[';
     bool first = true;
-    for (const YAML::Node& item : node) {
+    for (const YamlNode* item : node.items) {
       if (!std::exchange(first, false)) out_ += ',';
-      TRY(Write(item, depth + 1));
+      TRY(Write(*item, depth + 1));
     }
     out_ += ']';
     return {};
   }
 
-  Status WriteMap(const YAML::Node& node, int depth) {
+  Status WriteMap(const YamlNode& node, int depth) {
     std::set<std::string> keys;
     out_ += '{';
-    for (const auto& pair : node) {
-      if (IsMergeKey(pair.first)) continue;
-      TRY_ASSIGN(std::string key, KeyOf(pair.first));
+    for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
+      const YamlNode& key_node = *node.items[i];
+      if (IsMergeKey(key_node)) continue;
+      TRY_ASSIGN(std::string key, KeyOf(key_node));
       const auto [position, is_new] = keys.insert(std::move(key));
-      if (!is_new) {
-        return FailAt(pair.first.Mark(), fmt::format("duplicate key \"{}\"", *position));
-      }
-      TRY(WriteMember(*position, pair.second, depth, keys.size() == 1));
+      if (!is_new) return FailAt(key_node, fmt::format("duplicate key \"{}\"", *position));
+      TRY(WriteMember(*position, *node.items[i + 1], depth, keys.size() == 1));
     }
-    for (const auto& pair : node) {
-      if (IsMergeKey(pair.first)) TRY(WriteMerged(pair.second, depth + 1, keys));
-    }
+    TRY(WriteMergeKeys(node, depth, keys));
     out_ += '}';
     return {};
   }
 
-  // What `<<: node` adds: members whose key is not there yet, of the first map that has them.
-  Status WriteMerged(const YAML::Node& node, int depth, std::set<std::string>& keys) {
-    TRY(CheckLimits(node, depth));
-    if (node.IsSequence()) {
-      for (const YAML::Node& item : node) TRY(WriteMerged(item, depth + 1, keys));
-      return {};
-    }
-    if (!node.IsMap()) return FailAt(node.Mark(), "a merge key wants a map or a list of maps");
-    for (const auto& pair : node) {
-      if (IsMergeKey(pair.first)) continue;
-      TRY_ASSIGN(std::string key, KeyOf(pair.first));
-      const auto [position, is_new] = keys.insert(std::move(key));
-      if (is_new) TRY(WriteMember(*position, pair.second, depth, keys.size() == 1));
-    }
-    for (const auto& pair : node) {
-      if (IsMergeKey(pair.first)) TRY(WriteMerged(pair.second, depth + 1, keys));
+  Status WriteMergeKeys(const YamlNode& map, int depth, std::set<std::string>& keys) {
+    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
+      if (IsMergeKey(*map.items[i])) TRY(WriteMerged(*map.items[i + 1], depth + 1, keys));
     }
     return {};
   }
 
-  Status WriteMember(const std::string& key, const YAML::Node& value, int depth, bool first) {
+  // What `<<: node` adds: members whose key is not there yet, of the first map that has them.
+  Status WriteMerged(const YamlNode& node, int depth, std::set<std::string>& keys) {
+    TRY(CheckLimits(node, depth));
+    if (node.kind == Kind::kSequence) {
+      for (const YamlNode* item : node.items) TRY(WriteMerged(*item, depth + 1, keys));
+      return {};
+    }
+    if (node.kind != Kind::kMap) return FailAt(node, "a merge key wants a map or a list of maps");
+    for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
+      if (IsMergeKey(*node.items[i])) continue;
+      TRY_ASSIGN(std::string key, KeyOf(*node.items[i]));
+      const auto [position, is_new] = keys.insert(std::move(key));
+      if (is_new) TRY(WriteMember(*position, *node.items[i + 1], depth, keys.size() == 1));
+    }
+    return WriteMergeKeys(node, depth, keys);
+  }
+
+  Status WriteMember(const std::string& key, const YamlNode& value, int depth, bool first) {
     if (!first) out_ += ',';
     AppendString(out_, key);
     out_ += ':';
@@ -174,34 +170,18 @@ class JsonWriter {
   std::size_t steps_ = 0;  // merging the same maps again and again writes nothing
 };
 
-Result<std::vector<std::string>> Convert(const std::string& text) {
-  std::vector<std::string> documents;
-  for (const YAML::Node& node : YAML::LoadAll(text)) {
-    if (!node.IsDefined() || node.IsNull()) continue;
-    JsonWriter writer(text.size());
-    TRY(writer.Write(node, 0));
-    documents.push_back(std::move(writer).Take());
-  }
-  return documents;
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> YamlToJson(std::string_view text) {
-  TRY(CheckText(text));  // control characters make yaml-cpp stop early or never
-  try {
-    // yaml-cpp takes a quote that is still open at the end of the text for closed, but not one that
-    // is open where the next document starts.
-    std::string closed(text);
-    if (!closed.ends_with('\n')) closed += '\n';
-    return Convert(closed + "---\n");
-  } catch (const YAML::DeepRecursion&) {
-    return Fail(Code::kInvalidArgument, fmt::format("nested deeper than {} levels", kMaxDepth));
-  } catch (const YAML::Exception& error) {
-    return FailAt(error.mark, error.msg);
-  } catch (const std::exception& error) {
-    return Fail(Code::kInvalidArgument, error.what());
+  TRY_ASSIGN(const std::vector<YamlDocument> documents, ParseYaml(text));
+  std::vector<std::string> json;
+  json.reserve(documents.size());
+  for (const YamlDocument& document : documents) {
+    JsonWriter writer(text.size());
+    TRY(writer.Write(*document.root, 0));
+    json.push_back(std::move(writer).Take());
   }
+  return json;
 }
 
 }  // namespace strata::objects
