@@ -34,6 +34,10 @@ void InternNames(const objects::ObjectSet& objects, ResourceNames& resource_name
       CollectNames(*list, names);
     }
   }
+  for (const objects::ResourceQuota& quota : objects.quotas) {
+    CollectNames(quota.hard, names);
+    CollectNames(quota.used, names);
+  }
   for (const objects::PodGroup& group : objects.pod_groups) {
     if (group.min_resources) CollectNames(*group.min_resources, names);
   }
@@ -125,6 +129,10 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
     state.UpsertHyperNode(hypernode.spec);
   }
   TRY(LoadQueues(objects, state));
+  for (const objects::ResourceQuota& quota : objects.quotas) {
+    TRY_ASSIGN(QuotaSpec spec, Of(quota.meta, ToQuotaSpec(quota, state.resource_names())));
+    state.UpsertQuota(std::move(spec));
+  }
   for (const objects::PodGroup& group : objects.pod_groups) {
     TRY_ASSIGN(JobSpec spec, Of(group.meta, ToJobSpec(group, priorities, state.resource_names())));
     state.UpsertJob(std::move(spec));

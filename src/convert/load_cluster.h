@@ -22,8 +22,8 @@ struct LoadReport {
 };
 
 // Puts a whole set of objects into an empty state: nodes, HyperNodes, queues (and a queue "default"
-// of weight 1 unless there is one), PodGroups, pods. Jobs must have been expanded and lone pods
-// given their PodGroups.
+// of weight 1 unless there is one), quotas, PodGroups, pods. Jobs must have been expanded and lone
+// pods given their PodGroups.
 //
 // A pod on a node takes room there whoever put it; it belongs to the job its annotation names, if
 // that exists. A pod without a node counts only if `takes` says that we schedule it, and is left

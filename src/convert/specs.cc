@@ -1,11 +1,13 @@
 #include "convert/specs.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/duration.h"
 #include "convert/amounts.h"
 #include "objects/pod_request.h"
 
@@ -15,6 +17,10 @@ namespace {
 constexpr std::string_view kVolcanoGroupNameAnnotation = "scheduling.volcano.sh/group-name";
 constexpr std::string_view kTaskPriorityAnnotation = "volcano.sh/task-priority";
 constexpr std::string_view kTaskSpecAnnotation = "volcano.sh/task-spec";
+constexpr std::string_view kHierarchyAnnotation = "volcano.sh/hierarchy";
+constexpr std::string_view kHierarchyWeightsAnnotation = "volcano.sh/hierarchy-weights";
+constexpr std::array<std::string_view, 2> kSlaAnnotations = {"sla-waiting-time",
+                                                             "volcano.sh/sla-waiting-time"};
 constexpr Amount kDefaultMaxPods = 110;
 
 // Puts the name of the field before an error.
@@ -72,6 +78,27 @@ std::optional<std::int32_t> ParseInt32(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::string AnnotationOf(const objects::Metadata& meta, std::string_view key) {
+  const std::string* value = objects::Find(meta.annotations, key);
+  return value == nullptr ? "" : *value;
+}
+
+// How long the job may wait, by the first annotation it bears; none when it says nothing.
+Result<std::optional<Duration>> SlaWaitingTime(const objects::Metadata& meta) {
+  for (const std::string_view key : kSlaAnnotations) {
+    const std::string* text = objects::Find(meta.annotations, key);
+    if (text == nullptr) continue;
+    auto time = ParseDuration(*text);
+    if (time && *time <= Duration(0)) {
+      time = Fail(Code::kInvalidArgument, "want a duration above 0, found \"" + *text + "\"");
+    }
+    TRY_ASSIGN(const Duration waiting,
+               InField("metadata.annotations." + std::string(key), std::move(time)));
+    return std::optional(waiting);
+  }
+  return std::optional<Duration>();
 }
 
 std::int32_t TaskPriority(const objects::Pod& pod, const objects::PriorityTable& priorities) {
@@ -137,7 +164,10 @@ Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names)
                  .guarantee = {},
                  .deserved = {},
                  .parent = queue.parent,
-                 .created = queue.meta.created};
+                 .created = queue.meta.created,
+                 .state = std::string(objects::ToString(queue.state)),
+                 .hierarchy = AnnotationOf(queue.meta, kHierarchyAnnotation),
+                 .hierarchy_weights = AnnotationOf(queue.meta, kHierarchyWeightsAnnotation)};
   TRY_ASSIGN(spec.capability, InField("spec.capability", ToLimits(queue.capability, names)));
   TRY_ASSIGN(spec.guarantee,
              InField("spec.guarantee.resource", ToResources(queue.guarantee, names)));
@@ -166,6 +196,14 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   }
   spec.created = group.meta.created;
   spec.phase = ToPhase(group.phase);
+  TRY_ASSIGN(spec.sla_waiting_time, SlaWaitingTime(group.meta));
+  return spec;
+}
+
+Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota, ResourceNames& names) {
+  QuotaSpec spec{.name = objects::NamespacedName(quota.meta), .hard = {}, .used = {}};
+  TRY_ASSIGN(spec.hard, InField("spec.hard", ToLimits(quota.hard, names)));
+  TRY_ASSIGN(spec.used, InField("status.used", ToResources(quota.used, names)));
   return spec;
 }
 

@@ -7,6 +7,7 @@
 #include "objects/node.h"
 #include "objects/pod.h"
 #include "objects/pod_group.h"
+#include "objects/policy.h"
 #include "objects/priority.h"
 #include "objects/queue.h"
 
@@ -20,7 +21,13 @@ namespace strata {
 
 [[nodiscard]] Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names);
 
+// `requests.cpu` counts as `cpu`; limits and counts of objects are left out (CountedName).
+[[nodiscard]] Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota,
+                                            ResourceNames& names);
+
 // Priority from its class, else from the global default class, else 0. An empty queue is "default".
+// A waiting time (annotation sla-waiting-time, else volcano.sh/sla-waiting-time) that is no
+// duration above 0 is an error.
 [[nodiscard]] Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
                                         const objects::PriorityTable& priorities,
                                         ResourceNames& names);

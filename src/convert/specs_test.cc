@@ -207,6 +207,54 @@ TEST(QueueSpecs, OnlyAnOpenQueueIsOpen) {
   EXPECT_TRUE(open("Open"));
   EXPECT_FALSE(open("Closed"));
   EXPECT_FALSE(open("Closing"));
+  EXPECT_FALSE(open("Unknown"));
+}
+
+TEST(QueueSpecs, KeepTheWordOfTheStateAndTheHierarchyOfAnnotations) {
+  ResourceNames names;
+  const objects::ObjectSet set = MustLoad(
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n  name: q\n  "
+      "annotations: "
+      "{volcano.sh/hierarchy: root/a/q, volcano.sh/hierarchy-weights: 1/2/8}\n"
+      "status: {state: Closing}\n");
+  const QueueSpec queue = ToQueueSpec(set.queues.at(0), names).value();
+  EXPECT_EQ(queue.state, "Closing");
+  EXPECT_EQ(queue.hierarchy, "root/a/q");
+  EXPECT_EQ(queue.hierarchy_weights, "1/2/8");
+}
+
+Result<JobSpec> JobWithAnnotation(const std::string& annotation) {
+  ResourceNames names;
+  const objects::ObjectSet set = MustLoad(
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: pg, "
+      "annotations: {" +
+      annotation + "}}\nspec: {minMember: 1}\n");
+  return ToJobSpec(set.pod_groups.at(0), NoClasses(), names);
+}
+
+TEST(JobSpecs, AWaitingTimeIsADurationAboveZero) {
+  EXPECT_EQ(JobWithAnnotation("other: x")->sla_waiting_time, std::nullopt);
+  EXPECT_EQ(JobWithAnnotation("sla-waiting-time: 1h30m")->sla_waiting_time,
+            std::chrono::minutes(90));
+  EXPECT_EQ(JobWithAnnotation("volcano.sh/sla-waiting-time: 5s")->sla_waiting_time,
+            std::chrono::seconds(5));
+  EXPECT_EQ(JobWithAnnotation("sla-waiting-time: soon").error().message,
+            "metadata.annotations.sla-waiting-time: want a duration such as 1h30m or 300ms, found "
+            "\"soon\"");
+  EXPECT_EQ(JobWithAnnotation("sla-waiting-time: 0s").error().message,
+            "metadata.annotations.sla-waiting-time: want a duration above 0, found \"0s\"");
+}
+
+TEST(QuotaSpecs, RequestsCountAsTheResourceAndLimitsNotAtAll) {
+  ResourceNames names;
+  const objects::ObjectSet set = MustLoad(
+      "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: team}\n"
+      "spec: {hard: {requests.cpu: 5, limits.cpu: 9, pods: 3}}\nstatus: {used: {requests.cpu: "
+      "500m}}\n");
+  const QuotaSpec quota = ToQuotaSpec(set.quotas.at(0), names).value();
+  EXPECT_EQ(quota.name, "team/cores");
+  EXPECT_EQ(quota.hard, (ResourceLimits{{kCpu, 5000}, {kPods, 3}}));
+  EXPECT_EQ(quota.used.Get(kCpu), 500);
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ class ClusterState {
   void RemoveHyperNode(std::string_view name);
 
   QueueId UpsertQueue(QueueSpec spec);
+  void UpsertQuota(QuotaSpec spec);
+  // Raises what every quota of the namespace counts as used.
+  void ChargeQuotas(std::string_view name_space, const Resources& amount);
   // The job's tasks find their sub-jobs by spec.sub_groups, so a job comes before its tasks.
   JobId UpsertJob(JobSpec spec);
   void RemoveJob(JobId job);  // and its tasks
@@ -149,6 +152,8 @@ class ClusterState {
   }  // ascending by name
   [[nodiscard]] std::optional<JobId> FindJob(std::string_view name) const;
   [[nodiscard]] std::optional<QueueId> FindQueue(std::string_view name) const;
+  // The quotas of a namespace, ascending by name.
+  [[nodiscard]] std::vector<const QuotaSpec*> QuotasOf(std::string_view name_space) const;
   // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by
   // id.
   [[nodiscard]] std::vector<TaskId> AllTasks() const;
@@ -220,6 +225,7 @@ class ClusterState {
   std::vector<Queue> queues_;
   std::vector<QueueId> live_queues_;
   std::map<std::string, QueueId, std::less<>> queue_ids_;
+  std::map<std::string, QuotaSpec, std::less<>> quotas_;
   std::map<ClassSpec, ClassId> class_ids_;
   std::vector<const ClassSpec*> classes_;  // into class_ids_, whose nodes never move
 

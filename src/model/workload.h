@@ -140,6 +140,7 @@ struct JobSpec {
   std::vector<SubGroupPolicy> sub_groups;
   Time created{};
   JobPhase phase = JobPhase::kPending;
+  std::optional<Duration> sla_waiting_time;  // annotation sla-waiting-time; above 0
 };
 
 // Tasks counted by status, and what follows from the counts.
@@ -197,6 +198,13 @@ struct Job {
 // Limits for the resources that are named, 0 included.
 using ResourceLimits = std::map<ResourceId, Amount>;
 
+// What a namespace may have in all: a ResourceQuota.
+struct QuotaSpec {
+  std::string name;  // "namespace/quota"
+  ResourceLimits hard;
+  Resources used;
+};
+
 struct QueueSpec {
   std::string name;
   std::string uid;
@@ -209,6 +217,9 @@ struct QueueSpec {
   ResourceLimits deserved;
   std::string parent;
   Time created{};
+  std::string state = "Open";     // the word; `open` is what counts
+  std::string hierarchy;          // annotation volcano.sh/hierarchy: "root/a/b", "" if none
+  std::string hierarchy_weights;  // annotation volcano.sh/hierarchy-weights: "1/2/8", "" if none
 };
 
 struct Queue {
