@@ -272,7 +272,7 @@ Result<SchedulerConf> ParseSchedulerConf(const objects::Source& source) {
   objects::ReadLog log;
   SchedulerConf conf = Reader(log).Read(Cursor(document.root(), log));
   if (!log.error.empty()) return Fail(Code::kInvalidArgument, used.name + ": " + log.error);
-  for (std::string& warning : conf.warnings) warning = used.name + ": " + warning;
+  for (std::string& warning : conf.warnings) warning.insert(0, used.name + ": ");
   return conf;
 }
 

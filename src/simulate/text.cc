@@ -74,7 +74,7 @@ void TextTable::AddRow(std::vector<Cell> cells) {
   rows_.push_back({std::move(cells), ""});
 }
 
-void TextTable::AddText(std::string lines) {
+void TextTable::AddText(std::string_view lines) {
   CHECK(!rows_.empty());
   rows_.back().below += lines;
 }

@@ -45,7 +45,7 @@ class TextTable {
   void AddRow(std::vector<Cell> cells);
   // Free text below the last row, such as the sentence that belongs to it: lines that end in
   // newlines.
-  void AddText(std::string lines);
+  void AddText(std::string_view lines);
   [[nodiscard]] std::string Render(const TextStyle& style) const;
 
  private:
