@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +41,44 @@ void UnifyGroupAnnotations(objects::ObjectSet& objects) {
     pod.meta.annotations.insert_or_assign(std::string(objects::kGroupNameAnnotation),
                                           group.substr(group.find('/') + 1));
   }
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+Names GroupNames(const objects::ObjectSet& objects) {
+  Names names;
+  for (const objects::PodGroup& group : objects.pod_groups) {
+    names.insert(objects::NamespacedName(group.meta));
+  }
+  return names;
+}
+
+// The PodGroup of a pod that has a node was admitted long ago; it must not ask its queue again for
+// what the pod holds.
+void AdmitGroupsOfPlacedPods(const Names& made, objects::ObjectSet& objects) {
+  std::map<std::string, objects::PodGroupPhase> phases;
+  for (const objects::Pod& pod : objects.pods) {
+    if (pod.spec.node_name.empty()) continue;
+    const TaskStatus status = StatusOf(pod);
+    const bool over = status == TaskStatus::kSucceeded || status == TaskStatus::kFailed;
+    phases[GroupOf(pod)] =
+        over ? objects::PodGroupPhase::kCompleted : objects::PodGroupPhase::kRunning;
+  }
+  for (objects::PodGroup& group : objects.pod_groups) {
+    const std::string name = objects::NamespacedName(group.meta);
+    const auto it = phases.find(name);
+    if (it != phases.end() && made.contains(name)) group.phase = it->second;
+  }
+}
+
+// Gives lone pods their PodGroups and returns the names of these.
+Result<Names> AddPodGroups(objects::ObjectSet& objects) {
+  const Names given = GroupNames(objects);
+  TRY(objects::AddDefaultPodGroups(objects, IsOurs));
+  Names made = GroupNames(objects);
+  std::erase_if(made, [&](const std::string& name) { return given.contains(name); });
+  AdmitGroupsOfPlacedPods(made, objects);
+  return made;
 }
 
 // Which PodGroup is a Job's: the one its controller makes, or one of the Job's own name.
@@ -95,7 +134,7 @@ Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects) {
   cluster.latest = LatestTime(objects);
   UnifyGroupAnnotations(objects);
   TRY(objects::ExpandJobs(objects));
-  TRY(objects::AddDefaultPodGroups(objects, IsOurs));
+  TRY_ASSIGN(cluster.made_groups, AddPodGroups(objects));
   cluster.group_of_job = GroupsOfJobs(objects);
   cluster.state = std::make_unique<ClusterState>();
   TRY_ASSIGN(cluster.load, LoadCluster(objects, IsOurs, *cluster.state));

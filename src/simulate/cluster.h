@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct SimulatedCluster {
   std::unique_ptr<ClusterState> state;
   LoadReport load;
   Time latest{};  // the latest time found in the objects: the clock of the run
+  // PodGroups made for lone pods, by "ns/podgroup": they belong to their pod and go with it.
+  std::set<std::string, std::less<>> made_groups;
   // "ns/job" -> "ns/podgroup", so that people may name the Job they wrote.
   std::map<std::string, std::string, std::less<>> group_of_job;
 };

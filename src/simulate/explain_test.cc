@@ -17,6 +17,12 @@ SimulationResult OneJob(SimulationResult::Job job) {
   return result;
 }
 
+SimulationResult::Job Running() {
+  SimulationResult::Job job;
+  job.phase = "Running";
+  return job;
+}
+
 TEST(Explain, BeginsWithTheVerdict) {
   EXPECT_THAT(ExplainJob(OneJob({.phase = "Inqueue",
                                  .allocated_hypernode = "",
@@ -52,7 +58,7 @@ TEST(Explain, TellsTheLastCycleThatLookedAtTheJob) {
   trace.Record(RejectRecord{"ns/pg", "ns/p", "n1", "predicates", "taint"});
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""});
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/other", "ns/q", "n0", ""});
-  EXPECT_THAT(ExplainJob(OneJob({.phase = "Running"}), trace, "ns/pg"),
+  EXPECT_THAT(ExplainJob(OneJob(Running()), trace, "ns/pg"),
               ElementsAre("ns/pg is Running.",
                           "  the search began at top",
                           "    tier 1: ruled out: s0, s1: small",
@@ -76,7 +82,7 @@ TEST(Explain, ManyNamesAreCutShort) {
   GradientRecord record{"ns/pg", "", "top", {{1, {}, {}}}};
   for (char c = 'a'; c <= 'i'; ++c) record.tiers[0].eligible.emplace_back(1, c);
   trace.Record(record);
-  EXPECT_THAT(ExplainJob(OneJob({.phase = "Running"}), trace, "ns/pg").back(),
+  EXPECT_THAT(ExplainJob(OneJob(Running()), trace, "ns/pg").back(),
               StartsWith("    tier 1: open: a, b, c, d, e, f and 3 more"));
 }
 

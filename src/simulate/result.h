@@ -8,8 +8,16 @@
 
 namespace strata {
 
-// What `strata simulate -o json` prints, as values; shared/spec/interfaces.md section 1 has the
-// meaning of every field. Everything but `timings` is a function of the input.
+// Milliseconds, summed over the cycles.
+struct SimulationTimings {
+  double load_ms = 0;
+  double open_ms = 0;
+  double actions_ms = 0;
+  double close_ms = 0;
+};
+
+// What `strata simulate -o json` prints, as values, under the same names. Everything but `timings` is
+// a function of the input.
 struct SimulationResult {
   struct Job {
     std::string phase;
@@ -32,12 +40,7 @@ struct SimulationResult {
 
     auto operator<=>(const Warning&) const = default;
   };
-  struct Timings {
-    double load_ms = 0;
-    double open_ms = 0;
-    double actions_ms = 0;
-    double close_ms = 0;
-  };
+  using Timings = SimulationTimings;
 
   std::map<std::string, std::string> binds;      // "ns/pod" -> node, of the whole run
   std::map<std::string, std::string> pipelined;  // likewise, of the last cycle

@@ -21,7 +21,10 @@ double Millis(std::chrono::nanoseconds time) {
 class Run {
  public:
   Run(SimulatedCluster& cluster, const SimulationOptions& options)
-      : state_(*cluster.state), load_(cluster.load), options_(options) {
+      : state_(*cluster.state),
+        load_(cluster.load),
+        made_groups_(cluster.made_groups),
+        options_(options) {
     now_ = options.now.value_or(cluster.latest);
     if (options.stopwatch) result_.timings.emplace();
   }
@@ -32,6 +35,7 @@ class Run {
       ++result_.cycles;
       const CycleResult cycle = OneCycle(scheduler);
       const bool decided = Note(cycle);
+      if (result_.cycles == limit) break;  // nothing comes between the last cycle and the end
       const bool moved = Advance(cycle);
       if (!options_.cycles && !decided && !moved) break;
     }
@@ -85,9 +89,17 @@ class Run {
     }
     std::set<TaskId> gone(cycle.evicted.begin(), cycle.evicted.end());
     gone.insert(load_.terminating.begin(), load_.terminating.end());
-    for (const TaskId task : gone) state_.RemoveTask(task);
+    for (const TaskId task : gone) Remove(task);
     load_.terminating.clear();
     return !cycle.binds.empty() || !gone.empty();
+  }
+
+  // A PodGroup made for a lone pod is owned by it.
+  void Remove(TaskId task) {
+    const JobId job = state_.task(task).job;
+    state_.RemoveTask(task);
+    if (!job.valid() || state_.job(job).counts.Total() > 0) return;
+    if (made_groups_.contains(state_.job(job).spec.name)) state_.RemoveJob(job);
   }
 
   void Summarise() {
@@ -150,6 +162,7 @@ class Run {
 
   ClusterState& state_;
   LoadReport& load_;
+  const std::set<std::string, std::less<>>& made_groups_;
   const SimulationOptions& options_;
   Time now_{};
   std::map<JobId, Refusal> verdicts_;  // of the last cycle

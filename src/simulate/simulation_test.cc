@@ -74,6 +74,34 @@ TEST(Simulation, ATerminatingPodHoldsItsRoomForOneCycle) {
   EXPECT_THAT(all.result.pipelined, IsEmpty());
 }
 
+TEST(Simulation, ThePodGroupOfALonePodGoesWithIt) {
+  std::string ours = kTerminating;
+  ours.replace(ours.find("other"), 5, "volcano");
+  const auto used_on_node0 = [](const Outcome& run) {
+    return run.cluster.state->Used(*run.cluster.state->FindNode("node0"))[kCpu.index()];
+  };
+  SimulationOptions options;
+  options.cycles = 1;
+  const Outcome first = Simulate(EightNodes("cpu: 1") + ours, options);
+  EXPECT_THAT(first.result.jobs, ElementsAre(Key("default/podgroup-old")));
+  EXPECT_EQ(used_on_node0(first), 1000);
+  const Outcome all = Simulate(EightNodes("cpu: 1") + ours);
+  EXPECT_THAT(all.result.jobs, IsEmpty());
+  EXPECT_EQ(used_on_node0(all), 0);
+}
+
+TEST(Simulation, APodThatRunsDoesNotAskItsQueueAgain) {
+  const std::string running =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+      "spec: {nodeName: node0, containers: [{name: c, image: i, resources: {requests: {cpu: "
+      "1}}}]}\n"
+      "status: {phase: Running}\n---\n";
+  const Outcome run = Simulate(EightNodes("cpu: 1") + running + GangOf("t", 7, "cpu: 1", ""));
+  EXPECT_THAT(run.result.binds, SizeIs(7));
+  EXPECT_EQ(run.result.jobs.at("default/podgroup-p").phase, "Running");
+  EXPECT_EQ(run.result.cycles, 3);
+}
+
 TEST(Simulation, PodsWithoutTheirPodGroupAreSaidToWaitForIt) {
   const Outcome run = Simulate(
       EightNodes("cpu: 1") +
