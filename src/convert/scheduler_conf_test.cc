@@ -93,8 +93,10 @@ TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
               StartsWith("s.conf: actions: unknown action \"jump\" (known: "));
   EXPECT_EQ(
       ErrorOf(Plugins("  - name: ganng\n")),
-      "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, conformance, "
-      "gang, network-topology-aware, nodeorder, predicates, priority, proportion)");
+      "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
+      "conformance, "
+      "drf, gang, network-topology-aware, nodeorder, overcommit, predicates, priority, proportion, "
+      "resourcequota, sla)");
   EXPECT_THAT(ErrorOf("actions: allocate\nconfigurations: [{name: jump}]\n"),
               StartsWith("s.conf: configurations[0].name: unknown action \"jump\""));
 }

@@ -5,13 +5,18 @@
 
 #include "base/check.h"
 #include "sched/plugins/binpack.h"
+#include "sched/plugins/capacity.h"
 #include "sched/plugins/conformance.h"
+#include "sched/plugins/drf.h"
 #include "sched/plugins/gang.h"
 #include "sched/plugins/network_topology_aware.h"
 #include "sched/plugins/nodeorder.h"
+#include "sched/plugins/overcommit.h"
 #include "sched/plugins/predicates.h"
 #include "sched/plugins/priority.h"
 #include "sched/plugins/proportion.h"
+#include "sched/plugins/resourcequota.h"
+#include "sched/plugins/sla.h"
 
 namespace strata {
 namespace {
@@ -24,29 +29,29 @@ struct Entry {
 constexpr std::array kPlugins = {
     // ascending by name
     Entry{"binpack", MakeBinpack},
+    Entry{"capacity", MakeCapacity},
     Entry{"conformance", MakeConformance},
+    Entry{"drf", MakeDrf},
     Entry{"gang", MakeGang},
     Entry{"network-topology-aware", MakeNetworkTopologyAware},
     Entry{"nodeorder", MakeNodeorder},
+    Entry{"overcommit", MakeOvercommit},
     Entry{"predicates", MakePredicates},
     Entry{"priority", MakePriority},
     Entry{"proportion", MakeProportion},
+    Entry{"resourcequota", MakeResourcequota},
+    Entry{"sla", MakeSla},
 };
 
-constexpr std::array<std::string_view, 16> kVolcanoPlugins = {
-    "capacity",
+constexpr std::array<std::string_view, 11> kVolcanoPlugins = {
     "cdp",
     "deviceshare",
-    "drf",
     "extender",
     "nodegroup",
     "numa-aware",
-    "overcommit",
     "pdb",
     "rescheduling",
     "resource-strategy-fit",
-    "resourcequota",
-    "sla",
     "task-topology",
     "tdm",
     "usage",

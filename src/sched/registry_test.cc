@@ -38,10 +38,10 @@ TEST(Registry, EveryPluginWarnsOfAnArgumentNobodyReads) {
 }
 
 TEST(Registry, TellsVolcanosOtherPluginsFromNamesNobodyKnows) {
-  EXPECT_TRUE(IsVolcanoPlugin("drf"));
-  EXPECT_TRUE(IsVolcanoPlugin("overcommit"));
+  EXPECT_TRUE(IsVolcanoPlugin("usage"));
+  EXPECT_TRUE(IsVolcanoPlugin("tdm"));
   EXPECT_FALSE(IsVolcanoPlugin("gnag"));
-  EXPECT_FALSE(IsPlugin("drf"));
+  EXPECT_FALSE(IsPlugin("tdm"));
   for (const std::string_view name : PluginNames()) EXPECT_FALSE(IsVolcanoPlugin(name)) << name;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
+#include "sched/plugins/queue_rules.h"
 #include "sched/verdict.h"
 
 namespace strata {
@@ -58,10 +59,8 @@ class Allocation {
   void Collect() {
     const bool admission = session_.HasAction("enqueue");
     for (const JobId id : session_.state().jobs()) {
-      if (session_.state().job(id).phase == JobPhase::kPending) {
-        if (admission) continue;
-        if (session_.state().job(id).queue.valid()) session_.SetPhase(id, JobPhase::kInqueue);
-      }
+      const bool outside = session_.state().job(id).phase == JobPhase::kPending;
+      if (outside && (admission || !Admit(id))) continue;
       Worksheet worksheet(session_, id);
       auto refusal = Unfit(session_, id);
       if (!refusal && worksheet.empty()) refusal = ExplainGates(session_, id);
@@ -70,6 +69,18 @@ class Allocation {
       worksheets_.emplace(id, std::move(worksheet));
       queues_.Add(id);
     }
+  }
+
+  // Lets the job in where no other action does; false when its queue is not open.
+  bool Admit(JobId id) {
+    const Job& job = session_.state().job(id);
+    if (!job.queue.valid()) return true;  // said below
+    if (auto closed = RefuseIfClosedTo(session_.state(), job)) {
+      session_.SetVerdict(id, std::move(*closed));
+      return false;
+    }
+    session_.SetPhase(id, JobPhase::kInqueue);
+    return true;
   }
 
   // True when the job got something and has tasks left: it comes again after others had their turn.

@@ -2,6 +2,7 @@
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
+#include "sched/plugins/queue_rules.h"
 #include "sched/verdict.h"
 
 namespace strata {
@@ -11,6 +12,7 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
   // A job that asks for a topology nobody can look up would only wait in its queue for nothing.
   if (auto refusal = session.ImpossibleTopology(id)) return refusal;
   const Job& job = session.state().job(id);
+  if (auto closed = RefuseIfClosedTo(session.state(), job)) return closed;
   const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
   if (!job.spec.min_resources || runs) return std::nullopt;
   return session.NotEnqueueable(job);

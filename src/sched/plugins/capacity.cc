@@ -1,0 +1,231 @@
+#include "sched/plugins/capacity.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/amount_format.h"
+#include "sched/plugins/argument_rules.h"
+#include "sched/plugins/capacity_tree.h"
+#include "sched/plugins/queue_rules.h"
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kReclaimLevelKey = "ancestorReclaimLevel";
+constexpr std::string_view kDraKey = "capacity.DynamicResourceAllocationEnable";
+constexpr std::string_view kDraCapacityKey = "capacity.DRAConsumableCapacityEnable";
+
+// What counts as had by a queue: what it holds, or also what jobs it let in were promised.
+enum class Count : std::uint8_t { kHeld, kHeldAndPromised };
+
+class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, public JobGatePoint {
+ public:
+  explicit Capacity(CapacityTree::Shape shape) : shape_(shape) {}
+
+  void Open(const ClusterState& state, Time now) override;
+  [[nodiscard]] int CompareQueues(const Queue& a, const Queue& b) const override;
+  [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
+                                                 const Resources& request) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  void OnEnqueued(const Job& job) override;
+
+ private:
+  // Promised to jobs that have entered, less what jobs hold beyond their minimum; of the queue and
+  // all below it.
+  void AddPromise(const Job& job);
+  [[nodiscard]] double TakenBy(std::size_t index, ResourceId resource, Count count) const;
+  // What the siblings of `index` are guaranteed and do not have.
+  [[nodiscard]] double KeptFree(std::size_t index, ResourceId resource, Count count) const;
+  [[nodiscard]] int CompareShares(std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
+  [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
+                                                    const Resources& asked,
+                                                    Count count) const;
+
+  CapacityTree::Shape shape_;
+  const ClusterState* state_ = nullptr;
+  CapacityTree tree_;
+  std::vector<Amounts> promised_;  // by index in the tree
+};
+
+void Capacity::Open(const ClusterState& state, Time /*now*/) {
+  state_ = &state;
+  tree_ = CapacityTree(state, shape_);
+  promised_.assign(tree_.queues().size(), Amounts(state.resource_names().size(), 0.0));
+  for (const JobId id : state.jobs()) {
+    const Job& job = state.job(id);
+    const auto index = tree_.Find(job.queue);
+    if (!index) continue;
+    if (HoldsPromise(job)) AddPromise(job);
+    Amounts elastic(state.resource_names().size(), 0.0);
+    AddElastic(job, elastic);
+    for (double& amount : elastic) amount = -amount;
+    for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], elastic);
+  }
+}
+
+void Capacity::AddPromise(const Job& job) {
+  const auto index = tree_.Find(job.queue);
+  if (!index) return;
+  const Amounts promised = PromisedTo(*state_, job);
+  for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], promised);
+}
+
+double Capacity::TakenBy(std::size_t index, ResourceId resource, Count count) const {
+  const double held = tree_.Allocated(*state_, index, resource);
+  return count == Count::kHeld ? held : held + At(promised_[index], resource);
+}
+
+double Capacity::KeptFree(std::size_t index, ResourceId resource, Count count) const {
+  const std::vector<std::size_t>& path = tree_.at(index).path;
+  if (path.size() < 2) return 0;
+  double kept = 0;
+  for (const std::size_t sibling : tree_.at(path[1]).children) {
+    const double guarantee = At(tree_.at(sibling).guarantee, resource);
+    if (sibling == index || guarantee <= 0) continue;
+    kept += std::max(guarantee - TakenBy(sibling, resource, count), 0.0);
+  }
+  return kept;
+}
+
+int Capacity::CompareShares(std::size_t a, std::size_t b) const {
+  const double a_share = tree_.ShareOf(*state_, a);
+  const double b_share = tree_.ShareOf(*state_, b);
+  if (a_share != b_share) return a_share < b_share ? -1 : 1;
+  const bool a_deserves = tree_.at(a).Deserves();
+  if (a_deserves == tree_.at(b).Deserves()) return 0;
+  return a_deserves ? -1 : 1;
+}
+
+int Capacity::CompareQueues(const Queue& a, const Queue& b) const {
+  if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority ? -1 : 1;
+  const auto left = state_->FindQueue(a.spec.name);
+  const auto right = state_->FindQueue(b.spec.name);
+  const auto a_index = left ? tree_.Find(*left) : std::nullopt;
+  const auto b_index = right ? tree_.Find(*right) : std::nullopt;
+  if (!a_index || !b_index || *a_index == *b_index) return 0;
+  const CapacityQueue& a_queue = tree_.at(*a_index);
+  const CapacityQueue& b_queue = tree_.at(*b_index);
+  if (a_queue.children.empty() != b_queue.children.empty()) {
+    return a_queue.children.empty() ? -1 : 1;
+  }
+  // Queues that hang in the air get nothing; they come last.
+  const bool a_hangs = shape_ == CapacityTree::Shape::kHierarchical && a_queue.path.size() == 1;
+  const bool b_hangs = shape_ == CapacityTree::Shape::kHierarchical && b_queue.path.size() == 1;
+  if (a_hangs != b_hangs) return a_hangs ? 1 : -1;
+  if (!a_queue.children.empty() || a_hangs) return CompareShares(*a_index, *b_index);
+  auto a_at = a_queue.path.rbegin();
+  auto b_at = b_queue.path.rbegin();
+  while (*a_at == *b_at) {  // a leaf is nobody's ancestor, so the ways part
+    ++a_at;
+    ++b_at;
+  }
+  if (const int order = CompareShares(*a_at, *b_at); order != 0) return order;
+  if (*a_at == *a_index && *b_at == *b_index) return 0;
+  // Equal branches stay apart, or their queues would have no order at all.
+  const QueueSpec& a_branch = state_->queue(tree_.at(*a_at).queue).spec;
+  const QueueSpec& b_branch = state_->queue(tree_.at(*b_at).queue).spec;
+  const auto key = [](const QueueSpec& spec) {
+    return std::tie(spec.created, spec.uid, spec.name);
+  };
+  return key(a_branch) < key(b_branch) ? -1 : 1;
+}
+
+std::optional<Refusal> Capacity::RefuseAnything(std::size_t index) const {
+  const CapacityQueue& queue = tree_.at(index);
+  for (const std::size_t above : queue.path) {
+    const QueueId id = tree_.at(above).queue;
+    if (!id.valid()) continue;
+    auto closed = RefuseIfClosed(state_->queue(id));
+    if (!closed) continue;
+    if (above != index) closed->message += fmt::format(", so queue {} is not", queue.name);
+    return closed;
+  }
+  return queue.fault;
+}
+
+std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
+                                              const Resources& asked,
+                                              Count count) const {
+  const ResourceNames& names = state_->resource_names();
+  std::optional<std::size_t> side;  // the child of `at` on the way to `index`
+  for (const std::size_t at : tree_.at(index).path) {
+    const auto kept = [&](ResourceId resource) {
+      if (!side) return 0.0;
+      const double after =
+          TakenBy(*side, resource, count) + static_cast<double>(asked.Get(resource));
+      const double own = At(tree_.at(*side).guarantee, resource);
+      return after <= own + ToleranceOf(resource) ? 0.0 : KeptFree(*side, resource, count);
+    };
+    const auto limit = [&](ResourceId resource) {
+      return At(tree_.at(at).real_capability, resource);
+    };
+    const auto exceeded = FirstExceeded(names, asked, [&](ResourceId resource) {
+      return limit(resource) - TakenBy(at, resource, count) - kept(resource);
+    });
+    if (exceeded) {
+      const std::string& name = names.name(*exceeded);
+      const double free = kept(*exceeded);
+      return Refusal{
+          "QueueQuotaExceeded",
+          fmt::format("queue {}: {} asked for, {} in use{}{}, its limit is {}",
+                      tree_.at(at).name,
+                      FormatAmount(name, asked.Get(*exceeded)),
+                      FormatNumber(name, ToAmount(TakenBy(at, *exceeded, count))),
+                      count == Count::kHeld ? "" : " or promised",
+                      free > 0 ? fmt::format(", {} kept free for guarantees of other queues",
+                                             FormatNumber(name, ToAmount(free)))
+                               : std::string(),
+                      FormatNumber(name, ToAmount(limit(*exceeded))))};
+    }
+    side = at;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Capacity::Exhausted(QueueId id, const Resources& request) const {
+  const auto index = tree_.Find(id);
+  if (!index) return std::nullopt;
+  if (auto refusal = RefuseAnything(*index)) return refusal;
+  return RefuseAmount(*index, request, Count::kHeld);
+}
+
+Ballot Capacity::Enqueueable(const Job& job) const {
+  const auto index = tree_.Find(job.queue);
+  if (!index) return {};  // there is no queue to have an opinion about
+  auto refusal = RefuseAnything(*index);
+  if (!refusal && job.spec.min_resources) {
+    refusal = RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised);
+  }
+  if (!refusal) return {Vote::kPermit, {}};
+  return {Vote::kReject, std::move(*refusal)};
+}
+
+void Capacity::OnEnqueued(const Job& job) {
+  AddPromise(job);
+}
+
+}  // namespace
+
+Result<MadePlugin> MakeCapacity(const PluginConfig& config, ResourceNames& /*resources*/) {
+  TRY(config.arguments.Int(kReclaimLevelKey, 0));
+  std::vector<std::string> warnings =
+      WarnOfUnknown(config, {kReclaimLevelKey, kDraKey, kDraCapacityKey});
+  for (const std::string_view key : {kDraKey, kDraCapacityKey}) {
+    TRY_ASSIGN(const bool enabled, config.arguments.Bool(key, false));
+    if (enabled) {
+      warnings.push_back(
+          ArgumentWarning(config.name, key, "quotas of device classes are not built, ignored"));
+    }
+  }
+  const auto shape = config.Enabled("enableHierarchy") ? CapacityTree::Shape::kHierarchical
+                                                       : CapacityTree::Shape::kFlat;
+  return MadePlugin{.plugin = std::make_unique<Capacity>(shape), .warnings = std::move(warnings)};
+}
+
+}  // namespace strata
