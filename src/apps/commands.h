@@ -7,5 +7,6 @@ namespace strata {
 
 [[nodiscard]] int RunSimulate(const SimulateFlags& flags);
 [[nodiscard]] int RunTopology(const TopologyFlags& flags);
+[[nodiscard]] int RunQueueList(const QueueListFlags& flags);
 
 }  // namespace strata

@@ -19,6 +19,7 @@ constexpr const char* kMainFooter = R"(
 Examples:
   strata simulate -f examples/training          where every pod goes, and why
   strata topology -f examples/training          the network, what is used and what is free
+  strata queue list -f examples/training        the queues, what they have and may have
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -34,6 +35,11 @@ Examples:
   strata topology -f cluster.yaml
   strata topology -f . --pod cpu=8,nvidia.com/gpu=8
   strata topology -f . --as-given -o json)";
+
+constexpr const char* kQueueListFooter = R"(
+Examples:
+  strata queue list -f cluster.yaml
+  strata queue list -f . --scheduler-conf volcano-scheduler.conf -o json)";
 
 // Turns a Result into what CLI11 wants of a check: the message, "" when all is well.
 template <typename T>
@@ -56,6 +62,7 @@ struct Typed {
   std::string pod;
   SimulateFlags simulate;
   TopologyFlags topology;
+  QueueListFlags queue_list;
 };
 
 void AddInputFlags(CLI::App& command, Typed& typed) {
@@ -133,11 +140,39 @@ void AddTopology(CLI::App& app, Typed& typed) {
   AddOutputFlag(command, typed, {"table", "json"});
 }
 
+void AddQueue(CLI::App& app, Typed& typed) {
+  CLI::App& queue = *app.add_subcommand("queue", "What the queues have, deserve and wait for");
+  queue.require_subcommand(1);
+  CLI::App& list = *queue.add_subcommand(
+      "list", "Show the queues, their shares, and why a job is not let in, once pods are placed");
+  list.footer(kQueueListFooter);
+  AddInputFlags(list, typed);
+  AddOutputFlag(list, typed, {"table", "json"});
+}
+
+// The subcommand that was named, null if none was.
+const CLI::App* Chosen(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? nullptr : chosen.front();
+}
+
 // The command that was being read when something went wrong: "strata simulate".
 std::string CommandName(const CLI::App& app) {
   std::string name = "strata";
-  for (const CLI::App* command : app.get_subcommands()) name += " " + command->get_name();
+  for (const CLI::App* command = Chosen(app); command != nullptr; command = Chosen(*command)) {
+    name += " " + command->get_name();
+  }
   return name;
+}
+
+std::string HelpOf(const CLI::App& app) {
+  std::string before;
+  const CLI::App* last = &app;
+  for (const CLI::App* command = Chosen(app); command != nullptr; command = Chosen(*command)) {
+    before += (before.empty() ? "" : " ") + last->get_name();
+    last = command;
+  }
+  return last->help(before);
 }
 
 // One line, with the next step.
@@ -156,11 +191,11 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
   if (chosen.empty() && !extras.empty()) {
     const bool flag = extras.front().starts_with("-");
     return Usage(app,
-                 fmt::format("unknown {} \"{}\", want simulate, topology or version",
+                 fmt::format("unknown {} \"{}\", want simulate, topology, queue or version",
                              flag ? "flag" : "command",
                              extras.front()));
   }
-  if (chosen.empty()) return Usage(app, "want a command: simulate, topology or version");
+  if (chosen.empty()) return Usage(app, "want a command: simulate, topology, queue or version");
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
     return Usage(app, fmt::format("unknown {} \"{}\"", flag ? "flag" : "argument", extras.front()));
@@ -184,13 +219,12 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   Typed typed;
   AddSimulate(app, typed);
   AddTopology(app, typed);
+  AddQueue(app, typed);
   app.add_subcommand("version", "Print the version");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    return JustPrint{.text = chosen.empty() ? app.help() : chosen.front()->help("strata"),
-                     .exit_code = 0};
+    return JustPrint{.text = HelpOf(app), .exit_code = 0};
   } catch (const CLI::CallForVersion& version) {
     return JustPrint{.text = std::string(version.what()) + "\n", .exit_code = 0};
   } catch (const CLI::ParseError& error) {
@@ -204,6 +238,10 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
     Finish(typed, typed.topology.input, typed.topology.output);
     if (!typed.pod.empty()) typed.topology.pod = ParsePodShape(typed.pod).value();
     return typed.topology;
+  }
+  if (app.got_subcommand("queue")) {
+    Finish(typed, typed.queue_list.input, typed.queue_list.output);
+    return typed.queue_list;
   }
   return JustPrint{.text = "strata " STRATA_VERSION "\n", .exit_code = 0};
 }

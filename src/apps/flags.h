@@ -37,13 +37,18 @@ struct TopologyFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+struct QueueListFlags {
+  InputFlags input;
+  OutputFormat output = OutputFormat::kTable;
+};
+
 // Nothing to run: text to print (help, version) or one line of bad usage, and the exit status.
 struct JustPrint {
   std::string text;
   int exit_code = 0;  // 0: to standard output; 2: bad usage, to standard error
 };
 
-using Invocation = std::variant<JustPrint, SimulateFlags, TopologyFlags>;
+using Invocation = std::variant<JustPrint, SimulateFlags, TopologyFlags, QueueListFlags>;
 
 [[nodiscard]] Invocation ParseCommandLine(int argc, const char* const* argv);
 

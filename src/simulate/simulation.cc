@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sched/plugins/resourcequota.h"
 #include "sched/scheduler.h"
 
 namespace strata {
@@ -33,7 +34,9 @@ class Run {
     const std::int32_t limit = options_.cycles.value_or(kMaxCycles);
     for (result_.cycles = 0; result_.cycles < limit;) {
       ++result_.cycles;
+      const std::vector<JobId> outside = JobsOutside();
       const CycleResult cycle = OneCycle(scheduler);
+      ChargeQuotas(outside);
       const bool decided = Note(cycle);
       if (result_.cycles == limit) break;  // nothing comes between the last cycle and the end
       const bool moved = Advance(cycle);
@@ -44,6 +47,25 @@ class Run {
   }
 
  private:
+  // Jobs that have not been let in and ask for something.
+  [[nodiscard]] std::vector<JobId> JobsOutside() const {
+    std::vector<JobId> outside;
+    for (const JobId id : state_.jobs()) {
+      const Job& job = state_.job(id);
+      if (job.phase == JobPhase::kPending && job.spec.min_resources) outside.push_back(id);
+    }
+    return outside;
+  }
+
+  // The pods of a job that was let in are made now, and the quota controller counts them.
+  void ChargeQuotas(const std::vector<JobId>& outside) {
+    for (const JobId id : outside) {
+      const Job& job = state_.job(id);
+      if (job.phase == JobPhase::kPending) continue;
+      state_.ChargeQuotas(NamespaceOf(job.spec), QuotaRequest(job.spec));
+    }
+  }
+
   CycleResult OneCycle(Scheduler& scheduler) {
     if (options_.on_cycle) options_.on_cycle(result_.cycles);
     if (options_.trace != nullptr) options_.trace->BeginCycle(result_.cycles);

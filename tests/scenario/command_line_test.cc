@@ -46,13 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
     Lines,
     BadUsage,
     testing::Values(
-        UsageCase{"nothing",
-                  {},
-                  "strata: want a command: simulate, topology or version (see strata --help)"},
-        UsageCase{"command",
-                  {"simulat"},
-                  "strata: unknown command \"simulat\", want simulate, topology or version (see "
-                  "strata --help)"},
+        UsageCase{
+            "nothing",
+            {},
+            "strata: want a command: simulate, topology, queue or version (see strata --help)"},
+        UsageCase{
+            "command",
+            {"simulat"},
+            "strata: unknown command \"simulat\", want simulate, topology, queue or version (see "
+            "strata --help)"},
         UsageCase{"flag",
                   {"simulate", "-f", ".", "--cycle", "3"},
                   "strata simulate: unknown flag \"--cycle\" (see strata simulate --help)"},
@@ -82,6 +84,10 @@ INSTANTIATE_TEST_SUITE_P(
             {"topology", "-f", ".", "--pod", "8"},
             "strata topology: --pod: \"8\": want NAME=AMOUNT, as in cpu=8,nvidia.com/gpu=8 (see "
             "strata topology --help)"},
+        UsageCase{"queue_format",
+                  {"queue", "list", "-f", ".", "-o", "yaml"},
+                  "strata queue list: --output: unknown format \"yaml\" (want table|json) (see "
+                  "strata queue list --help)"},
         UsageCase{"explain",
                   {"simulate", "-f", ".", "--explain", "train"},
                   "strata simulate: --explain: \"train\": want NAMESPACE/JOB (see strata simulate "
@@ -89,8 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--help"}, {"simulate", "--help"}, {"topology", "--help"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"simulate", "--help"},
+                                                    {"topology", "--help"},
+                                                    {"queue", "list", "--help"}}) {
     const RunOutput run = Strata(arguments);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");
@@ -123,6 +131,29 @@ TEST(CommandLine, TheTableShowsWhereEveryPodWent) {
   EXPECT_THAT(run.out, HasSubstr("4 pods bound; 0 of 1 job not placed; 3 cycles."));
   EXPECT_THAT(run.out, testing::Not(HasSubstr("\x1b["))) << "colours belong on a terminal";
   EXPECT_THAT(run.err, IsEmpty());
+}
+
+TEST(CommandLine, QueueListShowsWhatQueuesHaveAndWhyJobsWait) {
+  const RunOutput run = Strata({"queue", "list", "-f", Examples() + "/hard-pending"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("QUEUE    STATE  PARENT"));
+  EXPECT_THAT(run.out, HasSubstr("TopologyUnsatisfied"));
+  EXPECT_THAT(run.out, EndsWith("\nShares by proportion.\n"));
+}
+
+// Cases with a file queues.txt hold the whole of `strata queue list -o json` in it.
+TEST(CommandLine, QueueListPrintsTheSharesOfTheCases) {
+  for (const std::filesystem::path& folder : CasesOf("cases")) {
+    const std::filesystem::path expected = folder / "queues.txt";
+    if (!std::filesystem::exists(expected)) continue;
+    std::vector<std::string> command = CommandOf(folder);
+    command.front() = "queue";
+    command.insert(command.begin() + 1, "list");
+    const RunOutput run = RunStrata(folder, command);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    if (UpdatesGoldens()) WriteFile(expected, run.out);
+    EXPECT_EQ(run.out, ReadFile(expected)) << "in " << folder;
+  }
 }
 
 TEST(CommandLine, YamlHoldsWhatJsonHolds) {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cluster_state.h"
+#include "sched/config.h"
+#include "sched/plugins/queue_shares.h"
+#include "simulate/result.h"
+
+namespace strata {
+
+// The queues with what they have and may have: what `strata queue list` shows.
+struct QueueReport {
+  struct Waiting {
+    std::string job;  // "ns/podgroup"
+    std::string phase;
+    std::string reason;
+    std::string message;
+  };
+  struct Row {
+    std::string name;
+    std::string state;   // Open, Closed, Closing, Unknown
+    std::string parent;  // "" for the root
+    std::int32_t weight = 1;
+    std::int32_t priority = 0;
+    // Amounts are by ResourceId, in the unit of each resource. Under a hierarchy they count all
+    // that is below the queue.
+    Amounts allocated;
+    Amounts request;  // allocated, and asked for by pending pods
+    Amounts guarantee;
+    ResourceLimits capability;  // as the queue's spec has it
+    // By the plugin that divides the cluster; none when there is none, or it leaves the queue out.
+    std::optional<Amounts> deserved;
+    std::optional<Amounts> real_capability;  // infinite where it is not limited
+    std::optional<double> share;
+    std::size_t jobs = 0;
+    std::vector<Waiting> waiting;  // ascending by name
+  };
+
+  std::string plugin;  // "proportion", "capacity", or "" when neither is configured
+  bool hierarchical = false;
+  std::vector<Row> rows;           // ascending by name
+  std::vector<Waiting> elsewhere;  // jobs whose queue does not exist
+};
+
+// Shares are those of this moment, as the plugin of `config` works them out (of both, the one that
+// is listed first). `result` says why jobs wait. REQUIRES: between cycles.
+[[nodiscard]] QueueReport MakeQueueReport(const ClusterState& state,
+                                          const SimulationResult& result,
+                                          const SchedulerConfig& config);
+
+}  // namespace strata
