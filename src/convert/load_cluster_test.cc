@@ -11,7 +11,6 @@ namespace strata {
 namespace {
 
 using objects::MustLoad;
-using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;

@@ -19,7 +19,10 @@ using Json = nlohmann::ordered_json;
 template <typename Map, typename ToValue>
 Json ObjectOf(const Map& map, const ToValue& to_value) {
   Json object = Json::object();
-  for (const auto& [key, value] : map) object[key] = to_value(value);
+  auto& members = object.get_ref<Json::object_t&>();
+  members.reserve(map.size());
+  // Not operator[], which looks through all members for the key: keys of a map are distinct.
+  for (const auto& [key, value] : map) members.emplace_back(key, to_value(value));
   return object;
 }
 

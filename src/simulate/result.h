@@ -16,8 +16,8 @@ struct SimulationTimings {
   double close_ms = 0;
 };
 
-// What `strata simulate -o json` prints, as values, under the same names. Everything but `timings` is
-// a function of the input.
+// What `strata simulate -o json` prints, as values, under the same names. Everything but `timings`
+// is a function of the input.
 struct SimulationResult {
   struct Job {
     std::string phase;

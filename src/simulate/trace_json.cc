@@ -10,16 +10,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Not operator[], which looks through all members for the key: keys of a map are distinct.
+template <typename Map, typename ToValue>
+Json ObjectOf(const Map& map, const ToValue& to_value) {
+  Json object = Json::object();
+  auto& members = object.get_ref<Json::object_t&>();
+  members.reserve(map.size());
+  for (const auto& [key, value] : map) members.emplace_back(key, to_value(value));
+  return object;
+}
+
 Json ToJson(const ScoresByName& scores) {
-  Json json = Json::object();
-  for (const auto& [name, score] : scores) json[name] = ToDouble(score);
-  return json;
+  return ObjectOf(scores, [](Score score) { return Json(ToDouble(score)); });
 }
 
 Json ToJson(const std::map<std::string, ScoresByName>& by_plugin) {
-  Json json = Json::object();
-  for (const auto& [plugin, scores] : by_plugin) json[plugin] = ToJson(scores);
-  return json;
+  return ObjectOf(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
 }
 
 const char* TypeOf(StepRecord::Kind kind) {
