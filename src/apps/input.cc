@@ -42,7 +42,8 @@ Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
   TRY_ASSIGN(SchedulerConf conf, LoadConf(flags));
   TRY_ASSIGN(const std::vector<objects::Source> sources,
              objects::ReadSources(flags.files, std::cin));
-  progress.Stage(fmt::format("parsing {} manifest files", sources.size()));
+  progress.Stage(
+      fmt::format("parsing {} manifest file{}", sources.size(), sources.size() == 1 ? "" : "s"));
   TRY_ASSIGN(objects::ObjectSet objects, objects::ParseObjects(sources));
   input.config = std::move(conf.config);
   input.warnings = std::move(conf.warnings);
