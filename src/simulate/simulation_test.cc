@@ -10,7 +10,6 @@ namespace strata {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Key;
 using testing::Pair;
