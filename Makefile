@@ -20,7 +20,7 @@ run: build ## Show the example cluster and where its jobs go
 	@printf '\n== The cluster: strata topology -f examples/training\n\n'
 	@build/strata topology -f examples/training
 	@printf '\n== The decisions: strata simulate -f examples/training\n\n'
-	@build/strata simulate -f examples/training
+	@build/strata simulate -f examples/training --explain default/pytorch-distributed-training
 
 .PHONY: test
 test: packages build/build.ninja ## Build everything and run every test
@@ -48,6 +48,12 @@ clean: ## Remove everything that was built
 
 ##@ Longer checks
 
+.PHONY: check-property
+check-property: packages build/build.ninja ## The property tests with a hundred times as many random cases
+	@$(CMAKE_BUILD) build --target strata_property_test strata_cycle_property_test
+	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_property_test
+	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_cycle_property_test
+
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
 	@tools/test-preset.sh asan 'unit|property|scenario'
@@ -72,7 +78,7 @@ fuzz: packages ## Every fuzzer of tests/fuzz, FUZZ_SECONDS=300 for all of them t
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Not for the command line.
 

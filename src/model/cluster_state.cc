@@ -88,8 +88,9 @@ void ClusterState::GrowTables() {
   const std::size_t rows = nodes_.size();
   const std::size_t stride = resource_names_.size();
   if (rows <= allocatable_.rows() && stride <= allocatable_.stride()) return;
-  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_})
+  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) {
     table->Reserve(rows, stride);
+  }
   if (stride > sums_.allocatable.stride()) sums_.stale = true;
 }
 
@@ -177,8 +178,9 @@ void ClusterState::RemoveNode(NodeId id) {
   }
   nodes_with_preferences_ -= HasPreference(spec) ? 1 : 0;
   total_allocatable_.Sub(spec.allocatable);
-  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_})
+  for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) {
     table->ClearRow(id.index());
+  }
   tree_.RemoveNode(id);
   sums_.stale = true;
   node_ids_.erase(node_ids_.find(spec.name));
@@ -203,8 +205,9 @@ void ClusterState::RebuildSums() const {
   CHECK(pipelined_tasks_ == 0);
   const std::size_t rows = tree_.hypernodes().size();
   const std::size_t stride = resource_names_.size();
-  for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle})
+  for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle}) {
     table->Clear(rows, stride);
+  }
   for (const NodeId node : live_nodes_) {
     for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(node))) {
       sums_.allocatable.AddRow(hypernode.index(), allocatable_[node.index()]);
@@ -244,8 +247,9 @@ QueueId ClusterState::UpsertQueue(QueueSpec spec) {
       for (const TaskId task : sub.tasks) {
         const Task& t = tasks_[task.index()];
         const Resources& request = task_class(t.class_id).request;
-        if (IsAllocated(t.status) || t.status == TaskStatus::kPipelined)
+        if (IsAllocated(t.status) || t.status == TaskStatus::kPipelined) {
           queues_[id.index()].allocated.Add(request);
+        }
         if (t.status == TaskStatus::kPending) queues_[id.index()].pending.Add(request);
       }
     }
@@ -275,8 +279,9 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
   }
   if (!known || old_queue != job.spec.queue) {
     std::vector<TaskId> tasks;
-    for (const SubJob& sub : job.sub_jobs)
+    for (const SubJob& sub : job.sub_jobs) {
       tasks.insert(tasks.end(), sub.tasks.begin(), sub.tasks.end());
+    }
     for (const TaskId task : tasks) Account(task, -1);
     job.queue = FindQueue(job.spec.queue).value_or(QueueId{});
     for (const TaskId task : tasks) Account(task, +1);
@@ -284,8 +289,10 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
   SubJob& fallback = job.sub_jobs[0];
   fallback.min_available = job.spec.sub_groups.empty() ? job.spec.min_available : 1;
   fallback.topology = job.spec.topology;
-  for (const auto& [role, min_member] : job.spec.min_task_member)
+  for (Role& role : job.roles) role.min_member = 0;
+  for (const auto& [role, min_member] : job.spec.min_task_member) {
     job.roles[RoleOf(job, role)].min_member = min_member;
+  }
   return id;
 }
 
@@ -353,8 +360,9 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   if (id.index() == tasks_.size()) tasks_.emplace_back();
   GrowTables();
   const auto node = spec.node_name.empty() ? std::nullopt : FindNode(spec.node_name);
-  if (!spec.node_name.empty() && !node && HoldsNode(spec.status))
+  if (!spec.node_name.empty() && !node && HoldsNode(spec.status)) {
     homeless_[spec.node_name].push_back(id);
+  }
   Task& task = tasks_[id.index()];
   task = Task{.name = std::move(spec.name),
               .uid = std::move(spec.uid),

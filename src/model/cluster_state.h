@@ -70,7 +70,8 @@ class ClusterState {
     jobs_[job.index()].sub_jobs[sub_job].allocated_hypernode = std::move(name);
   }
 
-  // Does now what the first read after HyperNode and node events would do: resolve the tree, sum up.
+  // Does now what the first read after HyperNode and node events would do: resolve the tree, sum
+  // up.
   void Settle() const { static_cast<void>(Sums()); }
 
   // ---- decisions ----

@@ -132,13 +132,15 @@ class HyperNodeTree {
   void Changed(Stale stale);
   void Refresh() const;
   [[nodiscard]] const HyperNodeShape& shape() const {
-    if (stale_ != Stale::kNothing) [[unlikely]]
-      Refresh();
+    if (stale_ != Stale::kNothing) {
+      [[unlikely]] Refresh();
+    }
     return shape_;
   }
   [[nodiscard]] const HyperNodeLayout& layout() const {
-    if (stale_ != Stale::kNothing) [[unlikely]]
-      Refresh();
+    if (stale_ != Stale::kNothing) {
+      [[unlikely]] Refresh();
+    }
     return layout_;
   }
 

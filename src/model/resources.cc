@@ -29,6 +29,13 @@ std::optional<ResourceId> ResourceNames::Find(std::string_view name) const {
   return IdAt<ResourceId>(static_cast<std::size_t>(it - names_.begin()));
 }
 
+std::vector<ResourceId> ResourceNames::ByName() const {
+  std::vector<ResourceId> ids;
+  for (std::size_t i = 0; i < names_.size(); ++i) ids.push_back(IdAt<ResourceId>(i));
+  std::sort(ids.begin(), ids.end(), [&](ResourceId a, ResourceId b) { return name(a) < name(b); });
+  return ids;
+}
+
 void Resources::Set(ResourceId id, Amount amount) {
   if (id.index() >= amounts_.size()) amounts_.resize(id.index() + 1, 0);
   amounts_[id.index()] = amount;

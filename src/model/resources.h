@@ -37,6 +37,8 @@ class ResourceNames {
   [[nodiscard]] std::optional<ResourceId> Find(std::string_view name) const;
   [[nodiscard]] const std::string& name(ResourceId id) const { return names_[id.index()]; }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
+  // Every id, ascending by name: sentences list resources in this order, whoever came first.
+  [[nodiscard]] std::vector<ResourceId> ByName() const;
 
  private:
   std::vector<std::string> names_;  // tens at most: looked up by scan

@@ -39,12 +39,12 @@ bool ClassView::Admits(NodeId node) {
 
 std::uint32_t ClassView::CountSlots(NodeId node) const {
   Amount slots = takes_only_one_ ? 1 : std::numeric_limits<std::uint32_t>::max();
-  const std::span<const Amount> idle = state_.Idle(node);
   const std::span<const Amount> request = spec_.request.amounts();
   for (std::size_t i = 0; i < request.size(); ++i) {
     if (request[i] <= 0) continue;
-    if (idle[i] < request[i]) return 0;
-    slots = std::min(slots, idle[i] / request[i]);
+    const Amount free = Free(state_, node, IdAt<ResourceId>(i));
+    if (free < request[i]) return 0;
+    slots = std::min(slots, free / request[i]);
   }
   return static_cast<std::uint32_t>(slots);
 }
@@ -66,15 +66,15 @@ bool ClassView::FitsFuture(NodeId node) {
 Rejection ClassView::WhyNot(NodeId node) {
   for (const auto& filter : points_.filters) {
     if (filter.point->AdmitsSpec(state_, spec_, node) &&
-        filter.point->AdmitsNow(state_, spec_, node))
+        filter.point->AdmitsNow(state_, spec_, node)) {
       continue;
+    }
     return {filter.plugin, filter.point->Reason(state_, spec_, node)};
   }
   std::string reason;
-  const std::span<const Amount> idle = state_.Idle(node);
-  for (std::size_t i = 0; i < spec_.request.size(); ++i) {
-    const auto id = IdAt<ResourceId>(i);
-    if (spec_.request.Get(id) <= idle[i] || spec_.request.Get(id) == 0) continue;
+  for (const ResourceId id : state_.resource_names().ByName()) {
+    const Amount request = spec_.request.Get(id);
+    if (request <= 0 || request <= Free(state_, node, id)) continue;
     reason +=
         (reason.empty() ? "Insufficient " : ", Insufficient ") + state_.resource_names().name(id);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -37,9 +38,14 @@ struct Rejection {
 // across trials, rollbacks and cycles.
 class ClassView {
  public:
+  // What a task may have of the node now: what is idle, less what others wait for there.
+  [[nodiscard]] static Amount Free(const ClusterState& state, NodeId node, ResourceId resource) {
+    return std::min(state.Idle(node)[resource.index()], state.FutureIdle(node)[resource.index()]);
+  }
+
   ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id);
 
-  // How many tasks of the class the idle resources of the node take; 0 when a filter refuses it.
+  // How many tasks of the class the free resources of the node take; 0 when a filter refuses it.
   [[nodiscard]] std::uint32_t Slots(NodeId node);
   // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
   // `nodes[i]`.

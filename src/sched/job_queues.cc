@@ -9,8 +9,9 @@ namespace strata {
 void JobQueues::Add(JobId job) {
   const QueueId queue = session_.state().job(job).queue;
   std::vector<JobId>& heap = jobs_[queue];
-  if (heap.empty() && std::find(queues_.begin(), queues_.end(), queue) == queues_.end())
+  if (heap.empty() && std::find(queues_.begin(), queues_.end(), queue) == queues_.end()) {
     queues_.push_back(queue);
+  }
   heap.push_back(job);
   std::push_heap(
       heap.begin(), heap.end(), [&](JobId a, JobId b) { return session_.JobBefore(b, a); });

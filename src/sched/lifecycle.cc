@@ -26,12 +26,20 @@ HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
   return common ? common->front() : HyperNodeId{};  // the top is in every chain
 }
 
+// The tree may have moved under tasks that run.
+bool HoldsAll(const ClusterState& state, HyperNodeId hypernode, const SubJob& sub_job) {
+  return std::all_of(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {
+    const Task& task = state.task(id);
+    return !task.node.valid() || !IsAllocated(task.status) ||
+           state.tree().Contains(hypernode, task.node);
+  });
+}
+
 // What stands for sub_job in the LCA of the job: its HyperNode as remembered, else as found.
 std::string Recovered(const ClusterState& state, const SubJob& sub_job) {
   if (sub_job.counts.Allocated() == 0) return "";
-  if (!sub_job.allocated_hypernode.empty() && state.tree().Find(sub_job.allocated_hypernode)) {
-    return sub_job.allocated_hypernode;
-  }
+  const auto remembered = state.tree().Find(sub_job.allocated_hypernode);
+  if (remembered && HoldsAll(state, *remembered, sub_job)) return sub_job.allocated_hypernode;
   const HyperNodeId found = CommonHyperNode(state, sub_job);
   return found.valid() ? state.tree().at(found).name : "";
 }
@@ -54,7 +62,11 @@ void RecoverAllocatedHyperNode(ClusterState& state, JobId id) {
   const Job& job = state.job(id);
   if (job.counts.Allocated() == 0) {
     state.SetAllocatedHyperNode(id, "");
-  } else if (changed || job.allocated_hypernode.empty() || !tree.Find(job.allocated_hypernode)) {
+    return;
+  }
+  const auto remembered = tree.Find(job.allocated_hypernode);
+  const bool above = remembered && common.valid() && tree.IsAncestorOrSelf(*remembered, common);
+  if (changed || !above) {
     state.SetAllocatedHyperNode(id, common.valid() ? tree.at(common).name : "");
   }
 }
@@ -80,10 +92,12 @@ JobPhase NextPhase(const Job& job, bool ready) {
   // Part of the gang runs and the rest has no place. While its own pods are still terminating it is
   // only in between.
   const bool filled_by_releasing = counts.Ready() + releasing >= job.spec.min_available;
-  if (counts.Of(TaskStatus::kRunning) > 0 && !ready && !filled_by_releasing)
+  if (counts.Of(TaskStatus::kRunning) > 0 && !ready && !filled_by_releasing) {
     return JobPhase::kUnknown;
-  if (scheduled >= std::max(job.spec.min_available, 1))
+  }
+  if (scheduled >= std::max(job.spec.min_available, 1)) {
     return scheduled == finished ? JobPhase::kCompleted : JobPhase::kRunning;
+  }
   return job.phase == JobPhase::kInqueue ? JobPhase::kInqueue : JobPhase::kPending;
 }
 

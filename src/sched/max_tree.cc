@@ -15,8 +15,9 @@ void MaxTree::Reset(std::span<const Score> scores) {
   for (std::size_t i = leaves_ / 2; i < leaves_; ++i) {
     winners_[i] = Winner(leaf(2 * i - leaves_), leaf(2 * i + 1 - leaves_));
   }
-  for (std::size_t i = leaves_ / 2; i-- > 1;)
+  for (std::size_t i = leaves_ / 2; i-- > 1;) {
     winners_[i] = Winner(winners_[2 * i], winners_[2 * i + 1]);
+  }
 }
 
 void MaxTree::Update(std::size_t index, Score score) {

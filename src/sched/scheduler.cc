@@ -17,8 +17,9 @@ namespace {
 
 template <typename Point, typename List>
 void Offer(Plugin& plugin, bool enabled, List& list) {
-  if (auto* point = dynamic_cast<Point*>(&plugin); point != nullptr && enabled)
+  if (auto* point = dynamic_cast<Point*>(&plugin); point != nullptr && enabled) {
     list.push_back(point);
+  }
 }
 
 template <typename Point, typename List>
@@ -52,8 +53,9 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   OfferNamed<ChainScorePoint>(plugin, config, "enableNodeOrder", points.chains);
   OfferNamed<HyperNodeScorePoint>(plugin, config, "enabledHyperNodeOrder", points.hypernodes);
   auto* gradient = dynamic_cast<GradientPoint*>(&plugin);
-  if (points.gradient == nullptr && config.Enabled("enabledHyperNodeGradient"))
+  if (points.gradient == nullptr && config.Enabled("enabledHyperNodeGradient")) {
     points.gradient = gradient;
+  }
 }
 
 // Volcano's arguments of actions: they tune its speed, never what it decides, so here they are only

@@ -8,8 +8,9 @@ namespace strata {
 Search::Outcome Search::Run(JobId job, Worksheet& worksheet, Pass pass) {
   const Job& the_job = session_.state().job(job);
   if (!the_job.spec.sub_groups.empty()) return RunTwoLevels(job, worksheet, pass);
-  if (session_.LimitOf(job).kind == TopologyLimit::Kind::kBounded)
+  if (session_.LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
     return RunOneLevel(job, worksheet, pass);
+  }
   return RunFlat(job, worksheet, pass);
 }
 
@@ -82,12 +83,18 @@ bool Search::PlaceBestEffort(TaskId task, HyperNodeId domain) {
   return Place(request).ok;
 }
 
-void Search::Widen(TaskId task) {
+void Search::Widen(TaskId task, HyperNodeId domain) {
   const HyperNodeTree& tree = session_.tree();
   const Task& the_task = session_.state().task(task);
-  const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(the_task.node));
-  RememberHyperNode(the_task.job, the_task.sub_job, leaf);
-  RememberHyperNode(the_task.job, leaf);
+  const bool bounded =
+      session_.LimitOf(the_task.job).kind == TopologyLimit::Kind::kBounded ||
+      session_.LimitOf(the_task.job, the_task.sub_job).kind == TopologyLimit::Kind::kBounded;
+  if (!bounded) return;
+  // A node may be in two trees; its leaf alone does not say by which of them it was found.
+  const HyperNodeId place =
+      domain == tree.top() ? tree.LeafOf(tree.ChainOf(the_task.node)) : domain;
+  RememberHyperNode(the_task.job, the_task.sub_job, place);
+  RememberHyperNode(the_task.job, place);
 }
 
 // ---- tiers and scores
@@ -133,8 +140,9 @@ Search::TierScores Search::ScoreTier(const SubJob& sub_job,
 std::vector<std::size_t> Search::Ranking(const SubJob& sub_job, const TierScores& scores) const {
   std::vector<std::uint32_t> tasks(scores.hypernodes.size(), 0);
   if (sub_job.counts.Allocated() > 0) {
-    for (std::size_t i = 0; i < tasks.size(); ++i)
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
       tasks[i] = TasksIn(session_.state(), sub_job, scores.hypernodes[i]);
+    }
   }
   std::vector<std::size_t> ranking(scores.hypernodes.size());
   for (std::size_t i = 0; i < ranking.size(); ++i) ranking[i] = i;
@@ -180,8 +188,9 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
       for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[i];
       break;
     }
-    if (session_.tracing())
+    if (session_.tracing()) {
       TraceScores(level, scores, failed, found ? found->hypernode : HyperNodeId{});
+    }
     if (found) return found;
   }
   return std::nullopt;

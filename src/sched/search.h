@@ -37,8 +37,9 @@ class Search {
 
   // One BestEffort task, somewhere below `domain`. It stays in the state when ok.
   [[nodiscard]] bool PlaceBestEffort(TaskId task, HyperNodeId domain);
-  // Notes that the job (and the sub-job of the task) now spans the node of `task` as well.
-  void Widen(TaskId task);
+  // Notes that the job (and the sub-job of the task), if topology binds them, now spans the node
+  // that `task` found below `domain` as well.
+  void Widen(TaskId task, HyperNodeId domain);
 
   // Free slots for one class below a HyperNode, counted no further than `enough`.
   [[nodiscard]] std::uint64_t SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough);
@@ -99,7 +100,7 @@ class Search {
                                                 Outcome& outcome);
   [[nodiscard]] std::optional<Plan> PlanBelow(
       JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome);
-  void Adopt(JobId job, Plan plan, Worksheet& worksheet);
+  void Adopt(JobId job, const Plan& plan, Worksheet& worksheet);
   void RememberHyperNode(JobId job, std::size_t sub_job, HyperNodeId hypernode);
   void RememberHyperNode(JobId job, HyperNodeId hypernode);
 

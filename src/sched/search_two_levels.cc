@@ -1,5 +1,6 @@
 // The part of Search for jobs with sub-groups.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sched/search.h"
@@ -11,6 +12,12 @@ std::vector<std::string> HyperNodesOfSubJobs(const Job& job) {
   std::vector<std::string> names;
   for (const SubJob& sub_job : job.sub_jobs) names.push_back(sub_job.allocated_hypernode);
   return names;
+}
+
+// Thousands of sub-jobs under the largest weights could leave 64 bits; then more is no better.
+Score Sum(Score a, Score b) {
+  Score sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Score>::max() : sum;
 }
 
 void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::string>& names) {
@@ -50,8 +57,10 @@ std::optional<Search::Plan> Search::PlanBelow(
       continue;
     }
     RememberHyperNode(job, sheet->sub_job, found->hypernode);
-    plan.found.score += found->score;
-    for (const auto& [plugin, score] : found->by_plugin) plan.found.by_plugin[plugin] += score;
+    plan.found.score = Sum(plan.found.score, found->score);
+    for (const auto& [plugin, score] : found->by_plugin) {
+      plan.found.by_plugin[plugin] = Sum(plan.found.by_plugin[plugin], score);
+    }
     ready = session_.JobReady(state.job(job));
   }
   for (const TaskId id : state.ChangedSince(begin)) {
@@ -70,7 +79,7 @@ std::optional<Search::Plan> Search::PlanBelow(
   return plan;
 }
 
-void Search::Adopt(JobId job, Plan plan, Worksheet& worksheet) {
+void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
   ClusterState& state = session_.state();
   for (const Plan::Step& step : plan.steps) {
     step.idle ? state.Allocate(step.task, step.node) : state.Pipeline(step.task, step.node);
@@ -128,7 +137,7 @@ Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass)
       TraceScores(level, scores, failed, best ? best->hypernode : HyperNodeId{});
     }
     if (best) {
-      Adopt(job, std::move(*best), worksheet);
+      Adopt(job, *best, worksheet);
       outcome.ok = true;
       return outcome;
     }

@@ -74,7 +74,9 @@ void Session::ResolveTopology(JobId id) {
   limits.job = ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, can_search);
   if (!limits.job.warning.empty()) Warn(object, "TopologyNotBinding", limits.job.warning);
   for (const SubJob& sub_job : job.sub_jobs) {
-    limits.sub_jobs.push_back(ResolveLimit(tree(), sub_job.topology, limits.job, can_search));
+    TopologyLimit limit = ResolveLimit(tree(), sub_job.topology, limits.job, can_search);
+    if (!limit.warning.empty()) Warn(object, "TopologyNotBinding", limit.warning);
+    limits.sub_jobs.push_back(std::move(limit));
   }
   limits_.emplace(id, std::move(limits));
 }
@@ -182,7 +184,7 @@ bool Session::SubJobBefore(const Job& job, const SubJob& a, const SubJob& b) con
     return point.CompareSubJobs(job, a, b);
   });
   if (order != 0) return order < 0;
-  return std::tie(a.match_index, a.name) < std::tie(b.match_index, b.name);
+  return std::tie(a.match_index, a.name, a.key) < std::tie(b.match_index, b.name, b.key);
 }
 
 bool Session::TaskBefore(TaskId a, TaskId b) const {
@@ -202,9 +204,9 @@ bool Session::TaskBefore(TaskId a, TaskId b) const {
 // ----------------------------------------------------------------------------------------------
 
 const TopologyLimit& Session::LimitOf(JobId job) const {
-  static const TopologyLimit kUnlimited;
+  static const TopologyLimit unlimited;
   const auto it = limits_.find(job);
-  return it == limits_.end() ? kUnlimited : it->second.job;
+  return it == limits_.end() ? unlimited : it->second.job;
 }
 
 const TopologyLimit& Session::LimitOf(JobId job, std::size_t sub_job) const {
@@ -277,8 +279,9 @@ CycleResult Session::Close() {
     return counts.Total() > 0 && counts.Of(TaskStatus::kPending) == 0;
   });
   result.verdicts = std::move(verdicts_);
-  for (const auto& [object, reason, message] : warnings_)
+  for (const auto& [object, reason, message] : warnings_) {
     result.warnings.push_back({object, reason, message});
+  }
   result.phases_changed = phases_changed_;
   trace_ = nullptr;
   return result;

@@ -97,6 +97,7 @@ class Session {
   void SetVerdict(JobId job, Refusal refusal) {
     verdicts_.insert_or_assign(job, std::move(refusal));
   }
+  [[nodiscard]] bool HasVerdict(JobId job) const { return verdicts_.contains(job); }
   void Warn(std::string object, std::string reason, std::string message);
   void SetPhase(JobId job, JobPhase phase);
 

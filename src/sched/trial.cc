@@ -103,8 +103,8 @@ void Trial::Take(TaskId task, const Choice& choice) {
   const NodeId node = shape_.nodes[choice.position];
   choice.idle ? state.Allocate(task, node) : state.Pipeline(task, node);
   changed_.push_back(choice.position);
-  const HyperNodeId leaf = session_.tree().LeafOf(session_.tree().ChainOf(node));
-  previous_leaf_ = leaf;
+  last_taken_ = task;
+  const HyperNodeId leaf = LeafOf(node);
   if (sub_job_.topology.present()) {
     Widen(leaf);
     for (ChainGroup& group : groups_) group.tasks_on_leaf += group.leaf == leaf ? 1 : 0;
@@ -119,24 +119,43 @@ void Trial::Take(TaskId task, const Choice& choice) {
   }
 }
 
-// The leaf of the nearest rank before `task` that has a node.
-HyperNodeId Trial::LeafBefore(TaskId task) const {
-  const ClusterState& state = session_.state();
-  TaskId before;
+std::vector<TaskId> Trial::TasksWithNode() const {
+  std::vector<TaskId> tasks;
   for (const SubJob& sub_job : job_.sub_jobs) {
     if (sub_job.counts.Allocated() + sub_job.counts.Of(TaskStatus::kPipelined) == 0) continue;
     for (const TaskId id : sub_job.tasks) {
-      if (!state.task(id).node.valid() || !session_.TaskBefore(id, task)) continue;
-      if (!before.valid() || session_.TaskBefore(before, id)) before = id;
+      const Task& task = session_.state().task(id);
+      const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
+      if (holds && task.node.valid()) tasks.push_back(id);
     }
   }
-  const HyperNodeTree& tree = session_.tree();
-  return before.valid() ? tree.LeafOf(tree.ChainOf(state.task(before).node)) : HyperNodeId{};
+  return tasks;
+}
+
+TaskId Trial::RankBefore(TaskId task) {
+  const auto before = [&](TaskId a, TaskId b) { return session_.TaskBefore(a, b); };
+  if (!others_) {
+    others_ = TasksWithNode();
+    // One task alone needs one look at the others, not their order.
+    if (request_.tasks.size() > 1) std::sort(others_->begin(), others_->end(), before);
+  }
+  if (request_.tasks.size() == 1) {
+    std::erase_if(*others_, [&](TaskId other) { return !before(other, task); });
+    const auto last = std::max_element(others_->begin(), others_->end(), before);
+    return last == others_->end() ? TaskId{} : *last;
+  }
+  while (others_before_ < others_->size() && before((*others_)[others_before_], task)) {
+    ++others_before_;
+  }
+  if (others_before_ == 0) return last_taken_;
+  const TaskId other = (*others_)[others_before_ - 1];
+  return last_taken_.valid() && before(other, last_taken_) ? last_taken_ : other;
 }
 
 std::optional<Trial::Choice> Trial::Choose(TaskId task) {
-  // Inside a trial ranks follow each other; only its first task has to look for the rank before it.
-  if (changed_.empty()) previous_leaf_ = LeafBefore(task);
+  const TaskId rank_before = RankBefore(task);
+  previous_leaf_ =
+      rank_before.valid() ? LeafOf(session_.state().task(rank_before).node) : HyperNodeId{};
   ClassView& view = session_.View(session_.state().task(task).class_id);
   if (session_.tracing() || !view.IsUniform()) return ChooseBySweep(task);
   if (auto choice = ChooseByIndex(task)) return choice;
@@ -151,9 +170,8 @@ bool Trial::Better(Score score,
   const HyperNodeTree& tree = session_.tree();
   const NodeId node = shape_.nodes[position];
   const NodeId best = shape_.nodes[best_position];
-  const bool near = previous_leaf_.valid() && tree.LeafOf(tree.ChainOf(node)) == previous_leaf_;
-  const bool best_near =
-      previous_leaf_.valid() && tree.LeafOf(tree.ChainOf(best)) == previous_leaf_;
+  const bool near = previous_leaf_.valid() && LeafOf(node) == previous_leaf_;
+  const bool best_near = previous_leaf_.valid() && LeafOf(best) == previous_leaf_;
   if (near != best_near) return near;
   return tree.NameRank(node) < tree.NameRank(best);
 }
@@ -177,8 +195,9 @@ DomainIndex& Trial::IndexOf(ClassId class_id) {
   if (!entry.index) {
     entry.index = std::make_unique<DomainIndex>(shape_, session_.View(class_id));
   } else {
-    for (; entry.seen < changed_.size(); ++entry.seen)
+    for (; entry.seen < changed_.size(); ++entry.seen) {
       entry.index->Refresh(shape_, changed_[entry.seen]);
+    }
   }
   entry.seen = changed_.size();
   return *entry.index;

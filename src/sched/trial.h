@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
@@ -36,6 +38,15 @@ struct PlaceOutcome {
   std::size_t taken =
       0;  // tasks of the request that are used up: placed, or refused for this cycle
   std::optional<Refusal> quota;  // the queue's refusal, if that was in the way
+};
+
+// One row of scores per plugin, and their sum, over candidate nodes.
+struct ScoreSheet {
+  std::map<std::string, std::vector<Score>> by_plugin;
+  std::vector<Score> total;
+
+  explicit ScoreSheet(std::size_t nodes) : total(nodes, 0) {}
+  void Add(const std::string& plugin, std::span<const Score> scores);
 };
 
 // One attempt to place the tasks of one sub-job inside one HyperNode: task by task in their order,
@@ -69,6 +80,14 @@ class Trial {
   [[nodiscard]] std::optional<Choice> Choose(TaskId task);
   [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
   [[nodiscard]] std::optional<Choice> ChooseBySweep(TaskId task);
+  // Positions of the nodes that take the task, chain by chain; counts them in groups_.
+  [[nodiscard]] std::vector<std::size_t> Collect(const std::function<bool(NodeId)>& takes);
+  // REQUIRES: `nodes` are the nodes counted in groups_, in their order.
+  [[nodiscard]] ScoreSheet ScoreAll(ClassView& view, std::span<const NodeId> nodes);
+  void TraceChoice(TaskId task,
+                   const ScoreSheet& sheet,
+                   std::span<const NodeId> nodes,
+                   NodeId chosen);
   void ScoreChains(TaskId task);
   void Take(TaskId task, const Choice& choice);
   void Widen(HyperNodeId leaf);
@@ -78,7 +97,13 @@ class Trial {
                             std::size_t best_position) const;
   [[nodiscard]] bool KeepsGoing() const;
   [[nodiscard]] bool Succeeded() const;
-  [[nodiscard]] HyperNodeId LeafBefore(TaskId task) const;
+  // The task of the job with a node that comes last before `task` in task order; none if there is
+  // none.
+  [[nodiscard]] TaskId RankBefore(TaskId task);
+  [[nodiscard]] std::vector<TaskId> TasksWithNode() const;
+  [[nodiscard]] HyperNodeId LeafOf(NodeId node) const {
+    return session_.tree().LeafOf(session_.tree().ChainOf(node));
+  }
   DomainIndex& IndexOf(ClassId class_id);
   void CountTasksOnLeaves();
   void TraceRejections(TaskId task);
@@ -90,10 +115,13 @@ class Trial {
   const Job& job_;
   const SubJob& sub_job_;
 
-  HyperNodeId allocated_;            // LCA of what the sub-job holds so far
-  HyperNodeId previous_leaf_;        // of the rank before the task at hand
-  std::vector<ChainGroup> groups_;   // parallel to shape_.groups
-  std::vector<Score> chain_scores_;  // of the task at hand, all plugins
+  HyperNodeId allocated_;                      // LCA of what the sub-job holds so far
+  HyperNodeId previous_leaf_;                  // of the rank before the task at hand
+  TaskId last_taken_;                          // by this trial
+  std::optional<std::vector<TaskId>> others_;  // that had a node before it, in task order
+  std::size_t others_before_ = 0;              // how many of them come before the task at hand
+  std::vector<ChainGroup> groups_;             // parallel to shape_.groups
+  std::vector<Score> chain_scores_;            // of the task at hand, all plugins
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;
   std::vector<std::size_t> changed_;  // positions of nodes that this trial changed

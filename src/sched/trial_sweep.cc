@@ -1,56 +1,35 @@
 // The part of Trial that scores every node: for a listener, for scores that are scaled over all
 // nodes, and for tasks that wait.
-#include <map>
+#include <algorithm>
 #include <string>
 
 #include "sched/trial.h"
 
 namespace strata {
-namespace {
+void ScoreSheet::Add(const std::string& plugin, std::span<const Score> scores) {
+  std::vector<Score>& row = by_plugin[plugin];
+  row.resize(total.size(), 0);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    row[i] += scores[i];
+    total[i] += scores[i];
+  }
+}
 
-// One row of scores per plugin, and their sum, over the candidate nodes.
-struct ScoreSheet {
-  std::map<std::string, std::vector<Score>> by_plugin;
-  std::vector<Score> total;
-
-  explicit ScoreSheet(std::size_t nodes) : total(nodes, 0) {}
-  void Add(const std::string& plugin, const std::vector<Score>& scores) {
-    std::vector<Score>& row = by_plugin[plugin];
-    row.resize(total.size(), 0);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      row[i] += scores[i];
-      total[i] += scores[i];
+std::vector<std::size_t> Trial::Collect(const std::function<bool(NodeId)>& takes) {
+  std::vector<std::size_t> positions;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].feasible = 0;
+    for (std::size_t i = shape_.groups[g].begin; i < shape_.groups[g].end; ++i) {
+      if (!takes(shape_.nodes[i])) continue;
+      positions.push_back(i);
+      ++groups_[g].feasible;
     }
   }
-};
+  return positions;
+}
 
-}  // namespace
-
-std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
+ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes) {
   const ClusterState& state = session_.state();
-  const ClassId class_id = state.task(task).class_id;
-  ClassView& view = session_.View(class_id);
-  if (session_.tracing() && traced_.insert(class_id).second) TraceRejections(task);
-
-  std::vector<std::size_t> positions;
-  const auto collect = [&](const auto& takes) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].feasible = 0;
-      for (std::size_t i = shape_.groups[g].begin; i < shape_.groups[g].end; ++i) {
-        if (!takes(shape_.nodes[i])) continue;
-        positions.push_back(i);
-        ++groups_[g].feasible;
-      }
-    }
-  };
-  collect([&](NodeId node) { return view.Slots(node) > 0; });
-  const bool idle = !positions.empty();
-  if (!idle && request_.pass == Pass::kWaiting)
-    collect([&](NodeId node) { return view.FitsFuture(node); });
-  if (positions.empty()) return std::nullopt;
-
-  std::vector<NodeId> nodes;
-  for (const std::size_t position : positions) nodes.push_back(shape_.nodes[position]);
   ScoreSheet sheet(nodes.size());
   std::vector<Score> row(nodes.size());
   for (const auto& score : view.points().scores) {
@@ -65,31 +44,54 @@ std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
       .job = &job_, .sub_job = &sub_job_, .spec = &view.spec(), .allocated = allocated_};
   for (const auto& chains : session_.points().chains) {
     chains.point->ScoreChains(state, placement, groups_, scratch_);
-    std::size_t i = 0;
+    auto next = row.begin();  // candidates come chain by chain
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      for (std::uint32_t k = 0; k < groups_[g].feasible; ++k) row[i++] = scratch_[g];
+      next = std::fill_n(next, groups_[g].feasible, scratch_[g]);
     }
     sheet.Add(chains.plugin, row);
   }
+  return sheet;
+}
 
+std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
+  const ClassId class_id = session_.state().task(task).class_id;
+  ClassView& view = session_.View(class_id);
+  if (session_.tracing() && traced_.insert(class_id).second) TraceRejections(task);
+
+  std::vector<std::size_t> positions = Collect([&](NodeId node) { return view.Slots(node) > 0; });
+  const bool idle = !positions.empty();
+  if (!idle && request_.pass == Pass::kWaiting) {
+    positions = Collect([&](NodeId node) { return view.FitsFuture(node); });
+  }
+  if (positions.empty()) return std::nullopt;
+
+  std::vector<NodeId> nodes(positions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) nodes[i] = shape_.nodes[positions[i]];
+  const ScoreSheet sheet = ScoreAll(view, nodes);
   std::size_t best = 0;
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (Better(sheet.total[i], positions[i], sheet.total[best], positions[best])) best = i;
   }
-  if (session_.tracing()) {
-    NodeScoreRecord record;
-    record.job = job_.spec.name;
-    record.pod = state.task(task).name;
-    record.hypernode = session_.tree().at(request_.domain).name;
-    record.chosen = state.node(nodes[best]).name;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::string& name = state.node(nodes[i]).name;
-      record.total[name] = sheet.total[i];
-      for (const auto& [plugin, scores] : sheet.by_plugin) record.scores[plugin][name] = scores[i];
-    }
-    session_.Trace(std::move(record));
-  }
+  if (session_.tracing()) TraceChoice(task, sheet, nodes, nodes[best]);
   return Choice{.position = positions[best], .idle = idle};
+}
+
+void Trial::TraceChoice(TaskId task,
+                        const ScoreSheet& sheet,
+                        std::span<const NodeId> nodes,
+                        NodeId chosen) {
+  const ClusterState& state = session_.state();
+  NodeScoreRecord record;
+  record.job = job_.spec.name;
+  record.pod = state.task(task).name;
+  record.hypernode = session_.tree().at(request_.domain).name;
+  record.chosen = state.node(chosen).name;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::string& name = state.node(nodes[i]).name;
+    record.total[name] = sheet.total[i];
+    for (const auto& [plugin, scores] : sheet.by_plugin) record.scores[plugin][name] = scores[i];
+  }
+  session_.Trace(std::move(record));
 }
 
 void Trial::TraceRejections(TaskId task) {

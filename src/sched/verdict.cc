@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,15 +16,23 @@ namespace {
 
 constexpr std::string_view kInsufficient = "Insufficient ";
 
-// How many tasks of each class a gang still misses.
-using Wanted = std::map<ClassId, std::uint64_t>;
+// How many tasks of each class a gang still misses, classes in task order.
+using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
 // What keeps tasks off nodes, and how many nodes it concerns.
 using Obstacles = std::map<std::string, std::size_t>;
 
 Wanted FirstOf(const ClusterState& state, std::span<const TaskId> tasks, std::size_t count) {
   Wanted wanted;
-  for (const TaskId id : tasks.first(std::min(count, tasks.size())))
-    ++wanted[state.task(id).class_id];
+  for (const TaskId id : tasks.first(std::min(count, tasks.size()))) {
+    const ClassId class_id = state.task(id).class_id;
+    const auto known = std::find_if(
+        wanted.begin(), wanted.end(), [&](const auto& entry) { return entry.first == class_id; });
+    if (known != wanted.end()) {
+      ++known->second;
+    } else {
+      wanted.emplace_back(class_id, 1);
+    }
+  }
   return wanted;
 }
 
@@ -55,10 +64,11 @@ Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain)
       ++obstacles[view.WhyNot(node).reason];
       continue;
     }
-    const std::span<const Amount> idle = state.Idle(node);
     for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
       const Amount request = view.spec().request.amounts()[i];
-      if (request > 0 && request > idle[i]) ++exhausted[i];
+      if (request > 0 && request > ClassView::Free(state, node, IdAt<ResourceId>(i))) {
+        ++exhausted[i];
+      }
     }
   }
   for (std::size_t i = 0; i < exhausted.size(); ++i) {
@@ -81,15 +91,16 @@ std::vector<std::string> ShortagesBelow(const ClusterState& state,
                                         const Wanted& wanted,
                                         HyperNodeId domain) {
   std::vector<std::string> shortages;
-  for (std::size_t i = 0; i < state.resource_names().size(); ++i) {
-    const auto id = IdAt<ResourceId>(i);
+  for (const ResourceId id : state.resource_names().ByName()) {
     double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
     for (const auto& [class_id, count] : wanted) {
       need += static_cast<double>(state.task_class(class_id).request.Get(id)) *
               static_cast<double>(count);
     }
-    const double missing = need - static_cast<double>(std::max<Amount>(state.Idle(domain)[i], 0));
-    if (need <= 0 || missing <= 0 || missing > 9e18) continue;
+    if (need <= 0) continue;
+    const double missing =
+        need - static_cast<double>(std::max<Amount>(state.Idle(domain)[id.index()], 0));
+    if (missing <= 0 || missing > 9e18) continue;
     const std::string& name = state.resource_names().name(id);
     shortages.push_back(
         fmt::format("{} {}", FormatNumber(name, static_cast<Amount>(missing)), name));
@@ -117,8 +128,9 @@ std::string WhatIsShort(Session& session,
                         HyperNodeId domain,
                         const Obstacles& obstacles) {
   std::vector<std::string> nodes;
-  for (const auto& [reason, count] : obstacles)
+  for (const auto& [reason, count] : obstacles) {
     nodes.push_back(fmt::format("{} {}", count, reason));
+  }
   const std::vector<std::string> shortages = ShortagesBelow(session.state(), wanted, domain);
   if (shortages.empty()) return fmt::format("{}", fmt::join(nodes, ", "));
   const std::string detail = nodes.empty() ? "" : fmt::format(" ({})", fmt::join(nodes, ", "));
@@ -207,6 +219,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
             fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
   }
   std::vector<std::string> parts;
+  parts.reserve(misses.size());
   for (const Miss& miss : misses) {
     parts.push_back(fmt::format(
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
@@ -228,8 +241,9 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
 }
 
 Refusal Explain(Session& session, Search& search, const Sought& sought) {
-  if (sought.limit.kind == TopologyLimit::Kind::kBounded)
+  if (sought.limit.kind == TopologyLimit::Kind::kBounded) {
     return ExplainTopology(session, search, sought);
+  }
   return ExplainFlat(session, search, sought.wanted);
 }
 
@@ -237,8 +251,9 @@ Refusal Explain(Session& session, Search& search, const Sought& sought) {
 bool HasPlace(Session& session, Search& search, const Sought& sought) {
   const HyperNodeId top = session.tree().top();
   const std::uint64_t total = Total(sought.wanted);
-  if (sought.limit.kind != TopologyLimit::Kind::kBounded)
+  if (sought.limit.kind != TopologyLimit::Kind::kBounded) {
     return FitsBelow(search, sought.wanted, top) >= total;
+  }
   const auto misses = NearestMisses(session, search, sought.wanted, top, sought.limit.tier);
   return std::any_of(
       misses.begin(), misses.end(), [&](const Miss& miss) { return miss.fits >= total; });
@@ -333,6 +348,17 @@ Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain) {
                                            the_task.name);
   return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
           WithDetail(sentence, ": ", WhatIsShort(session, wanted, domain, obstacles))};
+}
+
+Refusal ExplainHelper(const Session& session, TaskId task) {
+  const Task& the_task = session.state().task(task);
+  const Job& job = session.state().job(the_task.job);
+  const SubJob& sub_job = job.sub_jobs[the_task.sub_job];
+  return {"WaitingForGang",
+          fmt::format("{}BestEffort pod {} waits for the rest of {} to have a place",
+                      Heading(job),
+                      the_task.name,
+                      sub_job.name.empty() ? "its job" : "sub-group " + sub_job.name)};
 }
 
 Refusal ExplainWaiting(const Session& session, JobId job) {

@@ -27,6 +27,9 @@ namespace strata {
 // Why a BestEffort task found no node below `domain`.
 [[nodiscard]] Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain);
 
+// Why a BestEffort task was not tried: the rest of its gang comes first.
+[[nodiscard]] Refusal ExplainHelper(const Session& session, TaskId task);
+
 // The job holds nodes whose pods are still terminating.
 [[nodiscard]] Refusal ExplainWaiting(const Session& session, JobId job);
 

@@ -14,8 +14,9 @@ Worksheet::Worksheet(const Session& session, JobId job) : job_(job) {
     sheet.sub_job = i;
     for (const TaskId id : the_job.sub_jobs[i].tasks) {
       const Task& task = state.task(id);
-      if (task.status == TaskStatus::kPending && !task.gated && !task.best_effort)
+      if (task.status == TaskStatus::kPending && !task.gated && !task.best_effort) {
         sheet.tasks.push_back(id);
+      }
     }
     if (sheet.tasks.empty()) continue;
     std::sort(sheet.tasks.begin(), sheet.tasks.end(), [&](TaskId a, TaskId b) {
@@ -57,16 +58,18 @@ Worksheet::Sheet* Worksheet::Next(const Session& session) {
     const SubJob& other = job.sub_jobs[best->sub_job];
     const bool mine_needed = needed(mine);
     const bool other_needed = needed(other);
-    if (mine_needed != other_needed ? mine_needed : session.SubJobBefore(job, mine, other))
+    if (mine_needed != other_needed ? mine_needed : session.SubJobBefore(job, mine, other)) {
       best = &sheet;
+    }
   }
   return best;
 }
 
 std::vector<TaskId> Worksheet::AllLeft(const Session& session) const {
   std::vector<TaskId> tasks;
-  for (const Sheet& sheet : sheets_)
+  for (const Sheet& sheet : sheets_) {
     tasks.insert(tasks.end(), sheet.left().begin(), sheet.left().end());
+  }
   if (sheets_.size() > 1) {
     std::sort(
         tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });

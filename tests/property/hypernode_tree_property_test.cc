@@ -14,11 +14,13 @@
 #include <rapidcheck.h>
 
 #include "model/hypernode_tree.h"
+#include "tests/support/property.h"
 
 namespace strata {
 namespace {
 
 using Kind = HyperNodeMember::Kind;
+using testing::Below;
 
 struct Step {
   enum class What : std::uint8_t { kUpsertHyperNode, kRemoveHyperNode, kUpsertNode, kRemoveNode };
@@ -43,11 +45,6 @@ void showValue(const Step& step, std::ostream& os) {  // NOLINT(readability-iden
 
 constexpr int kNames = 8;
 constexpr int kSelectors = 11;
-
-// inRange() alone narrows the range in small cases.
-rc::Gen<int> Below(int end) {
-  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, end));
-}
 
 rc::Gen<Step> AnyStep() {
   // HyperNodes name HyperNodes half of the time (selector 0), else nodes in one of the other ways.
@@ -392,19 +389,11 @@ void CheckHistory(const std::vector<Step>& steps, unsigned seed) {
 }
 
 TEST(HyperNodeTreeProperty, IsAFunctionOfWhatIsThereNow) {
-  rc::detail::TestParams params = rc::detail::configuration().testParams;
-  params.maxSuccess = std::max(params.maxSuccess, 400);
-  const auto result = rc::detail::checkTestable(
-      [] {
-        const auto steps =
-            *rc::gen::resize(60, rc::gen::container<std::vector<Step>>(AnyStep())).as("steps");
-        CheckHistory(steps, *rc::gen::arbitrary<unsigned>().as("seed"));
-      },
-      rc::detail::TestMetadata(),
-      params);
-  std::ostringstream message;
-  rc::detail::printResultMessage(result, message);
-  EXPECT_TRUE(result.template is<rc::detail::SuccessResult>()) << message.str();
+  testing::CheckProperty(400, [] {
+    const auto steps =
+        *rc::gen::resize(60, rc::gen::container<std::vector<Step>>(AnyStep())).as("steps");
+    CheckHistory(steps, *rc::gen::arbitrary<unsigned>().as("seed"));
+  });
 }
 
 }  // namespace

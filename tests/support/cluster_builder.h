@@ -239,8 +239,10 @@ class ClusterBuilder {
                             std::initializer_list<std::string> members,
                             const std::string& tier_name) {
     HyperNodeSpec spec{.name = name, .tier = tier, .tier_name = tier_name, .members = {}};
-    for (const std::string& member : members)
-      spec.members.push_back({kind, HyperNodeMember::Exact{member}});
+    for (const std::string& member : members) {
+      spec.members.emplace_back().kind = kind;
+      spec.members.back().selector.emplace<HyperNodeMember::Exact>(member);
+    }
     state.UpsertHyperNode(std::move(spec));
     return *this;
   }

@@ -124,9 +124,9 @@ class Cycles {
   std::unique_ptr<Scheduler> scheduler_;
 };
 
-[[nodiscard]] inline Decisions RunCycle(ClusterState& state,
-                                        const SchedulerConfig& config = DefaultSchedulerConfig(),
-                                        TraceSink* trace = nullptr) {
+inline Decisions RunCycle(ClusterState& state,
+                          const SchedulerConfig& config = DefaultSchedulerConfig(),
+                          TraceSink* trace = nullptr) {
   return Cycles(state, config).Run(trace);
 }
 

@@ -26,6 +26,7 @@ Action FindAction(std::string_view name) {
 
 std::vector<std::string_view> ActionNames() {
   std::vector<std::string_view> names;
+  names.reserve(kActions.size());
   for (const auto& [name, action] : kActions) names.push_back(name);
   return names;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -24,8 +25,9 @@ struct Span {
   }
   void Restore(ClusterState& state, JobId id) const {
     state.SetAllocatedHyperNode(id, job);
-    for (std::size_t i = 0; i < sub_jobs.size(); ++i)
+    for (std::size_t i = 0; i < sub_jobs.size(); ++i) {
       state.SetAllocatedHyperNode(id, i, sub_jobs[i]);
+    }
   }
 };
 
@@ -100,8 +102,39 @@ class Allocation {
       span.Restore(state, id);
       return false;
     }
+    if (!BoundAny()) span.Restore(state, id);  // a pod beyond the minimum that only waits
     session_.Commit(id);
-    return !worksheet.empty();
+    if (!worksheet.empty()) return true;
+    ExplainPassedOver(id);
+    return false;
+  }
+
+  // True when the turn gave a node to a task, rather than a place to wait for.
+  [[nodiscard]] bool BoundAny() const {
+    const ClusterState& state = session_.state();
+    const std::vector<TaskId> changed = state.ChangedSince(0);
+    return std::any_of(changed.begin(), changed.end(), [&](TaskId id) {
+      return state.task(id).status == TaskStatus::kAllocated;
+    });
+  }
+
+  // Says why tasks that the turns of a job passed over, having no place for them, are pending.
+  void ExplainPassedOver(JobId id) {
+    const Job& job = session_.state().job(id);
+    if (job.counts.Of(TaskStatus::kPending) == job.counts.pending_best_effort) return;
+    const Worksheet left(session_, id);
+    if (left.empty()) {
+      if (auto gates = ExplainGates(session_, id)) session_.SetVerdict(id, std::move(*gates));
+      return;
+    }
+    std::optional<Refusal> quota;
+    for (const TaskId task : left.AllLeft(session_)) {
+      const ClassId class_id = session_.state().task(task).class_id;
+      if (!quota) {
+        quota = session_.Exhausted(job.queue, session_.state().task_class(class_id).request);
+      }
+    }
+    session_.SetVerdict(id, ExplainUnplaced(session_, search_, id, left, quota));
   }
 
   void DropQueue(QueueId queue) {

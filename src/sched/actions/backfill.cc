@@ -3,7 +3,6 @@
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
-#include "sched/lifecycle.h"
 #include "sched/verdict.h"
 
 namespace strata {
@@ -14,8 +13,9 @@ std::vector<TaskId> BestEffortTasks(const Session& session, const Job& job) {
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
       const Task& task = session.state().task(id);
-      if (task.status == TaskStatus::kPending && task.best_effort && !task.gated)
+      if (task.status == TaskStatus::kPending && task.best_effort && !task.gated) {
         tasks.push_back(id);
+      }
     }
   }
   std::sort(
@@ -23,42 +23,69 @@ std::vector<TaskId> BestEffortTasks(const Session& session, const Job& job) {
   return tasks;
 }
 
-// Where a BestEffort pod may go: first where its job (or sub-job) is, then as far as that may
-// spread.
+// `home` and what is above it up to tier `limit`, the nearest first.
+std::vector<HyperNodeId> Around(const HyperNodeTree& tree, HyperNodeId home, std::int32_t limit) {
+  std::vector<HyperNodeId> around{home};
+  for (const HyperNodeId ancestor : tree.AncestorsOf(home)) {
+    if (ancestor != home && tree.at(ancestor).tier <= limit) around.push_back(ancestor);
+  }
+  return around;
+}
+
+// Everything at or below `within` up to tier `limit`, the lowest first.
+std::vector<HyperNodeId> Below(const Session& session, HyperNodeId within, std::int32_t limit) {
+  const Resources nothing;
+  const GradientQuery query{
+      .within = within, .allocated = {}, .limit = limit, .need = &nothing, .explain = false};
+  std::vector<HyperNodeId> below;
+  for (const Gradient::Tier& tier : session.points().gradient->Find(session.state(), query).tiers) {
+    below.insert(below.end(), tier.eligible.begin(), tier.eligible.end());
+  }
+  return below;
+}
+
+// Where a BestEffort pod may go, the best first: where its sub-job is, then around that, as far as
+// the limits of sub-job and job reach. While nothing of the sub-job has a place, anywhere in reach
+// of the job; and while nothing of the job has one, nowhere: the others choose the domain.
 std::vector<HyperNodeId> Domains(const Session& session, const Task& task) {
   const HyperNodeTree& tree = session.tree();
   const Job& job = session.state().job(task.job);
-  const SubJob& sub_job = job.sub_jobs[task.sub_job];
+  const std::int32_t top_tier = tree.at(tree.top()).tier;
+  const auto reach = [&](const TopologyLimit& limit) {
+    return limit.kind == TopologyLimit::Kind::kBounded ? limit.tier : top_tier;
+  };
   if (session.ImpossibleTopology(task.job)) return {};
-  const bool of_sub_job = sub_job.topology.mode == TopologySpec::Mode::kHard;
-  const bool hard = of_sub_job || job.spec.topology.mode == TopologySpec::Mode::kHard;
-  const TopologyLimit& limit =
-      of_sub_job ? session.LimitOf(task.job, task.sub_job) : session.LimitOf(task.job);
-  if (!hard || limit.kind != TopologyLimit::Kind::kBounded) return {tree.top()};
-  const auto home = tree.Find(of_sub_job ? sub_job.allocated_hypernode : job.allocated_hypernode);
-  if (!home) return {};
-  std::vector<HyperNodeId> domains{*home};
-  for (const HyperNodeId ancestor : tree.AncestorsOf(*home)) {
-    if (ancestor != *home && tree.at(ancestor).tier <= limit.tier) domains.push_back(ancestor);
+  const std::int32_t job_limit = reach(session.LimitOf(task.job));
+  const std::int32_t limit = std::min(job_limit, reach(session.LimitOf(task.job, task.sub_job)));
+  if (limit >= top_tier) return {tree.top()};
+  if (const auto home = tree.Find(job.sub_jobs[task.sub_job].allocated_hypernode)) {
+    return Around(tree, *home, limit);
   }
-  return domains;
+  if (const auto home = tree.Find(job.allocated_hypernode)) {
+    return Below(session, Around(tree, *home, job_limit).back(), limit);
+  }
+  const bool alone = job.counts.Allocated() == 0 &&
+                     job.counts.Of(TaskStatus::kPending) == job.counts.pending_best_effort;
+  return alone ? Below(session, tree.top(), limit) : std::vector<HyperNodeId>{};
 }
 
-void BackfillJob(Session& session, Search& search, JobId id) {
-  for (const TaskId task : BestEffortTasks(session, session.state().job(id))) {
-    if (!session.JobReady(session.state().job(id))) return;  // the gang comes first
-    const std::vector<HyperNodeId> domains = Domains(session, session.state().task(task));
-    const auto found = std::find_if(domains.begin(), domains.end(), [&](HyperNodeId domain) {
-      return search.PlaceBestEffort(task, domain);
-    });
-    if (found != domains.end()) {
-      if (session.LimitOf(id).kind == TopologyLimit::Kind::kBounded) {
-        search.Widen(task);
-      }
-      session.Commit(id);
-    } else if (!domains.empty()) {
-      session.SetVerdict(id, ExplainBestEffort(session, task, domains.back()));
-    }
+void BackfillTask(Session& session, Search& search, TaskId id) {
+  const Task& task = session.state().task(id);
+  const Job& job = session.state().job(task.job);
+  std::vector<HyperNodeId> domains;
+  if (session.JobReady(job) && session.SubJobReady(job, job.sub_jobs[task.sub_job])) {
+    domains = Domains(session, task);  // else the gang comes first
+  }
+  const auto found = std::find_if(domains.begin(), domains.end(), [&](HyperNodeId domain) {
+    return search.PlaceBestEffort(id, domain);
+  });
+  if (found != domains.end()) {
+    search.Widen(id, *found);
+    session.Commit(task.job);
+  } else if (!domains.empty()) {
+    session.SetVerdict(task.job, ExplainBestEffort(session, id, domains.back()));
+  } else if (!session.HasVerdict(task.job)) {
+    session.SetVerdict(task.job, ExplainHelper(session, id));
   }
 }
 
@@ -69,12 +96,16 @@ void Backfill(Session& session, Search& search) {
   for (const JobId id : session.state().jobs()) {
     const Job& job = session.state().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid() ||
-        job.counts.pending_best_effort == 0)
+        job.counts.pending_best_effort == 0) {
       continue;
+    }
     if (!session.JobInvalid(job)) queues.Add(id);
   }
   while (const auto queue = queues.TakeQueue()) {
-    BackfillJob(session, search, queues.TakeJob(*queue));
+    const JobId id = queues.TakeJob(*queue);
+    for (const TaskId task : BestEffortTasks(session, session.state().job(id))) {
+      BackfillTask(session, search, task);
+    }
     queues.PutBack(*queue);
   }
 }

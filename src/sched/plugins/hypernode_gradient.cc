@@ -53,12 +53,12 @@ Amount At(std::span<const Amount> row, std::size_t index) {
 // "nvidia.com/gpu: needs 32, 16 idle (24 after releases); memory: needs 64Gi, 1Gi idle".
 std::string WhatIsShort(const ClusterState& state, const Resources& need, HyperNodeId id) {
   std::string sentence;
-  for (std::size_t i = 0; i < need.size(); ++i) {
-    const Amount wanted = need.amounts()[i];
-    const Amount idle = At(state.Idle(id), i);
-    const Amount future = At(state.FutureIdle(id), i);
-    if (wanted <= idle && wanted <= future) continue;
-    const std::string& name = state.resource_names().name(IdAt<ResourceId>(i));
+  for (const ResourceId resource : state.resource_names().ByName()) {
+    const Amount wanted = need.Get(resource);
+    const Amount idle = At(state.Idle(id), resource.index());
+    const Amount future = At(state.FutureIdle(id), resource.index());
+    if (wanted <= 0 || (wanted <= idle && wanted <= future)) continue;
+    const std::string& name = state.resource_names().name(resource);
     const auto [needs, has] = FormatNumbers(name, wanted, idle);
     if (!sentence.empty()) sentence += "; ";
     sentence += fmt::format("{}: needs {}, {} idle", name, needs, has);

@@ -1,0 +1,161 @@
+#include "sched/scheduler.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/cluster_builder.h"
+#include "tests/support/cycle.h"
+
+namespace strata {
+namespace {
+
+using testing::Advance;
+using testing::ClusterBuilder;
+using testing::Cycles;
+using testing::Decisions;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using testing::RunCycle;
+using ::testing::SizeIs;
+using testing::TaskArgs;
+using testing::TraceLog;
+
+const TaskArgs kWholeNode = {.cpu = 8};
+
+// ---- configuration
+
+SchedulerConfig WithPlugin(const std::string& name) {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.tiers[0].push_back(PluginConfig{.name = name, .switches = {}, .arguments = {}});
+  return config;
+}
+
+TEST(SchedulerMake, RefusesAnUnknownPluginAndListsTheKnownOnes) {
+  ClusterState state;
+  const auto made = Scheduler::Make(WithPlugin("gagn"), state);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("gagn"));
+  EXPECT_THAT(made.error().message, HasSubstr("network-topology-aware"));
+}
+
+TEST(SchedulerMake, WarnsOfAPluginThatVolcanoHasAndStrataHasNot) {
+  ClusterState state;
+  const auto made = Scheduler::Make(WithPlugin("tdm"), state);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_THAT(made->warnings, ElementsAre(HasSubstr("tdm")));
+}
+
+TEST(SchedulerMake, RefusesAnUnknownActionAndListsTheKnownOnes) {
+  ClusterState state;
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.actions.push_back({.name = "alocate", .arguments = {}});
+  const auto made = Scheduler::Make(config, state);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("allocate, backfill, enqueue"));
+}
+
+TEST(SchedulerMake, NamesTheArgumentThatHasTheWrongType) {
+  ClusterState state;
+  SchedulerConfig config = DefaultSchedulerConfig();
+  for (PluginConfig& plugin : config.tiers[1]) {
+    if (plugin.name == "binpack") plugin.arguments.Set("binpack.cpu", "many");
+  }
+  const auto made = Scheduler::Make(config, state);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("binpack.cpu"));
+}
+
+// ---- cycles
+
+TEST(Scheduler, BindsAJobAndCallsItRunningOnceItsPodsRun) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1});
+  Cycles cycles(cluster.state);
+  EXPECT_THAT(cycles.Run().binds, ElementsAre(Pair("j-w-0", "node0")));
+  EXPECT_EQ(cluster.JobNamed("j").phase, JobPhase::kInqueue);
+  Advance(cluster.state);
+  EXPECT_THAT(cycles.Run().binds, IsEmpty());
+  EXPECT_EQ(cluster.JobNamed("j").phase, JobPhase::kRunning);
+}
+
+TEST(Scheduler, ServesTheHigherPriorityFirst) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("a", {.tasks = 1, .task = kWholeNode, .priority = 1});
+  cluster.Job("b", {.tasks = 1, .task = kWholeNode, .priority = 2});
+  EXPECT_THAT(RunCycle(cluster.state).binds, ElementsAre(Pair("b-w-0", "node0")));
+}
+
+TEST(Scheduler, ServesAGangThatWaitsBeforePodsBeyondAMinimum) {
+  //   "a" is ready with one pod; its second comes after the gang "b"
+  ClusterBuilder cluster;
+  cluster.Nodes(2);
+  cluster.Job("a", {.tasks = 2, .task = kWholeNode, .min_available = 1});
+  cluster.Job("b", {.tasks = 1, .task = kWholeNode});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.NodesOf("a"), SizeIs(1));
+  EXPECT_THAT(decisions.NodesOf("b"), SizeIs(1));
+}
+
+TEST(Scheduler, DividesTheClusterBetweenQueuesByWeight) {
+  ClusterBuilder cluster;
+  cluster.Queue("one", {.weight = 1}).Queue("three", {.weight = 3}).Nodes(4);
+  for (const char* queue : {"one", "three"}) {
+    cluster.Job(std::string("of-") + queue,
+                {.tasks = 4, .task = kWholeNode, .min_available = 1, .queue = queue});
+  }
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.NodesOf("of-one"), SizeIs(1));
+  EXPECT_THAT(decisions.NodesOf("of-three"), SizeIs(3));
+}
+
+TEST(Scheduler, SeesWhatHappenedBetweenTwoCycles) {
+  //   the cycle keeps what it learnt of nodes; a node that grows, comes or goes must be seen
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 1}).Job("j", {.tasks = 2, .task = kWholeNode, .min_available = 1});
+  Cycles cycles(cluster.state);
+  EXPECT_THAT(cycles.Run().binds, IsEmpty());
+  cluster.Node("node0", {.cpu = 8});
+  EXPECT_THAT(cycles.Run().binds, ElementsAre(Pair("j-w-0", "node0")));
+  cluster.state.RemoveNode(cluster.FindNode("node0"));
+  cluster.Node("node1", {.cpu = 16});  // takes the slot of node0
+  EXPECT_THAT(cycles.Run().binds, ElementsAre(Pair("j-w-1", "node1")));
+}
+
+TEST(Scheduler, TellsAListenerEveryStepOfATransaction) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 2, .task = {.cpu = 2}});
+  TraceLog trace;
+  RunCycle(cluster.state, DefaultSchedulerConfig(), &trace);
+  std::vector<StepRecord::Kind> kinds;
+  for (const StepRecord& step : trace.Of<StepRecord>()) kinds.push_back(step.kind);
+  EXPECT_THAT(
+      kinds,
+      ElementsAre(
+          StepRecord::Kind::kAllocate, StepRecord::Kind::kAllocate, StepRecord::Kind::kCommit));
+}
+
+TEST(Scheduler, WithoutTheEnqueueActionJobsEnterByThemselves) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1});
+  SchedulerConfig config = DefaultSchedulerConfig();
+  std::erase_if(config.actions,
+                [](const ActionConfig& action) { return action.name == "enqueue"; });
+  EXPECT_THAT(RunCycle(cluster.state, config).binds, SizeIs(1));
+}
+
+TEST(Scheduler, AJobWithMinResourcesBeyondItsQueueIsNotLetIn) {
+  ClusterBuilder cluster;
+  Resources least;
+  least.Set(kCpu, testing::Cores(99));
+  cluster.Node("node0").Job("j", {.tasks = 1, .min_resources = least});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "QueueQuotaExceeded");
+  EXPECT_EQ(cluster.JobNamed("j").phase, JobPhase::kPending);
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,179 @@
+// Every job that waits has a reason a person can act on.
+#include "sched/verdict.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/cluster_builder.h"
+#include "tests/support/cycle.h"
+
+namespace strata {
+namespace {
+
+using testing::BestEffort;
+using testing::ClusterBuilder;
+using testing::Decisions;
+using testing::Hard;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::RunCycle;
+using testing::TaskArgs;
+
+TEST(Verdict, OfAJobThatStartedIsNone) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1});
+  EXPECT_THAT(RunCycle(cluster.state).verdicts, IsEmpty());
+}
+
+TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
+  ClusterBuilder cluster;
+  cluster.Nodes(2).Job("j", {.tasks = 3, .task = {.cpu = 5}});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "NotEnoughResources");
+  EXPECT_EQ(decisions.Message("j"),
+            "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
+            "Insufficient cpu");
+}
+
+TEST(Verdict, SaysWhyNoNodeTakesThePod) {
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.unschedulable = true});
+  cluster.Job("j", {.tasks = 1});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "NoMatchingNode");
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("1 node(s) were unschedulable"));
+}
+
+TEST(Verdict, OfAnEmptyClusterIsThatThereIsNoRoom) {
+  ClusterBuilder cluster;
+  cluster.Job("j", {.tasks = 1});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_NE(decisions.Reason("j"), "");
+}
+
+TEST(Verdict, NamesAQueueThatIsNotThere) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1, .queue = "nowhere"});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "QueueNotFound");
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("nowhere"));
+}
+
+TEST(Verdict, NamesAQueueThatIsClosed) {
+  ClusterBuilder cluster;
+  cluster.Queue("shut", {.open = false}).Node("node0").Job("j", {.tasks = 1, .queue = "shut"});
+  EXPECT_EQ(RunCycle(cluster.state).Reason("j"), "QueueClosed");
+}
+
+TEST(Verdict, NamesTheQuotaOfTheQueue) {
+  ClusterBuilder cluster;
+  cluster.Queue("small", {.cpu_capability = 2}).Node("node0");
+  cluster.Job("j", {.tasks = 1, .task = {.cpu = 3}, .queue = "small"});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "QueueQuotaExceeded");
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("small"));
+}
+
+TEST(Verdict, OfAGangWithTooFewPodsCountsThem) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 2, .min_available = 3});
+  EXPECT_EQ(RunCycle(cluster.state).Reason("j"), "NotEnoughTasks");
+}
+
+TEST(Verdict, OfAPodThatIsGatedSaysSo) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 2, .task = {.gated = true}});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_EQ(decisions.Reason("j"), "SchedulingGated");
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("2"));
+}
+
+TEST(Verdict, OfPodsBeyondTheMinimumIsNotThatOfAGang) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 9, .min_available = 1});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("1/9 tasks unschedulable: "));
+}
+
+TEST(Verdict, OfPodsLeftOverWhenTheQuotaRunsOutNamesTheQuota) {
+  ClusterBuilder cluster;
+  cluster.Queue("small", {.cpu_capability = 2}).Node("node0");
+  cluster.Job("j", {.tasks = 3, .min_available = 1, .queue = "small"});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, ::testing::SizeIs(2));
+  EXPECT_NE(decisions.Reason("j"), "");
+}
+
+TEST(Verdict, OfABestEffortPodThatFindsNoNodeNamesThePod) {
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.unschedulable = true}).Job("j", {.tasks = 1, .task = BestEffort()});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "NoMatchingNode");
+  EXPECT_THAT(decisions.Message("j"), HasSubstr("j-w-0"));
+}
+
+TEST(Verdict, OfABestEffortPodWithoutADomainSaysWhatItWaitsFor) {
+  //   the gang of the hard job is done; its helper has no domain to go to
+  ClusterBuilder cluster;
+  cluster.Node("node0").Leaf("s0", 1, {"node0"});
+  cluster.Job("j", {.tasks = 0, .min_available = 1, .topology = Hard(1)});
+  cluster.Task("j", {.status = TaskStatus::kRunning, .node = "gone"}).Task("j", BestEffort());
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_NE(decisions.Reason("j"), "");
+}
+
+// Two classes of which neither fits, in every order of arrival.
+TEST(Verdict, DoesNotDependOnTheOrderInWhichThePodsCame) {
+  std::vector<std::string> names = {"j-w-0", "j-w-1"};
+  std::vector<Decisions> seen;
+  for (const bool swapped : {false, true}) {
+    ClusterBuilder cluster;
+    cluster.Node("node0", {.labels = {{"z", "1"}}});
+    cluster.Job("j", {.tasks = 0, .min_available = 2});
+    const auto add = [&](int rank) {
+      const TaskArgs large = {.cpu = 99};
+      const TaskArgs elsewhere = {.selector = {{"z", "2"}}};
+      cluster.Task("j", rank == 0 ? large : elsewhere, names[static_cast<std::size_t>(rank)]);
+    };
+    add(swapped ? 1 : 0);
+    add(swapped ? 0 : 1);
+    seen.push_back(RunCycle(cluster.state));
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+}
+
+TEST(Verdict, DoesNotDependOnTheOrderInWhichResourcesBecameKnown) {
+  std::vector<Decisions> seen;
+  for (const bool swapped : {false, true}) {
+    ClusterBuilder cluster;
+    ResourceNames& names = cluster.state.resource_names();
+    for (const char* name : {swapped ? "b/x" : "a/x", swapped ? "a/x" : "b/x"}) names.Intern(name);
+    NodeSpec node = cluster.SpecOf("node0", {});
+    ClassSpec wanted = cluster.ClassOf({});
+    for (const char* name : {"a/x", "b/x"}) {
+      node.allocatable.Set(names.Intern(name), 1000);
+      wanted.request.Set(names.Intern(name), 1000);
+    }
+    ASSERT_TRUE(cluster.state.UpsertNode(node).has_value());
+    cluster.Job("j", {.tasks = 0, .min_available = 2});
+    for (const char* name : {"j-w-0", "j-w-1"}) {
+      TaskSpec spec;
+      spec.name = name;
+      spec.uid = name;
+      spec.job = cluster.FindJob("j");
+      spec.constraints = wanted;
+      ASSERT_TRUE(cluster.state.AddTask(spec).has_value());
+    }
+    seen.push_back(RunCycle(cluster.state));
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+}
+
+}  // namespace
+}  // namespace strata

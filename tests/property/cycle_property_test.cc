@@ -1,0 +1,92 @@
+// Random clusters go through several cycles, with random events between them, three times at once:
+// as they came; in another order and with a listener; and in a third order with a new scheduler for
+// every cycle. All three must decide the same, and what they decide must be right.
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "tests/property/cycle_check.h"
+#include "tests/property/trace_check.h"
+#include "tests/property/world.h"
+#include "tests/support/cycle.h"
+#include "tests/support/property.h"
+#include "tests/support/state_dump.h"
+
+namespace strata::testing {
+namespace {
+
+constexpr int kCycles = 4;
+
+void Step(const World& world, int cycle, ClusterState& state) {
+  Advance(state);
+  for (std::size_t i = static_cast<std::size_t>(cycle); i < world.events.size(); i += kCycles - 1)
+    Happen(world, world.events[i], state);
+}
+
+std::string Text(const Decisions& decisions) {
+  std::ostringstream text;
+  text << decisions;
+  return text.str();
+}
+
+TEST(CycleProperty, KeepsItsPromises) {
+  CheckProperty(1200, [] {
+    const World world = *AnyWorld().as("world");
+    const auto state = Build(world, 1);
+    Cycles cycles(*state);
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+      CycleCheck check(*state);
+      std::string inside;
+      const Decisions decisions = cycles.Run(nullptr, [&] { inside = check.FaultsInside(); });
+      RC_LOG() << "cycle " << cycle << ":\n" << Text(decisions);
+      RC_ASSERT(inside == "");
+      RC_ASSERT(check.FaultsAfter(decisions) == "");
+      Step(world, cycle, *state);
+    }
+  });
+}
+
+TEST(CycleProperty, ChoosesTheBestByItsOwnTrace) {
+  CheckProperty(800, [] {
+    const World world = *AnyWorld().as("world");
+    const auto state = Build(world, 1);
+    Cycles cycles(*state);
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+      TraceCheck check(*state);
+      TraceLog trace;
+      const Decisions decisions = cycles.Run(&trace);
+      RC_LOG() << "cycle " << cycle << ":\n" << Text(decisions);
+      RC_ASSERT(check.Faults(trace.records()) == "");
+      Step(world, cycle, *state);
+    }
+  });
+}
+
+TEST(CycleProperty, DependsNeitherOnOrderNorOnListenersNorOnWhatIsRemembered) {
+  CheckProperty(800, [] {
+    const World world = *AnyWorld().as("world");
+    const auto seed = *rc::gen::arbitrary<std::uint16_t>().as("seed");
+    const auto plain = Build(world, 1);
+    const auto listened = Build(world, 2U + seed);
+    const auto forgetful = Build(world, 70'000U + seed);
+    RC_ASSERT(DumpState(*plain) == DumpState(*listened));
+    Cycles of_plain(*plain);
+    Cycles of_listened(*listened);
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+      TraceLog trace;
+      const std::string decided = Text(of_plain.Run());
+      RC_LOG() << "cycle " << cycle << ":\n" << decided;
+      RC_ASSERT(Text(of_listened.Run(&trace)) == decided);
+      RC_ASSERT(Text(RunCycle(*forgetful)) == decided);
+      RC_ASSERT(DumpState(*listened) == DumpState(*plain));
+      RC_ASSERT(DumpState(*forgetful) == DumpState(*plain));
+      for (ClusterState* state : {plain.get(), listened.get(), forgetful.get()})
+        Step(world, cycle, *state);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace strata::testing
