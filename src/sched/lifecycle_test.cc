@@ -1,8 +1,8 @@
 #include "sched/lifecycle.h"
 
-#include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST(IsBestEffortOnly, WantsAtLeastOnePodAndNoOtherKind) {
 
 struct Turn {
   const char* what;
-  std::initializer_list<std::pair<TaskStatus, std::int32_t>> tasks;
+  std::vector<std::pair<TaskStatus, std::int32_t>> tasks;
   JobPhase before;
   bool ready;
   JobPhase after;

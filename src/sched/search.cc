@@ -139,7 +139,7 @@ Search::TierScores Search::ScoreTier(const SubJob& sub_job,
 
 std::vector<std::size_t> Search::Ranking(const SubJob& sub_job, const TierScores& scores) const {
   std::vector<std::uint32_t> tasks(scores.hypernodes.size(), 0);
-  if (sub_job.counts.Allocated() > 0) {
+  if (sub_job.counts.Total() > sub_job.counts.Of(TaskStatus::kPending)) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       tasks[i] = TasksIn(session_.state(), sub_job, scores.hypernodes[i]);
     }

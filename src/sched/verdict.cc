@@ -263,7 +263,15 @@ bool HasPlace(Session& session, Search& search, const Sought& sought) {
 Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksheet& worksheet) {
   const ClusterState& state = session.state();
   const Job& the_job = state.job(job);
-  for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
+  std::vector<const Worksheet::Sheet*> sheets;
+  sheets.reserve(worksheet.sheets().size());
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) sheets.push_back(&sheet);
+  std::sort(sheets.begin(), sheets.end(), [&](const auto* a, const auto* b) {
+    return session.SubJobBefore(
+        the_job, the_job.sub_jobs[a->sub_job], the_job.sub_jobs[b->sub_job]);
+  });
+  for (const Worksheet::Sheet* next : sheets) {
+    const Worksheet::Sheet& sheet = *next;
     const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
     const std::size_t missing = MissingForGang(the_job, sub_job, sheet.left().size());
     if (missing == 0) continue;

@@ -35,8 +35,7 @@ TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("j"), "NotEnoughResources");
   EXPECT_EQ(decisions.Message("j"),
-            "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
-            "Insufficient cpu");
+            "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster");
 }
 
 TEST(Verdict, SaysWhyNoNodeTakesThePod) {

@@ -22,8 +22,7 @@ TraceCheck::TraceCheck(const ClusterState& state) : state_(state) {
 }
 
 std::string TraceCheck::Faults(const std::vector<TraceRecord>& records) {
-  for (const TraceRecord& record : records)
-    std::visit([&](const auto& one) { Look(one); }, record);
+  for (const TraceRecord& record : records) std::visit([&](const auto& one) { Look(one); }, record);
   return std::move(faults_);
 }
 
@@ -104,13 +103,15 @@ void TraceCheck::Look(const HyperNodeScoreRecord& record) {
   const bool ties_are_known = two_levels || (!job.has_sub_groups && job.all_last);
   for (const auto& [name, total] : record.total) {
     if (name == record.chosen) continue;
-    const bool higher = ties_are_known ? rank(name) < rank(record.chosen)
-                                       : total > record.total.at(record.chosen);
+    const bool higher =
+        ties_are_known ? rank(name) < rank(record.chosen) : total > record.total.at(record.chosen);
     const bool lower = ties_are_known ? !higher : total < record.total.at(record.chosen);
     if (higher && !failed.contains(name))
       Fault(record.job + ": " + name + " is better than " + record.chosen);
     if (lower && !two_levels && failed.contains(name))
-      Fault(record.job + ": " + name + " was tried before the better " + record.chosen);
+      Fault(record.job + ": " + name + " (" + std::to_string(total) +
+            ") was tried before the better " + record.chosen + " (" +
+            std::to_string(record.total.at(record.chosen)) + ")");
   }
 }
 
