@@ -105,7 +105,8 @@ void TraceCheck::Look(const HyperNodeScoreRecord& record) {
     if (name == record.chosen) continue;
     const bool higher =
         ties_are_known ? rank(name) < rank(record.chosen) : total > record.total.at(record.chosen);
-    const bool lower = ties_are_known ? !higher : total < record.total.at(record.chosen);
+    // By now the tasks just placed count below the chosen one, so ties tell nothing here.
+    const bool lower = total < record.total.at(record.chosen);
     if (higher && !failed.contains(name))
       Fault(record.job + ": " + name + " is better than " + record.chosen);
     if (lower && !two_levels && failed.contains(name))

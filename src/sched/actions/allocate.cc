@@ -121,7 +121,7 @@ class Allocation {
   // Says why tasks that the turns of a job passed over, having no place for them, are pending.
   void ExplainPassedOver(JobId id) {
     const Job& job = session_.state().job(id);
-    if (job.counts.Of(TaskStatus::kPending) == job.counts.pending_best_effort) return;
+    if (job.counts.Of(TaskStatus::kPending) == 0) return;
     const Worksheet left(session_, id);
     if (left.empty()) {
       if (auto gates = ExplainGates(session_, id)) session_.SetVerdict(id, std::move(*gates));
