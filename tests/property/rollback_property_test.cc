@@ -72,6 +72,7 @@ class History {
  private:
   void Place(const Move& move, bool now) {
     const std::vector<TaskId> tasks = state_.AllTasks();
+    if (tasks.empty() || state_.nodes().empty()) return;
     const TaskId task = tasks[static_cast<std::size_t>(move.task) % tasks.size()];
     const NodeId node =
         state_.nodes()[static_cast<std::size_t>(move.node) % state_.nodes().size()];
