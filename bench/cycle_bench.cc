@@ -8,7 +8,8 @@
 namespace strata::bench {
 namespace {
 
-// A cluster with one pending gang, and the cycle that places it. The state is set up outside the clock.
+// A cluster with one pending gang, and the cycle that places it. The state is set up outside the
+// clock.
 void RunOneCycle(benchmark::State& bench, const Fabric& fabric, const Gang& gang) {
   for (auto iteration : bench) {
     static_cast<void>(iteration);
@@ -39,16 +40,29 @@ void GangOfThousand(benchmark::State& bench) {
   const Fabric fabric{.nodes = static_cast<std::size_t>(bench.range(0))};
   RunOneCycle(bench,
               fabric,
-              {.name = "gang", .pods = 1000, .milli_cpu = kNodeCpu, .memory = kNodeMemory, .topology = Hard(3)});
+              {.name = "gang",
+               .pods = 1000,
+               .milli_cpu = kNodeCpu,
+               .memory = kNodeMemory,
+               .topology = Hard(3)});
 }
-BENCHMARK(GangOfThousand)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond)->Iterations(20);
+BENCHMARK(GangOfThousand)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(20);
 
 // A hard gang of 5,000 that no HyperNode holds: the verdict with its nearest miss.
 void GangThatCannotFit(benchmark::State& bench) {
   const Fabric fabric{.nodes = static_cast<std::size_t>(bench.range(0))};
   RunOneCycle(bench,
               fabric,
-              {.name = "gang", .pods = 5000, .milli_cpu = kNodeCpu, .memory = kNodeMemory, .topology = Hard(3)});
+              {.name = "gang",
+               .pods = 5000,
+               .milli_cpu = kNodeCpu,
+               .memory = kNodeMemory,
+               .topology = Hard(3)});
 }
 BENCHMARK(GangThatCannotFit)->Arg(10'000)->Unit(benchmark::kMillisecond)->Iterations(20);
 

@@ -106,8 +106,7 @@ void CycleCheck::CheckPlacement(TaskId id) {
     const std::string& resource = state_.resource_names().name(IdAt<ResourceId>(i));
     if (task.status != TaskStatus::kPipelined && state_.Idle(task.node)[i] < 0)
       Fault(where + ": " + resource + " is over-committed");
-    if (state_.FutureIdle(task.node)[i] < 0)
-      Fault(where + ": " + resource + " is promised twice");
+    if (state_.FutureIdle(task.node)[i] < 0) Fault(where + ": " + resource + " is promised twice");
   }
   if (!MatchesNode(spec.node_selector, spec.affinity, node.name, node.labels))
     Fault(where + ": the selector does not match");
@@ -216,9 +215,8 @@ void CycleCheck::CheckHard(JobId id, const Decisions& decisions) {
   std::vector<TaskId> all;
   for (const SubJob& sub_job : job.sub_jobs)
     all.insert(all.end(), sub_job.tasks.begin(), sub_job.tasks.end());
-  if (std::all_of(all.begin(), all.end(), [&](TaskId task) {
-        return IsBestEffort(state_, task);
-      })) {
+  if (std::all_of(
+          all.begin(), all.end(), [&](TaskId task) { return IsBestEffort(state_, task); })) {
     return;  // topology does not bind a job of BestEffort pods alone
   }
   for (const Bound& bound : BoundsOf(job)) {
@@ -242,8 +240,8 @@ void CycleCheck::CheckVerdict(JobId id, const Decisions& decisions) {
   const bool waits = job.counts.Of(TaskStatus::kPending) > 0;
   const bool told = !decisions.Reason(name).empty() && !decisions.Message(name).empty();
   if (waits && !told) {
-    const bool holds = std::any_of(
-        decisions.pipelined.begin(), decisions.pipelined.end(), [&](const auto& entry) {
+    const bool holds =
+        std::any_of(decisions.pipelined.begin(), decisions.pipelined.end(), [&](const auto& entry) {
           return entry.first.starts_with(name + "-") || entry.first.starts_with(name + "x");
         });
     if (!holds) Fault(name + ": pods are pending and nobody knows why");

@@ -10,16 +10,17 @@
 
 namespace strata::testing {
 
-// What must be true of any cycle (architecture: invariants 1, 2 and 6), judged from the state before
-// it, inside it and after it, without asking the scheduler. Faults are sentences; "" is good.
+// What must be true of any cycle (architecture: invariants 1, 2 and 6), judged from the state
+// before it, inside it and after it, without asking the scheduler. Faults are sentences; "" is
+// good.
 class CycleCheck {
  public:
   // Looks at the state before the cycle.
   explicit CycleCheck(const ClusterState& state);
 
   // When the actions have run and nothing has been given back: no node is over-committed, now or
-  // once everything that terminates is gone; placements respect what pods and nodes demand; no queue
-  // got more than its share.
+  // once everything that terminates is gone; placements respect what pods and nodes demand; no
+  // queue got more than its share.
   [[nodiscard]] std::string FaultsInside();
   // After the cycle: gangs are whole, hard limits are kept, and who waits knows why.
   [[nodiscard]] std::string FaultsAfter(const Decisions& decisions);

@@ -24,12 +24,11 @@ void showValue(const Move& move, std::ostream& os) {  // NOLINT(readability-iden
 }
 
 rc::Gen<std::vector<Move>> AnyMoves() {
-  return rc::gen::resize(
-      25,
-      rc::gen::container<std::vector<Move>>(
-          rc::gen::build<Move>(rc::gen::set(&Move::what, Below(8)),
-                               rc::gen::set(&Move::task, Below(30)),
-                               rc::gen::set(&Move::node, Below(10)))));
+  return rc::gen::resize(25,
+                         rc::gen::container<std::vector<Move>>(
+                             rc::gen::build<Move>(rc::gen::set(&Move::what, Below(8)),
+                                                  rc::gen::set(&Move::task, Below(30)),
+                                                  rc::gen::set(&Move::node, Below(10)))));
 }
 
 // A state, and what it looked like at each savepoint that is still good.
@@ -74,8 +73,7 @@ class History {
     const std::vector<TaskId> tasks = state_.AllTasks();
     if (tasks.empty() || state_.nodes().empty()) return;
     const TaskId task = tasks[static_cast<std::size_t>(move.task) % tasks.size()];
-    const NodeId node =
-        state_.nodes()[static_cast<std::size_t>(move.node) % state_.nodes().size()];
+    const NodeId node = state_.nodes()[static_cast<std::size_t>(move.node) % state_.nodes().size()];
     if (state_.task(task).status != TaskStatus::kPending) return;
     const Resources& request = state_.task_class(state_.task(task).class_id).request;
     if (!request.FitsIn(now ? state_.Idle(node) : state_.FutureIdle(node))) return;

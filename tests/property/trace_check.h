@@ -11,9 +11,9 @@
 namespace strata::testing {
 
 // Follows a trace and says where a choice was not the best by the documented rules: the highest
-// total, which is the sum over the plugins; of equal nodes one under the leaf of the rank before, then
-// the lower name; of equal HyperNodes the one with more tasks of the job, then the lower name, and
-// whatever ranks higher failed. Faults are sentences; "" is good.
+// total, which is the sum over the plugins; of equal nodes one under the leaf of the rank before,
+// then the lower name; of equal HyperNodes the one with more tasks of the job, then the lower name,
+// and whatever ranks higher failed. Faults are sentences; "" is good.
 class TraceCheck {
  public:
   // Looks at the state before the cycle.

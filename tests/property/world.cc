@@ -99,10 +99,8 @@ ClassSpec ClassOf(const TaskGene& gene, ResourceNames& names) {
          .term = {.labels = {{"zone", SelectorOp::kIn, {shape.near_zone}}}, .fields = {}}}};
   }
   if (shape.tolerates) {
-    spec.tolerations = {{.key = kKeepOut.key,
-                         .op = Toleration::Op::kExists,
-                         .value = "",
-                         .effect = std::nullopt}};
+    spec.tolerations = {
+        {.key = kKeepOut.key, .op = Toleration::Op::kExists, .value = "", .effect = std::nullopt}};
   }
   if (shape.port) spec.host_ports = {kPort};
   return spec;
@@ -362,19 +360,18 @@ rc::Gen<TaskGene> AnyTask() {
 }
 
 rc::Gen<JobGene> AnyJob() {
-  return rc::gen::build<JobGene>(
-      rc::gen::set(&JobGene::queue, Below(3)),
-      rc::gen::set(&JobGene::priority, Sometimes(3)),
-      rc::gen::set(&JobGene::created, Below(3)),
-      rc::gen::set(&JobGene::slack, Sometimes(6)),
-      rc::gen::set(&JobGene::mode, Below(3)),
-      rc::gen::set(&JobGene::tier, rc::gen::oneOf(Below(3), Below(9))),
-      rc::gen::set(&JobGene::policy, Sometimes(4)),
-      rc::gen::set(&JobGene::part_size, Below(3)),
-      rc::gen::set(&JobGene::min_parts, Below(3)),
-      rc::gen::set(&JobGene::min_resources, Sometimes(3)),
-      rc::gen::set(&JobGene::role_minimum, Sometimes(3)),
-      rc::gen::set(&JobGene::tasks, Several(1, 7, AnyTask())));
+  return rc::gen::build<JobGene>(rc::gen::set(&JobGene::queue, Below(3)),
+                                 rc::gen::set(&JobGene::priority, Sometimes(3)),
+                                 rc::gen::set(&JobGene::created, Below(3)),
+                                 rc::gen::set(&JobGene::slack, Sometimes(6)),
+                                 rc::gen::set(&JobGene::mode, Below(3)),
+                                 rc::gen::set(&JobGene::tier, rc::gen::oneOf(Below(3), Below(9))),
+                                 rc::gen::set(&JobGene::policy, Sometimes(4)),
+                                 rc::gen::set(&JobGene::part_size, Below(3)),
+                                 rc::gen::set(&JobGene::min_parts, Below(3)),
+                                 rc::gen::set(&JobGene::min_resources, Sometimes(3)),
+                                 rc::gen::set(&JobGene::role_minimum, Sometimes(3)),
+                                 rc::gen::set(&JobGene::tasks, Several(1, 7, AnyTask())));
 }
 
 rc::Gen<EventGene> AnyEvent() {
@@ -445,8 +442,7 @@ std::unique_ptr<ClusterState> Build(const World& world, unsigned seed) {
   const Homes homes = HomesOf(world);
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const unsigned time = any_time();
-    arrivals.emplace(time,
-                     [&, j] { state->UpsertJob(JobOf(world, j, state->resource_names())); });
+    arrivals.emplace(time, [&, j] { state->UpsertJob(JobOf(world, j, state->resource_names())); });
     for (std::size_t t = 0; t < world.jobs[j].tasks.size(); ++t) {
       const auto home = homes.find({j, t});
       const std::string name = home == homes.end() ? "" : home->second;

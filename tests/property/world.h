@@ -9,8 +9,8 @@
 
 #include "model/cluster_state.h"
 
-// Random clusters as plain numbers, so that a failing one can be made smaller number by number: 0 is
-// always the simplest choice. A number that names something is taken modulo what there is.
+// Random clusters as plain numbers, so that a failing one can be made smaller number by number: 0
+// is always the simplest choice. A number that names something is taken modulo what there is.
 namespace strata::testing {
 
 struct NodeGene {
@@ -22,7 +22,7 @@ struct NodeGene {
 
 struct HyperNodeGene {
   int tier = 0, tier_name = 0;
-  int parent = 0;  // 0 none, else the (n-1)th; only one of a higher tier takes it, but for...
+  int parent = 0;    // 0 none, else the (n-1)th; only one of a higher tier takes it, but for...
   bool odd = false;  // ...odd ones, which make cycles and second parents
 };
 
