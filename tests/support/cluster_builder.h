@@ -241,7 +241,7 @@ class ClusterBuilder {
     HyperNodeSpec spec{.name = name, .tier = tier, .tier_name = tier_name, .members = {}};
     for (const std::string& member : members) {
       spec.members.emplace_back().kind = kind;
-      spec.members.back().selector.emplace<HyperNodeMember::Exact>(member);
+      spec.members.back().selector = HyperNodeMember::Exact{member};
     }
     state.UpsertHyperNode(std::move(spec));
     return *this;
