@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -79,8 +80,8 @@ std::optional<std::int64_t> TakePart(std::string_view& rest) {
   const auto unit = TakeUnit(rest);
   if (!unit || *whole > kMost / *unit) return std::nullopt;
   const std::int64_t nanos = *whole * *unit;
-  // Half a nanosecond makes up for decimals that have no exact binary form.
-  const auto more = static_cast<std::int64_t>(part * static_cast<double>(*unit) + 0.5);
+  // Rounding makes up for decimals that have no exact binary form.
+  const auto more = std::llround(part * static_cast<double>(*unit));
   if (nanos > kMost - more) return std::nullopt;
   return nanos + more;
 }

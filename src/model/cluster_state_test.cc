@@ -19,7 +19,6 @@ using testing::ClusterBuilder;
 using testing::Cores;
 using testing::DumpState;
 using ::testing::ElementsAre;
-using testing::GiB;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RecountMistakes;

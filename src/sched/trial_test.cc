@@ -71,7 +71,7 @@ TEST(Trial, EveryRankFollowsTheRankBeforeItEvenAcrossHoles) {
   cluster.Nodes(6);
   cluster.Leaf("a", 1, {"node0", "node1", "node4"}).Leaf("b", 1, {"node2", "node3", "node5"});
   cluster.Job("j", {.tasks = 0, .min_available = 4});
-  const auto add = [&](const char* name, TaskArgs args) { cluster.Task("j", args, name); };
+  const auto add = [&](const char* name, const TaskArgs& args) { cluster.Task("j", args, name); };
   add("j-w-0", {.cpu = 8, .status = TaskStatus::kRunning, .node = "node0"});
   add("j-w-2", {.cpu = 8, .status = TaskStatus::kRunning, .node = "node2"});
   add("j-w-1", kWholeNode);

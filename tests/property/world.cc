@@ -130,7 +130,7 @@ bool IsIn(const NodeGene& node, std::size_t hypernode) {
 
 void AddMember(HyperNodeSpec& spec, HyperNodeMember::Kind kind, const std::string& name) {
   spec.members.emplace_back().kind = kind;
-  spec.members.back().selector.emplace<HyperNodeMember::Exact>(name);
+  spec.members.back().selector = HyperNodeMember::Exact{name};
 }
 
 HyperNodeSpec HyperNodeOf(const World& world, std::size_t index) {
