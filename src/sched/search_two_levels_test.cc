@@ -209,5 +209,23 @@ TEST_F(TwoSpines, ASubGroupThatWaitsIsPipelinedAndStartsLater) {
   EXPECT_EQ(RacksOf(cycles.Run(), "train", 0, 2), (Names{"r0"}));
 }
 
+TEST_F(TwoSpines, ASubGroupThatMustWaitForOneOfItsPodsStartsWhole) {
+  //   r0: node0 runs part 0 with node1; r1: node2 is free, node3 is being released
+  ClusterBuilder cluster;
+  cluster.Nodes(4).Leaf("r0", 1, {"node0", "node1"}).Leaf("r1", 1, {"node2", "node3"});
+  cluster.Job("old", {.tasks = 0, .min_available = 0});
+  cluster.Task("old", {.cpu = 8, .status = TaskStatus::kReleasing, .node = "node3"});
+  cluster.Job(
+      "train",
+      {.tasks = 0, .min_available = 2, .sub_groups = {Parts(2, Hard(1), /*min_sub_groups=*/1)}});
+  cluster.Running("train", {"node0", "node1"}, {.cpu = 8, .sub_group = SubGroupKey{0, {"0"}}});
+  const TaskArgs whole_node{.cpu = 8, .sub_group = SubGroupKey{0, {"1"}}};
+  cluster.Task("train", whole_node).Task("train", whole_node);
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_THAT(decisions.pipelined, SizeIs(1));
+  EXPECT_EQ(cluster.JobNamed("train").sub_jobs[2].allocated_hypernode, "");
+}
+
 }  // namespace
 }  // namespace strata

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +24,11 @@ struct Span {
   explicit Span(const Job& the_job) : job(the_job.allocated_hypernode) {
     for (const SubJob& sub_job : the_job.sub_jobs) sub_jobs.push_back(sub_job.allocated_hypernode);
   }
-  void Restore(ClusterState& state, JobId id) const {
-    state.SetAllocatedHyperNode(id, job);
+  // Puts back all but what the sub-jobs of `lasting` came to; the job's, if there are none.
+  void Restore(ClusterState& state, JobId id, const std::set<std::size_t>& lasting) const {
+    if (lasting.empty()) state.SetAllocatedHyperNode(id, job);
     for (std::size_t i = 0; i < sub_jobs.size(); ++i) {
-      state.SetAllocatedHyperNode(id, i, sub_jobs[i]);
+      if (!lasting.contains(i)) state.SetAllocatedHyperNode(id, i, sub_jobs[i]);
     }
   }
 };
@@ -99,23 +101,24 @@ class Allocation {
     if (!session_.JobReady(state.job(id))) {
       session_.SetVerdict(id, ExplainWaiting(session_, id));
       state.Hold();
-      span.Restore(state, id);
+      span.Restore(state, id, {});
       return false;
     }
-    if (!BoundAny()) span.Restore(state, id);  // a pod beyond the minimum that only waits
+    span.Restore(state, id, SubJobsToBind());  // pods beyond the minimum may only wait
     session_.Commit(id);
     if (!worksheet.empty()) return true;
     ExplainPassedOver(id);
     return false;
   }
 
-  // True when the turn gave a node to a task, rather than a place to wait for.
-  [[nodiscard]] bool BoundAny() const {
-    const ClusterState& state = session_.state();
-    const std::vector<TaskId> changed = state.ChangedSince(0);
-    return std::any_of(changed.begin(), changed.end(), [&](TaskId id) {
-      return state.task(id).status == TaskStatus::kAllocated;
-    });
+  // The sub-jobs to whose tasks the turn gave a node, rather than a place to wait for.
+  [[nodiscard]] std::set<std::size_t> SubJobsToBind() const {
+    std::set<std::size_t> sub_jobs;
+    for (const TaskId id : session_.state().ChangedSince(0)) {
+      const Task& task = session_.state().task(id);
+      if (session_.MayBind(task)) sub_jobs.insert(task.sub_job);
+    }
+    return sub_jobs;
   }
 
   // Says why tasks that the turns of a job passed over, having no place for them, are pending.
