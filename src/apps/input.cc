@@ -8,6 +8,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "convert/scheduler_conf.h"
 #include "objects/load.h"
@@ -34,9 +37,7 @@ Result<SchedulerConf> LoadConf(const InputFlags& flags) {
   return ParseSchedulerConf(sources.front());
 }
 
-}  // namespace
-
-Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
+Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
   Input input;
   progress.Stage("reading manifests");
   TRY_ASSIGN(SchedulerConf conf, LoadConf(flags));
@@ -50,6 +51,18 @@ Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
   input.warnings.insert(input.warnings.end(), objects.warnings.begin(), objects.warnings.end());
   progress.Stage("building the cluster");
   TRY_ASSIGN(input.cluster, BuildCluster(std::move(objects)));
+  return input;
+}
+
+}  // namespace
+
+Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
+  auto input = ReadInput(flags, progress);
+#ifdef __GLIBC__
+  // Parsing leaves many small pieces of free memory behind. Joined here, they need not be joined by
+  // the first large allocation of a cycle.
+  malloc_trim(0);
+#endif
   return input;
 }
 

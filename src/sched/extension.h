@@ -156,6 +156,10 @@ struct Placement {
 class ChainScorePoint {
  public:
   virtual ~ChainScorePoint() = default;
+  // True when the score of a group follows from its fields other than `chain`, and from `leaf` only
+  // whether that is the top. Groups that are alike in them are then scored as one, with `feasible`
+  // their sum.
+  [[nodiscard]] virtual bool ScoresByKind(const Placement& placement) const = 0;
   // `out[i]` belongs to `groups[i]`. Groups without feasible nodes may get anything.
   virtual void ScoreChains(const ClusterState& state,
                            const Placement& placement,

@@ -15,16 +15,17 @@ Trial::Trial(Session& session,
       shape_(shape),
       kept_(kept),
       job_(session.state().job(request.job)),
-      sub_job_(job_.sub_jobs[request.sub_job]),
-      chain_scores_(shape.groups.size(), 0),
-      scratch_(shape.groups.size(), 0) {
+      sub_job_(job_.sub_jobs[request.sub_job]) {
   groups_.reserve(shape.groups.size());
+  groups_of_leaf_.reserve(shape.groups.size());
   for (const DomainShape::Group& group : shape.groups) {
     ChainGroup chain;
     chain.chain = group.chain;
     chain.leaf = group.leaf;
+    groups_of_leaf_.emplace_back(group.leaf, groups_.size());
     groups_.push_back(chain);
   }
+  std::sort(groups_of_leaf_.begin(), groups_of_leaf_.end());
   if (!sub_job_.topology.present()) return;
   if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
   CountTasksOnLeaves();
@@ -107,7 +108,7 @@ void Trial::Take(TaskId task, const Choice& choice) {
   const HyperNodeId leaf = LeafOf(node);
   if (sub_job_.topology.present()) {
     Widen(leaf);
-    for (ChainGroup& group : groups_) group.tasks_on_leaf += group.leaf == leaf ? 1 : 0;
+    for (const auto& [of_leaf, g] : GroupsOf(leaf)) ++groups_[g].tasks_on_leaf;
   }
   if (session_.tracing()) {
     session_.Trace(
@@ -176,16 +177,21 @@ bool Trial::Better(Score score,
   return tree.NameRank(node) < tree.NameRank(best);
 }
 
-void Trial::ScoreChains(TaskId task) {
+Placement Trial::PlacementOf(TaskId task) const {
   const ClusterState& state = session_.state();
-  const Placement placement{.job = &job_,
-                            .sub_job = &sub_job_,
-                            .spec = &state.task_class(state.task(task).class_id),
-                            .allocated = allocated_};
-  std::fill(chain_scores_.begin(), chain_scores_.end(), 0);
+  return {.job = &job_,
+          .sub_job = &sub_job_,
+          .spec = &state.task_class(state.task(task).class_id),
+          .allocated = allocated_};
+}
+
+void Trial::ScoreChains(TaskId task, std::span<const ChainGroup> groups) {
+  const Placement placement = PlacementOf(task);
+  chain_scores_.assign(groups.size(), 0);
+  scratch_.resize(groups.size());
   for (const auto& chains : session_.points().chains) {
-    chains.point->ScoreChains(state, placement, groups_, scratch_);
-    for (std::size_t g = 0; g < groups_.size(); ++g) chain_scores_[g] += scratch_[g];
+    chains.point->ScoreChains(session_.state(), placement, groups, scratch_);
+    for (std::size_t g = 0; g < groups.size(); ++g) chain_scores_[g] += scratch_[g];
   }
 }
 
@@ -203,27 +209,83 @@ DomainIndex& Trial::IndexOf(ClassId class_id) {
   return *entry.index;
 }
 
-std::optional<Trial::Choice> Trial::ChooseByIndex(TaskId task) {
-  DomainIndex& index = IndexOf(session_.state().task(task).class_id);
+std::span<const std::pair<HyperNodeId, std::size_t>> Trial::GroupsOf(HyperNodeId leaf) const {
+  const auto first = std::lower_bound(
+      groups_of_leaf_.begin(), groups_of_leaf_.end(), std::pair<HyperNodeId, std::size_t>{leaf, 0});
+  auto last = first;
+  while (last != groups_of_leaf_.end() && last->first == leaf) ++last;
+  return {first, last};
+}
+
+ChainBoard& Trial::BoardOf(ClassId class_id, const DomainIndex& index) {
+  const auto [it, is_new] =
+      boards_.try_emplace(class_id, Board{ChainBoard(session_.tree(), shape_), 0, allocated_});
+  auto& [board, seen, allocated] = it->second;
+  if (is_new || allocated != allocated_) {
+    board.Reset(index, groups_);
+    allocated = allocated_;
+    seen = changed_.size();
+  }
+  for (; seen < changed_.size(); ++seen) {
+    for (const auto& [leaf, g] : GroupsOf(LeafOf(shape_.nodes[changed_[seen]]))) {
+      board.Refresh(index, groups_[g], g);
+    }
+  }
+  return board;
+}
+
+void Trial::Offer(Best& best, std::size_t position, Score score) const {
+  if (!best.position || Better(score, position, best.score, *best.position)) {
+    best = {.position = position, .score = score};
+  }
+}
+
+Trial::Best Trial::BestByChain(TaskId task, const DomainIndex& index) {
   bool any = false;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].feasible = index.Feasible(g);
     any = any || groups_[g].feasible > 0;
   }
-  if (!any) return std::nullopt;
-  ScoreChains(task);
-  std::optional<std::size_t> best;
-  Score best_score = kNoScore;
+  Best best;
+  if (!any) return best;
+  ScoreChains(task, groups_);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].feasible == 0) continue;
     const std::size_t position = index.BestOf(g);
-    const Score score = index.ScoreAt(position) + chain_scores_[g];
-    if (!best || Better(score, position, best_score, *best)) {
-      best = position;
-      best_score = score;
-    }
+    Offer(best, position, index.ScoreAt(position) + chain_scores_[g]);
   }
-  return Choice{.position = *best, .idle = true};
+  return best;
+}
+
+Trial::Best Trial::BestByKind(TaskId task, const DomainIndex& index) {
+  ChainBoard& board = BoardOf(session_.state().task(task).class_id, index);
+  const std::span<const ChainGroup> kinds = board.kinds();
+  ScoreChains(task, kinds);
+  Best best;
+  const auto offer = [&](std::size_t g) {
+    const std::size_t position = index.BestOf(g);
+    Offer(best, position, index.ScoreAt(position) + chain_scores_[board.KindOf(g)]);
+  };
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].feasible > 0) offer(board.BestOf(kind));
+  }
+  // Of equal scores the leaf of the rank before comes first, whatever the names.
+  for (const auto& [leaf, g] : GroupsOf(previous_leaf_)) {
+    if (index.Feasible(g) > 0) offer(g);
+  }
+  return best;
+}
+
+std::optional<Trial::Choice> Trial::ChooseByIndex(TaskId task) {
+  const DomainIndex& index = IndexOf(session_.state().task(task).class_id);
+  const auto& points = session_.points().chains;
+  const bool by_kind = request_.tasks.size() > 1 &&  // one alone is not worth the sorting
+                       std::all_of(points.begin(), points.end(), [&](const auto& c) {
+                         return c.point->ScoresByKind(PlacementOf(task));
+                       });
+  const Best best = by_kind ? BestByKind(task, index) : BestByChain(task, index);
+  if (!best.position) return std::nullopt;
+  return Choice{.position = *best.position, .idle = true};
 }
 
 }  // namespace strata

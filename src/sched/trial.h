@@ -9,9 +9,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/chain_board.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_index.h"
 #include "sched/session.h"
@@ -54,8 +56,8 @@ struct ScoreSheet {
 //
 // The best node is the one with the highest total score; of equal ones a node under the leaf of the
 // previous rank, then the lower name. Without a listener it is found through the index (the best of
-// each chain, then the best chain); with one, or when scores are scaled over all nodes, by scoring
-// every node. Both give the same answer (tests/property).
+// each chain, then the best chain, for a gang by kinds of chains); with one, or when scores are
+// scaled over all nodes, by scoring every node. All give the same answer (tests/property).
 class Trial {
  public:
   // `kept` is the index to use when the domain is the whole cluster, else null.
@@ -76,9 +78,22 @@ class Trial {
     std::unique_ptr<DomainIndex> index;
     std::size_t seen = 0;  // entries of changed_ that are in
   };
+  struct Board {
+    ChainBoard board;
+    std::size_t seen = 0;  // entries of changed_ that are in
+    HyperNodeId allocated;
+  };
+  // The best node so far of those offered.
+  struct Best {
+    std::optional<std::size_t> position;
+    Score score = kNoScore;
+  };
 
   [[nodiscard]] std::optional<Choice> Choose(TaskId task);
   [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
+  [[nodiscard]] Best BestByChain(TaskId task, const DomainIndex& index);
+  [[nodiscard]] Best BestByKind(TaskId task, const DomainIndex& index);
+  void Offer(Best& best, std::size_t position, Score score) const;
   [[nodiscard]] std::optional<Choice> ChooseBySweep(TaskId task);
   // Positions of the nodes that take the task, chain by chain; counts them in groups_.
   [[nodiscard]] std::vector<std::size_t> Collect(const std::function<bool(NodeId)>& takes);
@@ -88,7 +103,9 @@ class Trial {
                    const ScoreSheet& sheet,
                    std::span<const NodeId> nodes,
                    NodeId chosen);
-  void ScoreChains(TaskId task);
+  [[nodiscard]] Placement PlacementOf(TaskId task) const;
+  // Sums up the plugins' scores of `groups` into chain_scores_.
+  void ScoreChains(TaskId task, std::span<const ChainGroup> groups);
   void Take(TaskId task, const Choice& choice);
   void Widen(HyperNodeId leaf);
   [[nodiscard]] bool Better(Score score,
@@ -105,6 +122,9 @@ class Trial {
     return session_.tree().LeafOf(session_.tree().ChainOf(node));
   }
   DomainIndex& IndexOf(ClassId class_id);
+  ChainBoard& BoardOf(ClassId class_id, const DomainIndex& index);
+  [[nodiscard]] std::span<const std::pair<HyperNodeId, std::size_t>> GroupsOf(
+      HyperNodeId leaf) const;
   void CountTasksOnLeaves();
   void TraceRejections(TaskId task);
 
@@ -121,9 +141,11 @@ class Trial {
   std::optional<std::vector<TaskId>> others_;  // that had a node before it, in task order
   std::size_t others_before_ = 0;              // how many of them come before the task at hand
   std::vector<ChainGroup> groups_;             // parallel to shape_.groups
-  std::vector<Score> chain_scores_;            // of the task at hand, all plugins
+  std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted
+  std::vector<Score> chain_scores_;  // of the task at hand, all plugins
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;
+  std::map<ClassId, Board> boards_;
   std::vector<std::size_t> changed_;  // positions of nodes that this trial changed
   std::set<ClassId> traced_;          // classes whose rejections are recorded
 };

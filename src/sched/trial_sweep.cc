@@ -42,6 +42,7 @@ ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes) {
   }
   const Placement placement{
       .job = &job_, .sub_job = &sub_job_, .spec = &view.spec(), .allocated = allocated_};
+  scratch_.resize(groups_.size());
   for (const auto& chains : session_.points().chains) {
     chains.point->ScoreChains(state, placement, groups_, scratch_);
     auto next = row.begin();  // candidates come chain by chain

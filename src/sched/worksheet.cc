@@ -19,9 +19,11 @@ Worksheet::Worksheet(const Session& session, JobId job) : job_(job) {
       }
     }
     if (sheet.tasks.empty()) continue;
-    std::sort(sheet.tasks.begin(), sheet.tasks.end(), [&](TaskId a, TaskId b) {
-      return session.TaskBefore(a, b);
-    });
+    const auto before = [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); };
+    // They mostly come in order.
+    if (!std::is_sorted(sheet.tasks.begin(), sheet.tasks.end(), before)) {
+      std::sort(sheet.tasks.begin(), sheet.tasks.end(), before);
+    }
     sheets_.push_back(std::move(sheet));
   }
 }

@@ -72,6 +72,9 @@ class NetworkTopologyAware final : public Plugin,
                        std::span<const HyperNodeId> hypernodes,
                        std::span<Score> out) const override;
 
+  [[nodiscard]] bool ScoresByKind(const Placement& placement) const override {
+    return placement.sub_job->topology.present() || !Packs();
+  }
   void ScoreChains(const ClusterState& state,
                    const Placement& placement,
                    std::span<const ChainGroup> groups,
@@ -84,6 +87,9 @@ class NetworkTopologyAware final : public Plugin,
   }
 
  private:
+  [[nodiscard]] bool Packs() const {
+    return settings_.scores_normal_pods && tier_weights_.total > 0;
+  }
   void ScoreNearness(const ClusterState& state,
                      const Placement& placement,
                      std::span<const ChainGroup> groups,
@@ -255,7 +261,7 @@ void NetworkTopologyAware::ScorePacking(const ClusterState& state,
                                         std::span<const ChainGroup> groups,
                                         std::span<Score> out) const {
   std::fill(out.begin(), out.end(), 0);
-  if (!settings_.scores_normal_pods || tier_weights_.total <= 0) return;
+  if (!Packs()) return;
   memo_.Forget(state.tree().hypernodes().size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].feasible == 0) continue;
