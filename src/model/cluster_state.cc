@@ -520,15 +520,16 @@ std::vector<TaskId> ClusterState::ChangedSince(Savepoint savepoint) const {
   return tasks;
 }
 
-void ClusterState::Commit(std::span<const TaskId> binds) {
-  for (const TaskId id : binds) {
-    CHECK(tasks_[id.index()].status == TaskStatus::kAllocated);
-    Move(id, TaskStatus::kBinding, tasks_[id.index()].node);
+void ClusterState::Commit() {
+  for (const Change& change : journal_) {
+    const Task& task = tasks_[change.task.index()];
+    if (task.status == TaskStatus::kAllocated) {
+      Move(change.task, TaskStatus::kBinding, task.node);
+    } else {
+      held_.push_back(change);
+    }
   }
-  std::erase_if(journal_, [&](const Change& change) {
-    return tasks_[change.task.index()].status == TaskStatus::kBinding;
-  });
-  Hold();
+  journal_.clear();
 }
 
 void ClusterState::Hold() {

@@ -82,9 +82,9 @@ class ClusterState {
   void RollbackTo(Savepoint savepoint);
   // Tasks changed since `savepoint`, oldest first.
   [[nodiscard]] std::vector<TaskId> ChangedSince(Savepoint savepoint) const;
-  // Makes what was decided final: the allocated tasks of `binds` become binding; all others are
-  // held. The journal is empty afterwards.
-  void Commit(std::span<const TaskId> binds);
+  // Makes what was decided final: allocated tasks become binding; pipelined ones are held. The
+  // journal is empty afterwards.
+  void Commit();
   // Keeps what was decided as a reservation for the rest of the cycle. The journal is empty
   // afterwards.
   void Hold();

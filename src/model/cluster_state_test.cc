@@ -1,6 +1,5 @@
 #include "model/cluster_state.h"
 
-#include <array>
 #include <limits>
 #include <string>
 #include <vector>
@@ -138,7 +137,7 @@ TEST(ClusterState, CommitBindsWhatIsAllocatedAndHoldsWhatWaits) {
   const TaskId waiting = cluster.FindTask("train-w-1");
   cluster.state.Allocate(placed, cluster.FindNode("node0"));
   cluster.state.Pipeline(waiting, cluster.FindNode("node1"));
-  cluster.state.Commit(std::array{placed});
+  cluster.state.Commit();
   EXPECT_EQ(cluster.state.task(placed).status, TaskStatus::kBinding);
   EXPECT_EQ(cluster.state.task(waiting).status, TaskStatus::kPipelined);
   EXPECT_THAT(cluster.state.HeldTasks(), ElementsAre(waiting));
@@ -206,7 +205,7 @@ TEST(ClusterState, ATaskPlacedAnewWhileItsOldNodeIsAwayStaysWhereItIs) {
   cluster.state.RemoveNode(cluster.FindNode("node0"));
   cluster.state.SetTaskStatus(task, TaskStatus::kPending);
   cluster.state.Allocate(task, cluster.FindNode("node1"));
-  cluster.state.Commit(std::array{task});
+  cluster.state.Commit();
   cluster.Node("node0");
   EXPECT_EQ(cluster.state.task(task).node, cluster.FindNode("node1"));
   cluster.state.RemoveTask(task);

@@ -1,4 +1,5 @@
 // Jobs with sub-groups: the job finds a HyperNode, and in it each sub-group finds its own.
+#include <map>
 #include <set>
 #include <string>
 
@@ -28,6 +29,7 @@ using testing::Soft;
 using testing::TaskArgs;
 
 using Names = std::set<std::string>;
+using Placed = std::map<std::string, std::string>;
 
 SubGroupPolicy Parts(std::int32_t size,
                      const TopologySpec& topology,
@@ -223,8 +225,24 @@ TEST_F(TwoSpines, ASubGroupThatMustWaitForOneOfItsPodsStartsWhole) {
   cluster.Task("train", whole_node).Task("train", whole_node);
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_THAT(decisions.binds, IsEmpty());
-  EXPECT_THAT(decisions.pipelined, SizeIs(1));
+  EXPECT_THAT(decisions.pipelined, SizeIs(2));
   EXPECT_EQ(cluster.JobNamed("train").sub_jobs[2].allocated_hypernode, "");
+}
+
+TEST_F(TwoSpines, PodsOfASubGroupThatWaitsDoNotCountForTheJob) {
+  //   three of five must start: part 0 can (two pods), of part 1 only one; node1 is being released
+  ClusterBuilder cluster;
+  cluster.Nodes(2, {.cpu = 3}).Occupy("node1", {.cpu = 3}, TaskStatus::kReleasing);
+  cluster.Job("train", {.tasks = 0, .min_available = 3, .sub_groups = {Parts(2, {})}});
+  const SubGroupKey first{0, {"0"}};
+  const SubGroupKey second{0, {"1"}};
+  cluster.Task("train", {.cpu = 1, .sub_group = first});
+  cluster.Task("train", {.cpu = 1, .sub_group = first});
+  cluster.Task("train", {.cpu = 1, .sub_group = second});
+  cluster.Task("train", {.cpu = 3, .sub_group = second});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_EQ(decisions.pipelined, (Placed{{"train-w-2", "node0"}, {"train-w-3", "node1"}}));
 }
 
 }  // namespace

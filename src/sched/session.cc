@@ -236,18 +236,12 @@ ClassView& Session::View(ClassId class_id) {
 // ---- decisions
 // ----------------------------------------------------------------------------------------------------------
 
-bool Session::MayBind(const Task& task) const {
-  if (task.status != TaskStatus::kAllocated) return false;
-  const Job& job = state_.job(task.job);
-  const SubJob& sub_job = job.sub_jobs[task.sub_job];
-  return !sub_job.key || SubJobReady(job, sub_job);
-}
-
 void Session::Commit(JobId job) {
-  std::vector<TaskId> binds = state_.ChangedSince(0);
-  std::erase_if(binds, [&](TaskId id) { return !MayBind(state_.task(id)); });
-  for (const TaskId id : binds) binds_.push_back({id, state_.task(id).node});
-  state_.Commit(binds);
+  for (const TaskId id : state_.ChangedSince(0)) {
+    const Task& task = state_.task(id);
+    if (task.status == TaskStatus::kAllocated) binds_.push_back({id, task.node});
+  }
+  state_.Commit();
   if (tracing()) {
     Trace(StepRecord{.kind = StepRecord::Kind::kCommit,
                      .job = state_.job(job).spec.name,

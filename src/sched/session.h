@@ -92,8 +92,6 @@ class Session {
   // ---- decisions ----
   [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
-  // True for an allocated task, unless it is of a sub-group that still waits for others.
-  [[nodiscard]] bool MayBind(const Task& task) const;
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

@@ -60,7 +60,19 @@ PlaceOutcome Trial::Run() {
   }
   outcome.ok = outcome.placed > 0 && Succeeded();
   if (!outcome.ok) state.RollbackTo(begin);
+  if (outcome.ok && sub_job_.key && !session_.SubJobReady(job_, sub_job_)) WaitAsOne(begin);
   return outcome;
+}
+
+// A sub-group that waits for one of its pods starts none of them: all of them wait, also those
+// whose node is idle, and do not count for the job.
+void Trial::WaitAsOne(ClusterState::Savepoint begin) {
+  ClusterState& state = session_.state();
+  const std::vector<TaskId> tasks = state.ChangedSince(begin);
+  std::vector<NodeId> nodes;
+  for (const TaskId id : tasks) nodes.push_back(state.task(id).node);
+  state.RollbackTo(begin);
+  for (std::size_t i = 0; i < tasks.size(); ++i) state.Pipeline(tasks[i], nodes[i]);
 }
 
 bool Trial::Succeeded() const {

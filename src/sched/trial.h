@@ -112,6 +112,7 @@ class Trial {
                             std::size_t position,
                             Score best_score,
                             std::size_t best_position) const;
+  void WaitAsOne(ClusterState::Savepoint begin);
   [[nodiscard]] bool KeepsGoing() const;
   [[nodiscard]] bool Succeeded() const;
   // The task of the job with a node that comes last before `task` in task order; none if there is

@@ -116,7 +116,7 @@ class Allocation {
     std::set<std::size_t> sub_jobs;
     for (const TaskId id : session_.state().ChangedSince(0)) {
       const Task& task = session_.state().task(id);
-      if (session_.MayBind(task)) sub_jobs.insert(task.sub_job);
+      if (task.status == TaskStatus::kAllocated) sub_jobs.insert(task.sub_job);
     }
     return sub_jobs;
   }
