@@ -15,13 +15,44 @@ HyperNodeMember Member(HyperNodeMember::Kind kind, std::string name) {
   return {.kind = kind, .selector = HyperNodeMember::Exact{std::move(name)}};
 }
 
+std::string NodeName(std::size_t i) {
+  return fmt::format("node-{:06}", i);
+}
+
+void NeedQueue(ClusterState& state) {
+  if (state.FindQueue("default")) return;
+  QueueSpec queue;
+  queue.name = "default";
+  queue.uid = "default";
+  state.UpsertQueue(std::move(queue));
+}
+
+JobId AddJob(ClusterState& state, const Gang& gang) {
+  NeedQueue(state);
+  JobSpec job;
+  job.name = "bench/" + gang.name;
+  job.uid = gang.name;
+  job.queue = "default";
+  job.min_available = static_cast<std::int32_t>(gang.pods);
+  job.topology = gang.topology;
+  if (gang.part_size > 0) {
+    SubGroupPolicy policy;
+    policy.name = "part";
+    policy.match_label_keys = {"part"};
+    policy.size = static_cast<std::int32_t>(gang.part_size);
+    policy.topology = gang.part_topology;
+    job.sub_groups.push_back(std::move(policy));
+  }
+  return state.UpsertJob(std::move(job));
+}
+
 }  // namespace
 
 void AddFabric(ClusterState& state, const Fabric& fabric) {
   std::vector<std::string> below;
   for (std::size_t i = 0; i < fabric.nodes; ++i) {
     NodeSpec node;
-    node.name = fmt::format("node-{:06}", i);
+    node.name = NodeName(i);
     node.allocatable.Set(kCpu, kNodeCpu);
     node.allocatable.Set(kMemory, kNodeMemory);
     node.allocatable.Set(kPods, 110);
@@ -29,52 +60,63 @@ void AddFabric(ClusterState& state, const Fabric& fabric) {
     CHECK(state.UpsertNode(std::move(node)).has_value());
   }
   auto kind = HyperNodeMember::Kind::kNode;
-  std::size_t width = fabric.leaf;
-  for (std::size_t tier = 1; tier <= fabric.tiers; ++tier) {
-    std::vector<std::string> level;
-    for (std::size_t i = 0; i < below.size(); i += width) {
+  for (std::size_t level = 0; level < fabric.widths.size(); ++level) {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < below.size(); i += fabric.widths[level]) {
       HyperNodeSpec spec;
-      spec.name = fmt::format("t{}-{:05}", tier, level.size());
-      spec.tier = static_cast<std::int32_t>(tier);
-      for (std::size_t k = i; k < std::min(i + width, below.size()); ++k) {
-        spec.members.push_back(Member(kind, below[k]));
-      }
-      level.push_back(spec.name);
+      spec.name = fmt::format("t{}-{:05}", level + 1, made.size());
+      spec.tier = static_cast<std::int32_t>(level + 1);
+      const std::size_t end = std::min(i + fabric.widths[level], below.size());
+      for (std::size_t k = i; k < end; ++k) spec.members.push_back(Member(kind, below[k]));
+      made.push_back(spec.name);
       state.UpsertHyperNode(std::move(spec));
     }
-    below = std::move(level);
+    below = std::move(made);
     kind = HyperNodeMember::Kind::kHyperNode;
-    width = fabric.fanout;
   }
 }
 
-void AddGang(ClusterState& state, const Gang& gang) {
-  state.UpsertQueue({.name = "default",
-                     .uid = "default",
-                     .capability = {},
-                     .guarantee = {},
-                     .deserved = {},
-                     .parent = ""});
-  JobSpec job;
-  job.name = "bench/" + gang.name;
-  job.uid = gang.name;
-  job.queue = "default";
-  job.min_available = static_cast<std::int32_t>(gang.pods);
-  job.topology = gang.topology;
-  const JobId id = state.UpsertJob(std::move(job));
+TaskSpec Pod(JobId job, std::string name, Amount slices) {
+  TaskSpec task;
+  task.name = std::move(name);
+  task.uid = task.name;
+  task.job = job;
+  task.role = "worker";
+  task.constraints.request.Set(kCpu, kNodeCpu / slices);
+  task.constraints.request.Set(kMemory, kNodeMemory / slices);
+  task.constraints.request.Set(kPods, 1);
+  task.constraints.nonzero_cpu = kNodeCpu / slices;
+  task.constraints.nonzero_memory = kNodeMemory / slices;
+  return task;
+}
+
+JobId AddGang(ClusterState& state, const Gang& gang) {
+  const JobId job = AddJob(state, gang);
   for (std::size_t i = 0; i < gang.pods; ++i) {
-    TaskSpec task;
-    task.name = fmt::format("bench/{}-worker-{}", gang.name, i);
-    task.uid = task.name;
-    task.job = id;
-    task.role = "worker";
-    task.constraints.request.Set(kCpu, gang.milli_cpu);
-    task.constraints.request.Set(kMemory, gang.memory);
-    task.constraints.request.Set(kPods, 1);
-    task.constraints.nonzero_cpu = gang.milli_cpu;
-    task.constraints.nonzero_memory = gang.memory;
-    CHECK(state.AddTask(std::move(task)).has_value());
+    TaskSpec pod = Pod(job, fmt::format("bench/{}-worker-{}", gang.name, i), gang.slices);
+    if (gang.part_size > 0) pod.sub_group = SubGroupKey{0, {std::to_string(i / gang.part_size)}};
+    CHECK(state.AddTask(std::move(pod)).has_value());
   }
+  return job;
+}
+
+void AddRunning(ClusterState& state, std::size_t nodes, std::size_t pods_per_node) {
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (std::size_t k = 0; k < pods_per_node; ++k) {
+      const std::string name = fmt::format("running-{}-{}", i, k);
+      const JobId job = AddJob(state, {.name = name, .topology = {}, .part_topology = {}});
+      state.SetJobPhase(job, JobPhase::kRunning);
+      TaskSpec pod =
+          Pod(job, "bench/" + name + "-worker-0", static_cast<Amount>(2 * pods_per_node));
+      pod.status = TaskStatus::kRunning;
+      pod.node_name = NodeName(i);
+      CHECK(state.AddTask(std::move(pod)).has_value());
+    }
+  }
+}
+
+TopologySpec Hard(std::int32_t tier) {
+  return {.mode = TopologySpec::Mode::kHard, .highest_tier = tier, .highest_tier_name = ""};
 }
 
 }  // namespace strata::bench

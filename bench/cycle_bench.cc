@@ -1,70 +1,160 @@
-// One cycle, decision only: state in memory, default configuration, nobody listening.
+// One cycle, decision only (open, actions, close): state in memory, default configuration, nobody
+// listening. The scenarios and their names are those of bench/README.md.
+#include <functional>
+#include <string>
+
 #include <benchmark/benchmark.h>
 
 #include "base/check.h"
 #include "bench/clusters.h"
+#include "bench/measure.h"
 #include "sched/scheduler.h"
 
 namespace strata::bench {
 namespace {
 
-// A cluster with one pending gang, and the cycle that places it. The state is set up outside the
-// clock.
-void RunOneCycle(benchmark::State& bench, const Fabric& fabric, const Gang& gang) {
+struct Scenario {
+  std::string name;
+  Fabric fabric;
+  std::function<void(ClusterState&)> work;  // adds the jobs
+  std::size_t binds = 0;                    // that the cycle must come to
+  int repetitions = 20;
+};
+
+void RunScenario(benchmark::State& bench, const Scenario& scenario) {
+  ClusterState state;
+  AddFabric(state, scenario.fabric);
+  scenario.work(state);
+  state.Settle();
+  auto made = Scheduler::Make(DefaultSchedulerConfig(), state);
+  CHECK(made.has_value());
   for (auto iteration : bench) {
     static_cast<void>(iteration);
-    bench.PauseTiming();
-    ClusterState state;
-    AddFabric(state, fabric);
-    AddGang(state, gang);
-    static_cast<void>(state.Idle(state.tree().top()));  // the tree and its sums belong to the state
-    auto made = Scheduler::Make(DefaultSchedulerConfig(), state);
-    CHECK(made.has_value());
-    bench.ResumeTiming();
-    made->scheduler->Open(Time{}, nullptr);
-    made->scheduler->RunActions();
-    bench.PauseTiming();
-    const CycleResult result = made->scheduler->Close();
-    CHECK(result.binds.size() == gang.pods || result.binds.empty());
-    bench.counters["binds"] = static_cast<double>(result.binds.size());
-    bench.ResumeTiming();
+    CycleResult result;
+    bench.SetIterationTime(SecondsOf([&] {
+      made->scheduler->Open(Time{}, nullptr);
+      made->scheduler->RunActions();
+      result = made->scheduler->Close();
+    }));
+    if (result.binds.size() != scenario.binds) bench.SkipWithError("not the expected binds");
+  }
+  bench.counters["pods"] = static_cast<double>(scenario.binds);
+  bench.counters["nodes"] = static_cast<double>(scenario.fabric.nodes);
+}
+
+std::function<void(ClusterState&)> OneGang(Gang gang) {
+  return [gang = std::move(gang)](ClusterState& state) { AddGang(state, gang); };
+}
+
+std::function<void(ClusterState&)> ManyGangs(std::size_t count, Gang gang) {
+  return [count, gang = std::move(gang)](ClusterState& state) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Gang next = gang;
+      next.name += std::to_string(i);
+      AddGang(state, next);
+    }
+  };
+}
+
+Fabric Racks(std::size_t nodes) {
+  return {.nodes = nodes, .widths = {100}};
+}
+
+// The reference case of design/performance.md: whole-node pods, hard at tier 3.
+Gang GangOfThousand() {
+  return {.name = "gang", .pods = 1000, .topology = Hard(3), .part_topology = {}};
+}
+
+// Sub-groups of ten whole nodes, each in one leaf, all below one HyperNode.
+Gang ManySubGroups(std::size_t pods) {
+  return {
+      .name = "gang", .pods = pods, .topology = Hard(2), .part_size = 10, .part_topology = Hard(1)};
+}
+
+std::vector<Scenario> Plain() {
+  const Gang pod{.name = "pod", .slices = 64, .topology = {}, .part_topology = {}};
+  std::vector<Scenario> all;
+  all.push_back({"basic/one-pod/10k", {.nodes = 10'000}, OneGang(pod), 1, 100});
+  all.push_back({"basic/one-pod/100k", {.nodes = 100'000}, OneGang(pod), 1, 20});
+  all.push_back({"basic/1000-pods/1k", {.nodes = 1'000}, ManyGangs(1'000, pod), 1'000, 10});
+  all.push_back({"basic/10000-pods/5k", {.nodes = 5'000}, ManyGangs(10'000, pod), 10'000, 5});
+  all.push_back({"basic/10000-pods/100k", {.nodes = 100'000}, ManyGangs(10'000, pod), 10'000, 3});
+  return all;
+}
+
+std::vector<Scenario> Gangs() {
+  std::vector<Scenario> all;
+  all.push_back({"gang-1000/1k", {.nodes = 1'000}, OneGang(GangOfThousand()), 1'000});
+  all.push_back({"gang-1000/10k", {.nodes = 10'000}, OneGang(GangOfThousand()), 1'000});
+  all.push_back({"gang-1000/100k", {.nodes = 100'000}, OneGang(GangOfThousand()), 1'000, 5});
+  const Gang four{.name = "gang", .pods = 4, .slices = 4, .topology = Hard(1), .part_topology = {}};
+  all.push_back({"tas-rack/750x4/5k", Racks(5'000), ManyGangs(750, four), 3'000, 5});
+  const Gang rackful{
+      .name = "gang", .pods = 1'000, .slices = 10, .topology = Hard(1), .part_topology = {}};
+  all.push_back({"tas-rack/9x1000/5k", Racks(5'000), ManyGangs(9, rackful), 9'000, 5});
+  all.push_back({"v4899/100x10/1k",
+                 {.nodes = 1'000, .widths = {10, 100}},
+                 OneGang(ManySubGroups(1'000)),
+                 1'000});
+  all.push_back({"v4899/1000x10/10k",
+                 {.nodes = 10'000, .widths = {10, 1'000}},
+                 OneGang(ManySubGroups(10'000)),
+                 10'000,
+                 5});
+  const Gang fleet{
+      .name = "gang", .pods = 64, .slices = 8, .topology = Hard(3), .part_topology = {}};
+  all.push_back({"hn-fleet/6k", {.nodes = 6'000, .widths = {1, 2, 5}}, OneGang(fleet), 64});
+  const Gang zone{.name = "gang",
+                  .pods = 8,
+                  .slices = 4,
+                  .topology = Hard(2),
+                  .part_size = 4,
+                  .part_topology = Hard(1)};
+  all.push_back({"two-level/500x2x4/5k",
+                 {.nodes = 5'000, .widths = {100, 10}},
+                 ManyGangs(500, zone),
+                 4'000,
+                 5});
+  return all;
+}
+
+std::vector<Scenario> Waits() {
+  std::vector<Scenario> all;
+  const Gang large{.name = "gang", .pods = 5'000, .topology = Hard(3), .part_topology = {}};
+  all.push_back({"unschedulable/5000/10k", {.nodes = 10'000}, OneGang(large), 0});
+  all.push_back({"unschedulable/5000/100k", {.nodes = 100'000}, OneGang(large), 0, 5});
+  for (const auto& [name, nodes, pods] : {std::tuple{"1k", 1'000, 10},
+                                          std::tuple{"10k", 10'000, 10},
+                                          std::tuple{"100k", 100'000, 2}}) {
+    const auto count = static_cast<std::size_t>(nodes);
+    const auto each = static_cast<std::size_t>(pods);
+    all.push_back({std::string("idle-cycle/") + name,
+                   {.nodes = count},
+                   [count, each](ClusterState& state) { AddRunning(state, count, each); },
+                   0,
+                   5});
+  }
+  return all;
+}
+
+void Register() {
+  for (const auto& scenarios : {Plain(), Gangs(), Waits()}) {
+    for (const Scenario& scenario : scenarios) {
+      Repeat(benchmark::RegisterBenchmark(
+                 scenario.name.c_str(),
+                 [scenario](benchmark::State& bench) { RunScenario(bench, scenario); }),
+             scenario.repetitions);
+    }
   }
 }
 
-TopologySpec Hard(std::int32_t tier) {
-  return {.mode = TopologySpec::Mode::kHard, .highest_tier = tier, .highest_tier_name = ""};
-}
-
-// A hard gang of 1,000 pods that take a whole node each; 10k nodes are 1,110 HyperNodes.
-void GangOfThousand(benchmark::State& bench) {
-  const Fabric fabric{.nodes = static_cast<std::size_t>(bench.range(0))};
-  RunOneCycle(bench,
-              fabric,
-              {.name = "gang",
-               .pods = 1000,
-               .milli_cpu = kNodeCpu,
-               .memory = kNodeMemory,
-               .topology = Hard(3)});
-}
-BENCHMARK(GangOfThousand)
-    ->Arg(1'000)
-    ->Arg(10'000)
-    ->Arg(100'000)
-    ->Unit(benchmark::kMillisecond)
-    ->Iterations(20);
-
-// A hard gang of 5,000 that no HyperNode holds: the verdict with its nearest miss.
-void GangThatCannotFit(benchmark::State& bench) {
-  const Fabric fabric{.nodes = static_cast<std::size_t>(bench.range(0))};
-  RunOneCycle(bench,
-              fabric,
-              {.name = "gang",
-               .pods = 5000,
-               .milli_cpu = kNodeCpu,
-               .memory = kNodeMemory,
-               .topology = Hard(3)});
-}
-BENCHMARK(GangThatCannotFit)->Arg(10'000)->Unit(benchmark::kMillisecond)->Iterations(20);
-
 }  // namespace
 }  // namespace strata::bench
+
+int main(int argc, char** argv) {
+  strata::bench::Register();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

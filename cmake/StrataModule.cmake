@@ -113,7 +113,7 @@ function(strata_fuzzer)
   add_dependencies(strata_fuzzers ${target})
 endfunction()
 
-# A Google Benchmark program, bench/<name>. Built by target strata_benchmarks only (`make bench`).
+# A Google Benchmark program, bench/<name>. Built with everything else, so that it does not rot; `make bench` runs it.
 #
 #   strata_benchmark(NAME <name> SOURCES <cc>... DEPS <module>... [LIBS <target>...])
 function(strata_benchmark)
@@ -123,7 +123,7 @@ function(strata_benchmark)
     return()
   endif()
   set(target strata_${B_NAME}_bench)
-  add_executable(${target} EXCLUDE_FROM_ALL ${B_SOURCES})
+  add_executable(${target} ${B_SOURCES})
   list(TRANSFORM B_DEPS PREPEND strata_)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE ${B_DEPS} ${B_LIBS} benchmark::benchmark_main strata_warnings)

@@ -1,0 +1,102 @@
+// What keeping the state costs: time per pod event, memory per node and per pod.
+#include <malloc.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "base/check.h"
+#include "bench/clusters.h"
+#include "bench/measure.h"
+
+namespace strata::bench {
+namespace {
+
+constexpr std::size_t kEvents = 1'000;
+
+// A pod comes, runs and goes, a thousand times; the time is that of one event.
+void PodEvent(benchmark::State& bench) {
+  const auto nodes = static_cast<std::size_t>(bench.range(0));
+  ClusterState state;
+  AddFabric(state, {.nodes = nodes});
+  AddRunning(state, nodes, 2);
+  const JobId job =
+      AddGang(state, {.name = "events", .pods = 0, .topology = {}, .part_topology = {}});
+  state.Settle();
+  for (auto iteration : bench) {
+    static_cast<void>(iteration);
+    std::vector<TaskSpec> pods;
+    for (std::size_t i = 0; i < kEvents; ++i) {
+      pods.push_back(Pod(job, "bench/events-worker-" + std::to_string(i), 64));
+      pods.back().status = TaskStatus::kRunning;
+      pods.back().node_name = state.node(state.nodes()[i * 7 % nodes]).name;
+    }
+    std::vector<TaskId> ids(kEvents);
+    const double added = SecondsOf([&] {
+      for (std::size_t i = 0; i < kEvents; ++i) ids[i] = *state.AddTask(std::move(pods[i]));
+    });
+    const double ended = SecondsOf([&] {
+      for (const TaskId id : ids) state.SetTaskStatus(id, TaskStatus::kSucceeded);
+    });
+    const double removed = SecondsOf([&] {
+      for (const TaskId id : ids) state.RemoveTask(id);
+    });
+    bench.SetIterationTime((added + ended + removed) / (3 * kEvents));
+  }
+  bench.counters["nodes"] = static_cast<double>(nodes);
+}
+
+std::size_t HeapInUse() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// Bytes of a ClusterState per node (with its share of the HyperNodes) and per running pod.
+void Memory(benchmark::State& bench) {
+  const auto nodes = static_cast<std::size_t>(bench.range(0));
+  constexpr std::size_t kPods = 4;
+  for (auto iteration : bench) {
+    static_cast<void>(iteration);
+    const std::size_t before = HeapInUse();
+    ClusterState state;
+    AddFabric(state, {.nodes = nodes});
+    state.Settle();
+    const std::size_t with_nodes = HeapInUse();
+    const JobId job =
+        AddGang(state, {.name = "gang", .pods = 0, .topology = {}, .part_topology = {}});
+    for (std::size_t i = 0; i < kPods * nodes; ++i) {
+      TaskSpec pod = Pod(job, "bench/gang-worker-" + std::to_string(i), 2 * kPods);
+      pod.status = TaskStatus::kRunning;
+      pod.node_name = state.node(state.nodes()[i % nodes]).name;
+      CHECK(state.AddTask(std::move(pod)).has_value());
+    }
+    const std::size_t with_pods = HeapInUse();
+    bench.counters["bytes_per_node"] =
+        static_cast<double>(with_nodes - before) / static_cast<double>(nodes);
+    bench.counters["bytes_per_pod"] =
+        static_cast<double>(with_pods - with_nodes) / static_cast<double>(kPods * nodes);
+    bench.SetIterationTime(1);
+  }
+  bench.counters["nodes"] = static_cast<double>(nodes);
+}
+
+void Register() {
+  for (const std::int64_t nodes : {1'000, 10'000, 100'000}) {
+    const std::string size = std::to_string(nodes / 1'000) + "k";
+    Repeat(benchmark::RegisterBenchmark(("pod-event/" + size).c_str(), PodEvent)->Arg(nodes), 5);
+    Repeat(benchmark::RegisterBenchmark(("memory/" + size).c_str(), Memory)->Arg(nodes), 1);
+  }
+}
+
+}  // namespace
+}  // namespace strata::bench
+
+int main(int argc, char** argv) {
+  strata::bench::Register();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
