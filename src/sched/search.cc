@@ -65,6 +65,7 @@ Search::Outcome Search::RunFlat(JobId job, Worksheet& worksheet, Pass pass) {
   const PlaceRequest request{.job = job,
                              .sub_job = sheet.sub_job,
                              .tasks = sheet.left(),
+                             .ranks = sheet.ranks.get(),
                              .domain = session_.tree().top(),
                              .pass = pass};
   PlaceOutcome placed = Place(request);
@@ -174,6 +175,7 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
       const PlaceRequest request{.job = level.job,
                                  .sub_job = sheet.sub_job,
                                  .tasks = sheet.left(),
+                                 .ranks = sheet.ranks.get(),
                                  .domain = scores.hypernodes[i],
                                  .pass = pass};
       PlaceOutcome placed;

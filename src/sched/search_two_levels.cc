@@ -52,10 +52,9 @@ std::optional<Search::Plan> Search::PlanBelow(
         .limit = session_.LimitOf(job, sheet->sub_job),
         .need = NeedOf(state, state.job(job), *sheet)};
     const auto found = FindSubJob(level, *sheet, pass, outcome);
-    if (!found) {
-      sheet->next = sheet->tasks.size();  // has no place here; the others may still do
-      continue;
-    }
+    if (!found) sheet->next = sheet->tasks.size();  // has no place here; the others may still do
+    plan.worksheet.Reorder(session_, *sheet);
+    if (!found) continue;
     RememberHyperNode(job, sheet->sub_job, found->hypernode);
     plan.found.score = Sum(plan.found.score, found->score);
     for (const auto& [plugin, score] : found->by_plugin) {
@@ -96,6 +95,7 @@ void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
     std::erase_if(sheet.tasks,
                   [&](TaskId id) { return state.task(id).status != TaskStatus::kPending; });
   }
+  worksheet.Reorder(session_);
   RestoreHyperNodes(state, job, plan.sub_job_hypernodes);
   if (session_.LimitOf(job).kind == TopologyLimit::Kind::kBounded || state.job(job).HasTopology()) {
     RememberHyperNode(job, plan.hypernode);

@@ -116,7 +116,6 @@ void Trial::Take(TaskId task, const Choice& choice) {
   const NodeId node = shape_.nodes[choice.position];
   choice.idle ? state.Allocate(task, node) : state.Pipeline(task, node);
   changed_.push_back(choice.position);
-  last_taken_ = task;
   const HyperNodeId leaf = LeafOf(node);
   if (sub_job_.topology.present()) {
     Widen(leaf);
@@ -132,37 +131,9 @@ void Trial::Take(TaskId task, const Choice& choice) {
   }
 }
 
-std::vector<TaskId> Trial::TasksWithNode() const {
-  std::vector<TaskId> tasks;
-  for (const SubJob& sub_job : job_.sub_jobs) {
-    if (sub_job.counts.Allocated() + sub_job.counts.Of(TaskStatus::kPipelined) == 0) continue;
-    for (const TaskId id : sub_job.tasks) {
-      const Task& task = session_.state().task(id);
-      const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
-      if (holds && task.node.valid()) tasks.push_back(id);
-    }
-  }
-  return tasks;
-}
-
-TaskId Trial::RankBefore(TaskId task) {
-  const auto before = [&](TaskId a, TaskId b) { return session_.TaskBefore(a, b); };
-  if (!others_) {
-    others_ = TasksWithNode();
-    // One task alone needs one look at the others, not their order.
-    if (request_.tasks.size() > 1) std::sort(others_->begin(), others_->end(), before);
-  }
-  if (request_.tasks.size() == 1) {
-    std::erase_if(*others_, [&](TaskId other) { return !before(other, task); });
-    const auto last = std::max_element(others_->begin(), others_->end(), before);
-    return last == others_->end() ? TaskId{} : *last;
-  }
-  while (others_before_ < others_->size() && before((*others_)[others_before_], task)) {
-    ++others_before_;
-  }
-  if (others_before_ == 0) return last_taken_;
-  const TaskId other = (*others_)[others_before_ - 1];
-  return last_taken_.valid() && before(other, last_taken_) ? last_taken_ : other;
+TaskId Trial::RankBefore(TaskId task) const {
+  if (request_.ranks != nullptr) return request_.ranks->PlacedBefore(session_.state(), task);
+  return RankOrder::PlacedBefore(session_, job_, task);
 }
 
 std::optional<Trial::Choice> Trial::Choose(TaskId task) {

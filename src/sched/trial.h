@@ -16,6 +16,7 @@
 #include "sched/chain_board.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_index.h"
+#include "sched/rank_order.h"
 #include "sched/session.h"
 
 namespace strata {
@@ -27,7 +28,8 @@ enum class Pass : std::uint8_t { kReady, kWaiting };
 struct PlaceRequest {
   JobId job;
   std::size_t sub_job = 0;
-  std::span<const TaskId> tasks;  // pending, in task order
+  std::span<const TaskId> tasks;     // pending, in task order
+  const RankOrder* ranks = nullptr;  // of the job; not needed for one task
   HyperNodeId domain;
   Pass pass = Pass::kReady;
   bool ask_quota = true;  // BestEffort tasks need none
@@ -117,8 +119,7 @@ class Trial {
   [[nodiscard]] bool Succeeded() const;
   // The task of the job with a node that comes last before `task` in task order; none if there is
   // none.
-  [[nodiscard]] TaskId RankBefore(TaskId task);
-  [[nodiscard]] std::vector<TaskId> TasksWithNode() const;
+  [[nodiscard]] TaskId RankBefore(TaskId task) const;
   [[nodiscard]] HyperNodeId LeafOf(NodeId node) const {
     return session_.tree().LeafOf(session_.tree().ChainOf(node));
   }
@@ -136,12 +137,9 @@ class Trial {
   const Job& job_;
   const SubJob& sub_job_;
 
-  HyperNodeId allocated_;                      // LCA of what the sub-job holds so far
-  HyperNodeId previous_leaf_;                  // of the rank before the task at hand
-  TaskId last_taken_;                          // by this trial
-  std::optional<std::vector<TaskId>> others_;  // that had a node before it, in task order
-  std::size_t others_before_ = 0;              // how many of them come before the task at hand
-  std::vector<ChainGroup> groups_;             // parallel to shape_.groups
+  HyperNodeId allocated_;           // LCA of what the sub-job holds so far
+  HyperNodeId previous_leaf_;       // of the rank before the task at hand
+  std::vector<ChainGroup> groups_;  // parallel to shape_.groups
   std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted
   std::vector<Score> chain_scores_;  // of the task at hand, all plugins
   std::vector<Score> scratch_;

@@ -2,30 +2,29 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace strata {
 
 Worksheet::Worksheet(const Session& session, JobId job) : job_(job) {
   const ClusterState& state = session.state();
   const Job& the_job = state.job(job);
-  for (std::size_t i = 0; i < the_job.sub_jobs.size(); ++i) {
-    Sheet sheet;
-    sheet.sub_job = i;
-    for (const TaskId id : the_job.sub_jobs[i].tasks) {
-      const Task& task = state.task(id);
-      if (task.status == TaskStatus::kPending && !task.gated && !task.best_effort) {
-        sheet.tasks.push_back(id);
-      }
+  const auto ranks = std::make_shared<const RankOrder>(session, the_job);
+  constexpr std::size_t kNone = SIZE_MAX;
+  std::vector<std::size_t> sheet_of(the_job.sub_jobs.size(), kNone);
+  for (const TaskId id : ranks->tasks()) {
+    const Task& task = state.task(id);
+    if (task.status != TaskStatus::kPending || task.gated || task.best_effort) continue;
+    std::size_t& sheet = sheet_of[task.sub_job];
+    if (sheet == kNone) {
+      sheet = sheets_.size();
+      sheets_.push_back({.sub_job = task.sub_job, .tasks = {}, .ranks = ranks});
     }
-    if (sheet.tasks.empty()) continue;
-    const auto before = [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); };
-    // They mostly come in order.
-    if (!std::is_sorted(sheet.tasks.begin(), sheet.tasks.end(), before)) {
-      std::sort(sheet.tasks.begin(), sheet.tasks.end(), before);
-    }
-    sheets_.push_back(std::move(sheet));
+    sheets_[sheet].tasks.push_back(id);
   }
+  std::sort(sheets_.begin(), sheets_.end(), [](const Sheet& a, const Sheet& b) {
+    return a.sub_job < b.sub_job;
+  });
+  Reorder(session);
 }
 
 bool Worksheet::empty() const {
@@ -39,32 +38,66 @@ std::size_t Worksheet::left() const {
   return left;
 }
 
-Worksheet::Sheet* Worksheet::Next(const Session& session) {
+bool Worksheet::Precedes(const Session& session, std::size_t a, std::size_t b) const {
   const Job& job = session.state().job(job_);
-  std::map<std::size_t, std::int32_t> ready;  // ready sub-jobs by policy
+  const SubJob& left = job.sub_jobs[sheets_[a].sub_job];
+  const SubJob& right = job.sub_jobs[sheets_[b].sub_job];
+  if (session.SubJobBefore(job, left, right)) return true;
+  return a < b && !session.SubJobBefore(job, right, left);
+}
+
+void Worksheet::CountReady(const Session& session) {
+  const Job& job = session.state().job(job_);
+  to_start_.clear();
+  for (const SubGroupPolicy& policy : job.spec.sub_groups) {
+    to_start_.push_back(policy.min_sub_groups);
+  }
+  if (std::none_of(to_start_.begin(), to_start_.end(), [](std::int32_t n) { return n > 0; })) {
+    return;
+  }
   for (const SubJob& sub_job : job.sub_jobs) {
-    if (sub_job.key && session.SubJobReady(job, sub_job)) ++ready[sub_job.key->policy];
+    if (sub_job.key && session.SubJobReady(job, sub_job)) --to_start_[sub_job.key->policy];
   }
-  const auto needed = [&](const SubJob& sub_job) {
-    if (!sub_job.key || session.SubJobReady(job, sub_job)) return false;
-    return ready[sub_job.key->policy] < job.spec.sub_groups[sub_job.key->policy].min_sub_groups;
-  };
-  Sheet* best = nullptr;
-  for (Sheet& sheet : sheets_) {
-    if (sheet.left().empty()) continue;
-    if (best == nullptr) {
-      best = &sheet;
-      continue;
-    }
-    const SubJob& mine = job.sub_jobs[sheet.sub_job];
-    const SubJob& other = job.sub_jobs[best->sub_job];
-    const bool mine_needed = needed(mine);
-    const bool other_needed = needed(other);
-    if (mine_needed != other_needed ? mine_needed : session.SubJobBefore(job, mine, other)) {
-      best = &sheet;
-    }
+}
+
+void Worksheet::Reorder(const Session& session) {
+  order_.clear();
+  for (std::size_t i = 0; i < sheets_.size(); ++i) order_.push_back(i);
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return Precedes(session, a, b);
+  });
+  CountReady(session);
+}
+
+void Worksheet::Reorder(const Session& session, const Sheet& changed) {
+  const auto index = static_cast<std::size_t>(&changed - sheets_.data());
+  order_.erase(std::find(order_.begin(), order_.end(), index));
+  if (!changed.left().empty()) {
+    const auto before = [&](std::size_t a, std::size_t b) { return Precedes(session, a, b); };
+    order_.insert(std::lower_bound(order_.begin(), order_.end(), index, before), index);
   }
-  return best;
+  const Job& job = session.state().job(job_);
+  const SubJob& sub_job = job.sub_jobs[changed.sub_job];
+  if (sub_job.key && to_start_[sub_job.key->policy] > 0) CountReady(session);
+}
+
+bool Worksheet::IsNeeded(const Session& session, const Sheet& sheet) const {
+  const Job& job = session.state().job(job_);
+  const SubJob& sub_job = job.sub_jobs[sheet.sub_job];
+  return sub_job.key && to_start_[sub_job.key->policy] > 0 && !session.SubJobReady(job, sub_job);
+}
+
+Worksheet::Sheet* Worksheet::Next(const Session& session) {
+  std::erase_if(order_, [&](std::size_t i) { return sheets_[i].left().empty(); });
+  if (order_.empty()) return nullptr;
+  const bool any_needed =
+      std::any_of(to_start_.begin(), to_start_.end(), [](std::int32_t n) { return n > 0; });
+  if (any_needed) {
+    const auto needed = std::find_if(
+        order_.begin(), order_.end(), [&](std::size_t i) { return IsNeeded(session, sheets_[i]); });
+    if (needed != order_.end()) return &sheets_[*needed];
+  }
+  return &sheets_[order_.front()];
 }
 
 std::vector<TaskId> Worksheet::AllLeft(const Session& session) const {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/rank_order.h"
 #include "sched/session.h"
 
 namespace strata {
@@ -18,6 +21,7 @@ class Worksheet {
     std::size_t sub_job = 0;
     std::vector<TaskId> tasks;
     std::size_t next = 0;
+    std::shared_ptr<const RankOrder> ranks;  // of the whole job
 
     [[nodiscard]] std::span<const TaskId> left() const { return std::span(tasks).subspan(next); }
   };
@@ -29,14 +33,23 @@ class Worksheet {
   // The sub-job to place next: those still needed for minSubGroups first, then by sub-job order.
   // None when nothing is left.
   [[nodiscard]] Sheet* Next(const Session& session);
+  // To be called when something was placed, of this sheet or of any: their order may have changed.
+  void Reorder(const Session& session, const Sheet& changed);
+  void Reorder(const Session& session);
   [[nodiscard]] std::vector<Sheet>& sheets() { return sheets_; }
   [[nodiscard]] const std::vector<Sheet>& sheets() const { return sheets_; }
   // Everything that is left, in task order.
   [[nodiscard]] std::vector<TaskId> AllLeft(const Session& session) const;
 
  private:
+  [[nodiscard]] bool Precedes(const Session& session, std::size_t a, std::size_t b) const;
+  [[nodiscard]] bool IsNeeded(const Session& session, const Sheet& sheet) const;
+  void CountReady(const Session& session);
+
   JobId job_;
   std::vector<Sheet> sheets_;
+  std::vector<std::size_t> order_;      // of the sheets, by sub-job order
+  std::vector<std::int32_t> to_start_;  // sub-jobs still needed, by policy
 };
 
 // How many more tasks must be placed until the sub-job is ready, at most `pending`.
