@@ -46,6 +46,10 @@ std::optional<Refusal> QuotaPoint::Exhausted(QueueId /*queue*/,
   return std::nullopt;
 }
 
+bool HasNothingPlaced(const SubJob& sub_job) {
+  return sub_job.counts.Total() == sub_job.counts.Of(TaskStatus::kPending);
+}
+
 std::uint32_t TasksIn(const ClusterState& state, const SubJob& sub_job, HyperNodeId hypernode) {
   return static_cast<std::uint32_t>(
       std::count_if(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {

@@ -207,11 +207,16 @@ struct HyperNodeScoreQuery {
 class HyperNodeScorePoint {
  public:
   virtual ~HyperNodeScorePoint() = default;
+  // True when the score of a HyperNode does not depend on which others are asked about with it.
+  [[nodiscard]] virtual bool ScoresAlone(const HyperNodeScoreQuery& query) const = 0;
   virtual void ScoreHyperNodes(const ClusterState& state,
                                const HyperNodeScoreQuery& query,
                                std::span<const HyperNodeId> hypernodes,
                                std::span<Score> out) const = 0;
 };
+
+// True when all tasks of the sub-job are pending.
+[[nodiscard]] bool HasNothingPlaced(const SubJob& sub_job);
 
 // Tasks of the sub-job that have a node below `hypernode`.
 [[nodiscard]] std::uint32_t TasksIn(const ClusterState& state,

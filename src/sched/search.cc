@@ -140,7 +140,7 @@ Search::TierScores Search::ScoreTier(const SubJob& sub_job,
 
 std::vector<std::size_t> Search::Ranking(const SubJob& sub_job, const TierScores& scores) const {
   std::vector<std::uint32_t> tasks(scores.hypernodes.size(), 0);
-  if (sub_job.counts.Total() > sub_job.counts.Of(TaskStatus::kPending)) {
+  if (!HasNothingPlaced(sub_job)) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       tasks[i] = TasksIn(session_.state(), sub_job, scores.hypernodes[i]);
     }
@@ -172,20 +172,10 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
     std::vector<std::size_t> failed;
     std::optional<Found> found;
     for (const std::size_t i : Ranking(sub_job, scores)) {
-      const PlaceRequest request{.job = level.job,
-                                 .sub_job = sheet.sub_job,
-                                 .tasks = sheet.left(),
-                                 .ranks = sheet.ranks.get(),
-                                 .domain = scores.hypernodes[i],
-                                 .pass = pass};
-      PlaceOutcome placed;
-      if (MayHold(request)) placed = Place(request);
-      if (placed.quota) outcome.quota = std::move(placed.quota);
-      if (!placed.ok) {
+      if (!TryIn(scores.hypernodes[i], level, sheet, pass, outcome)) {
         failed.push_back(i);
         continue;
       }
-      sheet.next += placed.taken;
       found = Found{.hypernode = scores.hypernodes[i], .by_plugin = {}, .score = scores.total[i]};
       for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[i];
       break;
@@ -196,6 +186,24 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
     if (found) return found;
   }
   return std::nullopt;
+}
+
+bool Search::TryIn(HyperNodeId hypernode,
+                   const Level& level,
+                   Worksheet::Sheet& sheet,
+                   Pass pass,
+                   Outcome& outcome) {
+  const PlaceRequest request{.job = level.job,
+                             .sub_job = sheet.sub_job,
+                             .tasks = sheet.left(),
+                             .ranks = sheet.ranks.get(),
+                             .domain = hypernode,
+                             .pass = pass};
+  if (!MayHold(request)) return false;
+  PlaceOutcome placed = Place(request);
+  if (placed.quota) outcome.quota = std::move(placed.quota);
+  if (placed.ok) sheet.next += placed.taken;
+  return placed.ok;
 }
 
 Search::Outcome Search::RunOneLevel(JobId job, Worksheet& worksheet, Pass pass) {

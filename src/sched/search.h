@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "sched/cluster_index.h"
+#include "sched/domain_board.h"
 #include "sched/session.h"
 #include "sched/trial.h"
 #include "sched/worksheet.h"
@@ -66,6 +67,18 @@ class Search {
     std::map<std::string, Score> by_plugin;
     Score score = 0;
   };
+  // What makes sub-jobs alike: how high they may go and how many tasks of which class they have.
+  struct Likeness {
+    std::int32_t tier = 0;
+    std::map<ClassId, std::size_t> tasks;
+
+    auto operator<=>(const Likeness&) const = default;
+  };
+  struct Board {
+    DomainBoard board;
+    ClusterState::Savepoint seen = 0;  // changes before this one are in
+  };
+  using Boards = std::map<Likeness, Board>;
   // A whole job placed below one HyperNode, taken back and ready to be done again.
   struct Plan {
     struct Step {
@@ -98,6 +111,22 @@ class Search {
                                                 Worksheet::Sheet& sheet,
                                                 Pass pass,
                                                 Outcome& outcome);
+  // Places what the sheet still misses below `hypernode`; false when there is no place.
+  [[nodiscard]] bool TryIn(HyperNodeId hypernode,
+                           const Level& level,
+                           Worksheet::Sheet& sheet,
+                           Pass pass,
+                           Outcome& outcome);
+  // The same as FindSubJob for a sub-job of which nothing is placed, with what is remembered of
+  // those before it that were like it.
+  [[nodiscard]] std::optional<Found> FindAlike(const Level& level,
+                                               Worksheet::Sheet& sheet,
+                                               Boards& boards,
+                                               Outcome& outcome);
+  [[nodiscard]] bool CanShareBoard(const Level& level,
+                                   const Worksheet::Sheet& sheet,
+                                   Pass pass) const;
+  [[nodiscard]] Score ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId id) const;
   [[nodiscard]] std::optional<Plan> PlanBelow(
       JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome);
   void Adopt(JobId job, const Plan& plan, Worksheet& worksheet);

@@ -26,6 +26,66 @@ void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::st
 
 }  // namespace
 
+Score Search::ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId id) const {
+  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &need, .need = &need};
+  Score total = 0;
+  for (const auto& [plugin, point] : session_.points().hypernodes) {
+    Score score = 0;
+    point->ScoreHyperNodes(session_.state(), query, std::span(&id, 1), std::span(&score, 1));
+    total += score;
+  }
+  return total;
+}
+
+bool Search::CanShareBoard(const Level& level, const Worksheet::Sheet& sheet, Pass pass) const {
+  if (session_.tracing() || pass != Pass::kReady || level.allocated.valid() ||
+      level.limit.kind != TopologyLimit::Kind::kBounded) {
+    return false;
+  }
+  const SubJob& sub_job = session_.state().job(level.job).sub_jobs[sheet.sub_job];
+  const Resources pending = SumOf(session_.state(), sheet.left());
+  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &pending, .need = &level.need};
+  const auto& points = session_.points().hypernodes;
+  return HasNothingPlaced(sub_job) &&
+         sheet.left().size() == static_cast<std::size_t>(sub_job.min_available) &&
+         std::all_of(points.begin(), points.end(), [&](const auto& named) {
+           return named.point->ScoresAlone(query);
+         });
+}
+
+std::optional<Search::Found> Search::FindAlike(const Level& level,
+                                               Worksheet::Sheet& sheet,
+                                               Boards& boards,
+                                               Outcome& outcome) {
+  const ClusterState& state = session_.state();
+  const HyperNodeTree& tree = session_.tree();
+  const SubJob& sub_job = state.job(level.job).sub_jobs[sheet.sub_job];
+  const auto score = [&](HyperNodeId id) { return ScoreOne(sub_job, level.need, id); };
+  Likeness likeness{.tier = level.limit.tier, .tasks = {}};
+  for (const TaskId task : sheet.left()) ++likeness.tasks[state.task(task).class_id];
+  auto it = boards.find(likeness);
+  if (it == boards.end()) {
+    Board fresh{.board = DomainBoard(tree, FindGradient(level)), .seen = state.Mark()};
+    it = boards.emplace(std::move(likeness), std::move(fresh)).first;
+  }
+  auto& [board, seen] = it->second;
+  ChainId last;
+  for (const TaskId task : state.ChangedSince(seen)) {
+    const ChainId chain = tree.ChainOf(state.task(task).node);
+    if (chain == last) continue;
+    last = chain;
+    for (const HyperNodeId above : tree.HyperNodesOf(chain)) board.Refresh(above, score);
+  }
+  seen = state.Mark();
+  while (const auto best = board.Best(score)) {
+    if (TryIn(*best, level, sheet, Pass::kReady, outcome)) {
+      return Found{.hypernode = *best, .by_plugin = {}, .score = board.ScoreOf(*best)};
+    }
+    board.Drop(*best);
+  }
+  return std::nullopt;
+}
+
 // Places the sub-jobs one after the other below `hypernode`, notes what came of it, and takes
 // everything back.
 std::optional<Search::Plan> Search::PlanBelow(
@@ -39,6 +99,7 @@ std::optional<Search::Plan> Search::PlanBelow(
             .worksheet = worksheet,
             .found = {}};
   plan.found.hypernode = hypernode;
+  Boards boards;
   bool ready = false;
   while (!ready) {
     Worksheet::Sheet* sheet = plan.worksheet.Next(session_);
@@ -51,7 +112,9 @@ std::optional<Search::Plan> Search::PlanBelow(
         .allocated = session_.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
         .limit = session_.LimitOf(job, sheet->sub_job),
         .need = NeedOf(state, state.job(job), *sheet)};
-    const auto found = FindSubJob(level, *sheet, pass, outcome);
+    const auto found = CanShareBoard(level, *sheet, pass)
+                           ? FindAlike(level, *sheet, boards, outcome)
+                           : FindSubJob(level, *sheet, pass, outcome);
     if (!found) sheet->next = sheet->tasks.size();  // has no place here; the others may still do
     plan.worksheet.Reorder(session_, *sheet);
     if (!found) continue;

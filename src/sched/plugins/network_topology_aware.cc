@@ -72,6 +72,9 @@ class NetworkTopologyAware final : public Plugin,
                        std::span<const HyperNodeId> hypernodes,
                        std::span<Score> out) const override;
 
+  [[nodiscard]] bool ScoresAlone(const HyperNodeScoreQuery& query) const override {
+    return *query.pending == *query.need && HasNothingPlaced(*query.sub_job);
+  }
   [[nodiscard]] bool ScoresByKind(const Placement& placement) const override {
     return placement.sub_job->topology.present() || !Packs();
   }
@@ -169,8 +172,7 @@ void NetworkTopologyAware::ScoreHyperNodes(const ClusterState& state,
     if (out[i] == best) ++sharing;
   }
   const SubJob& sub_job = *query.sub_job;
-  const bool shared =
-      sharing >= 2 && sub_job.counts.Total() > sub_job.counts.Of(TaskStatus::kPending);
+  const bool shared = sharing >= 2 && !HasNothingPlaced(sub_job);
   if (shared) CountTasks(state, sub_job);
   for (std::size_t i = 0; i < hypernodes.size(); ++i) {
     double value = fullness[i];
