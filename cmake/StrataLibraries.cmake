@@ -7,6 +7,8 @@ find_package(fmt CONFIG REQUIRED)            # fmt::fmt                      Deb
 find_package(yaml-cpp CONFIG REQUIRED)       # yaml-cpp                      Debian: libyaml-cpp-dev
 find_package(simdjson CONFIG REQUIRED)       # simdjson::simdjson            Debian: libsimdjson-dev
 find_package(nlohmann_json CONFIG REQUIRED)  # nlohmann_json::nlohmann_json  Debian: nlohmann-json3-dev
+find_package(CURL REQUIRED)                  # CURL::libcurl                 Debian: libcurl4-openssl-dev
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # OpenSSL::Crypto         Debian: libssl-dev
 find_package(CLI11 CONFIG REQUIRED)          # CLI11::CLI11                  Debian: libcli11-dev
 
 find_package(PkgConfig REQUIRED)             #                               Debian: pkg-config

@@ -8,5 +8,6 @@ namespace strata {
 [[nodiscard]] int RunSimulate(const SimulateFlags& flags);
 [[nodiscard]] int RunTopology(const TopologyFlags& flags);
 [[nodiscard]] int RunQueueList(const QueueListFlags& flags);
+[[nodiscard]] int RunDiscover(const DiscoverFlags& flags);
 
 }  // namespace strata

@@ -20,6 +20,8 @@ Examples:
   strata simulate -f examples/training          where every pod goes, and why
   strata topology -f examples/training          the network, what is used and what is free
   strata queue list -f examples/training        the queues, what they have and may have
+  strata discover --config volcano-controller.conf --nodes nodes.yaml
+                                                the HyperNodes that the network's own records give
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -41,6 +43,15 @@ Examples:
   strata queue list -f cluster.yaml
   strata queue list -f . --scheduler-conf volcano-scheduler.conf -o json)";
 
+constexpr const char* kDiscoverFooter = R"(
+Examples:
+  strata discover --config volcano-controller.conf --nodes cluster.yaml > hypernodes.yaml
+  strata discover --config volcano-controller.conf --nodes cluster.yaml --previous hypernodes.yaml --diff
+  strata discover --config volcano-controller.conf --source infiniband -o json
+
+A source that fails, or whose answer lacks more than 30% of its previous nodes, is one line on
+standard error and exit status 1; its previous HyperNodes are printed in its place.)";
+
 // Turns a Result into what CLI11 wants of a check: the message, "" when all is well.
 template <typename T>
 std::string MessageOf(const Result<T>& result) {
@@ -58,11 +69,12 @@ const std::map<std::string, OutputFormat>& Formats() {
 struct Typed {
   InputFlags input;
   std::string now;
-  std::string output = "table";
+  std::string output;  // "" for the command's own default
   std::string pod;
   SimulateFlags simulate;
   TopologyFlags topology;
   QueueListFlags queue_list;
+  DiscoverFlags discover;
 };
 
 void AddInputFlags(CLI::App& command, Typed& typed) {
@@ -85,9 +97,12 @@ void AddInputFlags(CLI::App& command, Typed& typed) {
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
 }
 
-void AddOutputFlag(CLI::App& command, Typed& typed, std::vector<std::string> formats) {
+void AddOutputFlag(CLI::App& command,
+                   Typed& typed,
+                   std::vector<std::string> formats,
+                   const std::string& usual = "table") {
   const std::string words = fmt::format("{}", fmt::join(formats, "|"));
-  command.add_option("-o,--output", typed.output, "Output format; default: table")
+  command.add_option("-o,--output", typed.output, "Output format; default: " + usual)
       ->type_name(words)
       ->check([formats = std::move(formats), words](const std::string& text) {
         for (const std::string& format : formats) {
@@ -150,6 +165,35 @@ void AddQueue(CLI::App& app, Typed& typed) {
   AddOutputFlag(list, typed, {"table", "json"});
 }
 
+void AddManifestFlag(CLI::App& command,
+                     const char* flag,
+                     std::vector<std::string>& out,
+                     const char* what) {
+  command.add_option(flag, out, what)->type_name("FILE|DIR|-")->allow_extra_args(false);
+}
+
+void AddDiscover(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "discover", "Print the HyperNodes that the network, a fabric manager or labels tell of");
+  command.footer(kDiscoverFooter);
+  DiscoverFlags& flags = typed.discover;
+  command
+      .add_option(
+          "--config", flags.config, "A volcano-controller.conf, or the ConfigMap that holds one")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--source", flags.sources, "Only entries of this source or name; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  AddManifestFlag(command, "--nodes", flags.nodes, "Manifests with the Nodes, and Secrets");
+  AddManifestFlag(
+      command, "--previous", flags.previous, "Manifests with the HyperNodes as they are");
+  command.add_flag(
+      "--accept-shrink", flags.accept_shrink, "Believe an answer that lacks many nodes");
+  command.add_flag("--diff", flags.diff, "Show what would change against --previous instead");
+  AddOutputFlag(command, typed, {"yaml", "json"}, "yaml");
+}
+
 // The subcommand that was named, null if none was.
 const CLI::App* Chosen(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
@@ -190,12 +234,14 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto extras = app.remaining(true);
   if (chosen.empty() && !extras.empty()) {
     const bool flag = extras.front().starts_with("-");
-    return Usage(app,
-                 fmt::format("unknown {} \"{}\", want simulate, topology, queue or version",
-                             flag ? "flag" : "command",
-                             extras.front()));
+    return Usage(
+        app,
+        fmt::format("unknown {} \"{}\", want simulate, topology, queue, discover or version",
+                    flag ? "flag" : "command",
+                    extras.front()));
   }
-  if (chosen.empty()) return Usage(app, "want a command: simulate, topology, queue or version");
+  if (chosen.empty())
+    return Usage(app, "want a command: simulate, topology, queue, discover or version");
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
     return Usage(app, fmt::format("unknown {} \"{}\"", flag ? "flag" : "argument", extras.front()));
@@ -206,7 +252,7 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
 void Finish(const Typed& typed, InputFlags& input, OutputFormat& output) {
   input = typed.input;
   if (!typed.now.empty()) input.now = ParseTimestamp(typed.now).value();
-  output = Formats().at(typed.output);
+  output = typed.output.empty() ? OutputFormat::kTable : Formats().at(typed.output);
 }
 
 }  // namespace
@@ -220,6 +266,7 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   AddSimulate(app, typed);
   AddTopology(app, typed);
   AddQueue(app, typed);
+  AddDiscover(app, typed);
   app.add_subcommand("version", "Print the version");
   try {
     app.parse(argc, argv);
@@ -242,6 +289,10 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   if (app.got_subcommand("queue")) {
     Finish(typed, typed.queue_list.input, typed.queue_list.output);
     return typed.queue_list;
+  }
+  if (app.got_subcommand("discover")) {
+    if (!typed.output.empty()) typed.discover.output = Formats().at(typed.output);
+    return typed.discover;
   }
   return JustPrint{.text = "strata " STRATA_VERSION "\n", .exit_code = 0};
 }

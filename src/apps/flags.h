@@ -42,13 +42,24 @@ struct QueueListFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+struct DiscoverFlags {
+  std::string config;
+  std::vector<std::string> sources;   // sources or names; none: all that are enabled
+  std::vector<std::string> nodes;     // manifests; none: hosts are taken as they are
+  std::vector<std::string> previous;  // manifests
+  bool accept_shrink = false;
+  bool diff = false;
+  OutputFormat output = OutputFormat::kYaml;
+};
+
 // Nothing to run: text to print (help, version) or one line of bad usage, and the exit status.
 struct JustPrint {
   std::string text;
   int exit_code = 0;  // 0: to standard output; 2: bad usage, to standard error
 };
 
-using Invocation = std::variant<JustPrint, SimulateFlags, TopologyFlags, QueueListFlags>;
+using Invocation =
+    std::variant<JustPrint, SimulateFlags, TopologyFlags, QueueListFlags, DiscoverFlags>;
 
 [[nodiscard]] Invocation ParseCommandLine(int argc, const char* const* argv);
 

@@ -16,6 +16,7 @@ struct Dispatch {
   int operator()(const strata::SimulateFlags& flags) const { return strata::RunSimulate(flags); }
   int operator()(const strata::TopologyFlags& flags) const { return strata::RunTopology(flags); }
   int operator()(const strata::QueueListFlags& flags) const { return strata::RunQueueList(flags); }
+  int operator()(const strata::DiscoverFlags& flags) const { return strata::RunDiscover(flags); }
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "objects/conf_file.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
-#include "objects/yaml_to_json.h"
 #include "sched/actions/actions.h"
 #include "sched/registry.h"
 
@@ -220,59 +220,19 @@ class Reader {
   ResourceNames scratch_;
 };
 
-Error In(const std::string& where, const Error& error) {
-  return Error{error.code, where + ": " + error.message};
-}
-
-Result<objects::Document> ParseOne(const objects::Source& source) {
-  auto texts = objects::YamlToJson(source.text);
-  if (!texts) return tl::unexpected(In(source.name, texts.error()));
-  if (texts->size() != 1) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: found {} documents, want one scheduler configuration",
-                            source.name,
-                            texts->size()));
-  }
-  auto document = objects::Document::ParseJson(texts->front());
-  if (!document) return tl::unexpected(In(source.name, document.error()));
-  return std::move(*document);
-}
-
-// The configuration inside a ConfigMap; none when the document is no ConfigMap.
-Result<std::optional<objects::Source>> Unwrap(const objects::Source& source, const Value& root) {
-  if (root.type() != Value::Type::kObject) return std::nullopt;
-  const auto kind = root.Find("kind");
-  if (!kind || kind->type() != Value::Type::kString || kind->AsString() != "ConfigMap") {
-    return std::nullopt;
-  }
-  objects::ReadLog log;
-  const Cursor cursor(root, log);
-  const Cursor data = cursor.At("data");
-  Labels texts;
-  data.ReadStrings(texts);
-  if (!log.error.empty()) return Fail(Code::kInvalidArgument, source.name + ": " + log.error);
-  const auto it = texts.find(kConfigMapKey);
-  if (it == texts.end()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: the ConfigMap has no data key {}", source.name, kConfigMapKey));
-  }
-  return objects::Source{.name = fmt::format("{}: data[{}]", source.name, kConfigMapKey),
-                         .text = it->second};
-}
-
 }  // namespace
 
 Result<SchedulerConf> ParseSchedulerConf(const objects::Source& source) {
-  TRY_ASSIGN(objects::Document document, ParseOne(source));
-  TRY_ASSIGN(const std::optional<objects::Source> inner, Unwrap(source, document.root()));
-  const objects::Source& used = inner ? *inner : source;
-  if (inner) {
-    TRY_ASSIGN(document, ParseOne(used));
+  TRY_ASSIGN(const objects::ConfFile file,
+             objects::ParseConfFile(source, kConfigMapKey, "scheduler configuration"));
+  if (!file.document) {
+    return Fail(Code::kInvalidArgument,
+                file.name + ": found 0 documents, want one scheduler configuration");
   }
   objects::ReadLog log;
-  SchedulerConf conf = Reader(log).Read(Cursor(document.root(), log));
-  if (!log.error.empty()) return Fail(Code::kInvalidArgument, used.name + ": " + log.error);
-  for (std::string& warning : conf.warnings) warning.insert(0, used.name + ": ");
+  SchedulerConf conf = Reader(log).Read(Cursor(file.document->root(), log));
+  if (!log.error.empty()) return Fail(Code::kInvalidArgument, file.name + ": " + log.error);
+  for (std::string& warning : conf.warnings) warning.insert(0, file.name + ": ");
   return conf;
 }
 

@@ -43,6 +43,7 @@ constexpr std::array kKinds = {
     Kind{"v1", "Node", Scope::kCluster, Add<Node, &ObjectSet::nodes>},
     Kind{"v1", "Namespace", Scope::kCluster, Add<Namespace, &ObjectSet::namespaces>},
     Kind{"v1", "ConfigMap", Scope::kNamespaced, Add<ConfigMap, &ObjectSet::config_maps>},
+    Kind{"v1", "Secret", Scope::kNamespaced, Add<Secret, &ObjectSet::secrets>},
     Kind{"v1", "PersistentVolume", Scope::kCluster, Add<PersistentVolume, &ObjectSet::volumes>},
     Kind{"v1",
          "PersistentVolumeClaim",
@@ -224,6 +225,7 @@ Status SortAll(ObjectSet& set) {
   TRY(SortAndCheckUnique(set.pods));
   TRY(SortAndCheckUnique(set.namespaces));
   TRY(SortAndCheckUnique(set.config_maps));
+  TRY(SortAndCheckUnique(set.secrets));
   TRY(SortAndCheckUnique(set.volumes));
   TRY(SortAndCheckUnique(set.claims));
   TRY(SortAndCheckUnique(set.quotas));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "objects/readers.h"
 #include "objects/syntax.h"
@@ -33,6 +35,13 @@ void ReadObject(const Cursor& object, Node& out) {
   status.At("images").ReadList(out.images, [](const Cursor& item, NodeImage& image) {
     item.At("names").Read(image.names);
     item.At("sizeBytes").Read(image.size_bytes, {0, INT64_MAX});
+  });
+  status.At("addresses").ForEach([&](const Cursor& item) {
+    std::string type;
+    std::string address;
+    item.At("type").Read(type);
+    item.At("address").Read(address);
+    if (type == "InternalIP") out.internal_ips.push_back(std::move(address));
   });
 }
 

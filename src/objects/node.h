@@ -23,6 +23,7 @@ struct Node {
   ResourceList allocatable;  // capacity when the object has none
   std::vector<Condition> conditions;
   std::vector<NodeImage> images;
+  std::vector<std::string> internal_ips;  // status.addresses of type InternalIP
 };
 
 }  // namespace strata::objects

@@ -11,6 +11,7 @@
 #include "objects/pod_group.h"
 #include "objects/policy.h"
 #include "objects/queue.h"
+#include "objects/secret.h"
 #include "objects/storage.h"
 
 namespace strata::objects {
@@ -22,6 +23,7 @@ struct ObjectSet {
   std::vector<Pod> pods;
   std::vector<Namespace> namespaces;
   std::vector<ConfigMap> config_maps;
+  std::vector<Secret> secrets;
   std::vector<PersistentVolume> volumes;
   std::vector<PersistentVolumeClaim> claims;
   std::vector<ResourceQuota> quotas;

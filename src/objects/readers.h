@@ -39,6 +39,7 @@ void ReadObject(const Cursor& object, Node& out);
 void ReadObject(const Cursor& object, Pod& out);
 void ReadObject(const Cursor& object, Namespace& out);
 void ReadObject(const Cursor& object, ConfigMap& out);
+void ReadObject(const Cursor& object, Secret& out);
 void ReadObject(const Cursor& object, PersistentVolume& out);
 void ReadObject(const Cursor& object, PersistentVolumeClaim& out);
 void ReadObject(const Cursor& object, ResourceQuota& out);

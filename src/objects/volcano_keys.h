@@ -22,6 +22,10 @@ inline constexpr std::string_view kRevocableZoneKey = "volcano.sh/revocable-zone
 inline constexpr std::string_view kJdbMinAvailableKey = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kJdbMaxUnavailableKey = "volcano.sh/jdb-max-unavailable";
 
+// On discovered HyperNodes: the source, and with several entries of one source the entry's name.
+inline constexpr std::string_view kTopologySourceKey = "volcano.sh/network-topology-source";
+inline constexpr std::string_view kTopologySourceNameKey = "strata.sh/network-topology-source-name";
+
 // On plain pods.
 inline constexpr std::string_view kPodQueueNameKey = "scheduling.volcano.sh/queue-name";
 inline constexpr std::string_view kTopologyModeKey = "volcano.sh/network-topology-mode";

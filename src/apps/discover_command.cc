@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/commands.h"
+#include "apps/input.h"
+#include "apps/terminal.h"
+#include "discovery/config.h"
+#include "discovery/discover.h"
+#include "discovery/render.h"
+#include "discovery/system_reader.h"
+#include "objects/load.h"
+#include "objects/read_files.h"
+
+namespace strata {
+namespace {
+
+using discovery::Discovery;
+
+Result<objects::ObjectSet> Load(const std::vector<std::string>& paths,
+                                std::vector<std::string>& warnings) {
+  if (paths.empty()) return objects::ObjectSet{};
+  TRY_ASSIGN(const std::vector<objects::Source> sources, objects::ReadSources(paths, std::cin));
+  TRY_ASSIGN(objects::ObjectSet set, objects::ParseObjects(sources));
+  warnings.insert(warnings.end(), set.warnings.begin(), set.warnings.end());
+  return set;
+}
+
+Result<discovery::DiscoveryConf> LoadConf(const std::string& path) {
+  TRY_ASSIGN(const std::vector<objects::Source> sources,
+             objects::ReadSources(std::span(&path, 1), std::cin));
+  if (sources.size() != 1) {
+    return Fail(Code::kInvalidArgument, path + ": want one file, found a directory");
+  }
+  return discovery::ParseDiscoveryConf(sources.front());
+}
+
+// Every word of --source names an entry that is enabled.
+Status CheckWanted(const DiscoverFlags& flags, const discovery::DiscoveryConf& conf) {
+  for (const std::string& wanted : flags.sources) {
+    std::vector<std::string> enabled;
+    bool found = false;
+    for (const discovery::SourceConfig& entry : conf.sources) {
+      if (!entry.enabled) continue;
+      enabled.push_back(entry.Title());
+      found = found || entry.Answers(wanted);
+    }
+    if (found) continue;
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: no enabled source \"{}\" (enabled: {})",
+                    flags.config,
+                    wanted,
+                    enabled.empty() ? "none" : fmt::format("{}", fmt::join(enabled, ", "))));
+  }
+  return {};
+}
+
+int Count(const std::vector<std::string>& paths) {
+  return static_cast<int>(std::count(paths.begin(), paths.end(), "-"));
+}
+
+// Only one flag can have standard input.
+Status CheckInputs(const DiscoverFlags& flags) {
+  if (int{flags.config == "-"} + Count(flags.nodes) + Count(flags.previous) <= 1) return {};
+  return Fail(Code::kInvalidArgument, "-: standard input can be read only once");
+}
+
+Result<Discovery> RunSources(const DiscoverFlags& flags,
+                             discovery::DiscoverInput input,
+                             std::vector<std::string>& warnings) {
+  TRY_ASSIGN(discovery::DiscoveryConf conf, LoadConf(flags.config));
+  TRY(CheckWanted(flags, conf));
+  warnings.insert(warnings.end(), conf.warnings.begin(), conf.warnings.end());
+  input.sources = std::move(conf.sources);
+  input.wanted = flags.sources;
+  input.shrink = flags.accept_shrink ? discovery::Shrink::kAccept : discovery::Shrink::kRefuse;
+  return discovery::Discover(input, [] { return discovery::MakeSystemReader(); });
+}
+
+struct Outcome {
+  Discovery discovery;
+  std::vector<objects::HyperNode> previous;
+};
+
+Result<Outcome> Run(const DiscoverFlags& flags,
+                    Progress& progress,
+                    std::vector<std::string>& warnings) {
+  progress.Stage("reading manifests");
+  TRY(CheckInputs(flags));
+  TRY_ASSIGN(objects::ObjectSet previous, Load(flags.previous, warnings));
+  TRY_ASSIGN(objects::ObjectSet cluster, Load(flags.nodes, warnings));
+  discovery::DiscoverInput input;
+  if (!flags.nodes.empty()) input.nodes = std::move(cluster.nodes);
+  input.secrets = std::move(cluster.secrets);
+  input.previous = previous.hypernodes;
+  progress.Stage("asking the sources");
+  Outcome outcome{.discovery = {}, .previous = std::move(previous.hypernodes)};
+  Result<Discovery> found = RunSources(flags, std::move(input), warnings);
+  if (found) {
+    outcome.discovery = std::move(*found);
+  } else {
+    // Nothing goes because a configuration could not be read.
+    outcome.discovery.errors.push_back(found.error().message);
+    outcome.discovery.hypernodes = discovery::Discovered(outcome.previous);
+  }
+  return outcome;
+}
+
+std::string Render(const DiscoverFlags& flags, const Outcome& outcome) {
+  const Discovery& found = outcome.discovery;
+  if (flags.diff) return discovery::RenderDiff(outcome.previous, found.hypernodes, found.owners);
+  if (flags.output == OutputFormat::kYaml) return discovery::RenderYaml(found.hypernodes);
+  // An unreadable configuration without --previous has nothing to print at all.
+  if (found.hypernodes.empty() && !found.errors.empty()) return "";
+  return discovery::RenderJson(found.hypernodes);
+}
+
+}  // namespace
+
+int RunDiscover(const DiscoverFlags& flags) {
+  Progress progress;
+  std::vector<std::string> warnings;
+  const Result<Outcome> outcome = Run(flags, progress, warnings);
+  progress.Finish();
+  if (!outcome) return PrintResult(tl::unexpected(outcome.error()), warnings);
+  const Discovery& found = outcome->discovery;
+  warnings.insert(warnings.end(), found.warnings.begin(), found.warnings.end());
+  const int printed = PrintResult(Render(flags, *outcome), warnings);
+  for (const std::string& error : found.errors) fmt::print(stderr, "{}\n", error);
+  return found.errors.empty() ? printed : 1;
+}
+
+}  // namespace strata

@@ -1,0 +1,353 @@
+#include "discovery/discover.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "discovery/hypernodes.h"
+#include "discovery/infiniband.h"
+#include "discovery/label.h"
+#include "discovery/lldp.h"
+#include "discovery/nvlink.h"
+#include "discovery/secrets.h"
+#include "discovery/topograph.h"
+#include "discovery/ufm.h"
+#include "objects/value.h"
+
+namespace strata::discovery {
+namespace {
+
+constexpr std::size_t kNamesShown = 5;
+
+// What one source found.
+struct Found {
+  std::vector<objects::HyperNode> hypernodes;
+  std::optional<Cliques> cliques;  // nvlink only: they are put into the trees of the others
+  std::vector<std::string> notes;
+};
+
+std::string Several(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kNamesShown);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+void NoteLeftOut(std::size_t count, std::vector<std::string>& notes) {
+  if (count > 0)
+    notes.push_back(fmt::format("left out {} that are no nodes of the cluster", count));
+}
+
+// One pass of one source.
+class SourcePass {
+ public:
+  SourcePass(const SourceConfig& entry,
+             const DiscoverInput& input,
+             const Previous& previous,
+             Reader& reader)
+      : owner_{entry.source, entry.name},
+        entry_(entry),
+        input_(input),
+        previous_(previous),
+        reader_(reader),
+        names_(input.nodes ? HostNames(*input.nodes) : HostNames()) {}
+
+  Result<Found> Run() {
+    TRY_ASSIGN(credentials_, CredentialsOf(entry_, input_.secrets));
+    return std::visit([&](const auto& config) { return Read(config); }, entry_.config);
+  }
+
+ private:
+  [[nodiscard]] Result<std::span<const objects::Node>> Nodes() const {
+    if (!input_.nodes) return Fail(Code::kInvalidArgument, "reads labels of nodes (give --nodes)");
+    return std::span<const objects::Node>(*input_.nodes);
+  }
+
+  Result<Found> Read(const LabelConfig& config) {
+    TRY_ASSIGN(const auto nodes, Nodes());
+    Found found;
+    const std::string infix = owner_.name.empty() ? "" : owner_.name + "-";
+    for (const LabelConfig::Type& type : config.types) {
+      AddTree(TreeOfLabels(type, nodes, infix), found);
+    }
+    return found;
+  }
+
+  Result<Found> Read(const UfmConfig& config) {
+    TRY_ASSIGN(const Fabric fabric, ReadUfm(config, credentials_, reader_));
+    return FromFabric(fabric);
+  }
+
+  Result<Found> Read(const InfinibandConfig& config) {
+    TRY_ASSIGN(const Fabric fabric, ReadInfiniband(config, reader_));
+    return FromFabric(fabric);
+  }
+
+  Result<Found> Read(const RoceConfig& config) {
+    TRY_ASSIGN(const Fabric fabric, ReadRoce(config, credentials_, names_, reader_));
+    return FromFabric(fabric);
+  }
+
+  Result<Found> Read(const ExecConfig& config) {
+    const std::string& program = config.command.front();
+    TRY_ASSIGN(const CommandOutput run, reader_.Run(config.command));
+    if (run.exit_code != 0) {
+      const std::string why = run.err.substr(0, std::min(run.err.find('\n'), std::size_t{200}));
+      return Fail(
+          Code::kUnavailable,
+          fmt::format(
+              "{}: exit status {}{}{}", program, run.exit_code, why.empty() ? "" : ": ", why));
+    }
+    Result<Found> found = IsGraph(run.out) ? FromGraph(run.out) : FromManifests(run.out);
+    if (!found) return tl::unexpected(Error(found.error()).Context(program));
+    return found;
+  }
+
+  Result<Found> Read(const TopographConfig& config) {
+    TRY_ASSIGN(const std::string text, ReadTopograph(config, credentials_, reader_));
+    Result<Found> found = FromGraph(text);
+    const std::string& from = config.file.empty() ? config.server.endpoint : config.file;
+    if (!found) return tl::unexpected(Error(found.error()).Context(from));
+    return found;
+  }
+
+  Result<Found> Read(const NvlinkConfig& config) {
+    TRY_ASSIGN(const auto nodes, Nodes());
+    Found found;
+    found.cliques = CliquesOfNodes(config.label, nodes);
+    return found;
+  }
+
+  // topograph's graph is one JSON object with instances; HyperNodes have kinds.
+  static bool IsGraph(const std::string& text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || text[begin] != '{') return false;
+    const Result<objects::Document> document = objects::Document::ParseJson(text);
+    if (!document || document->root().type() != objects::Value::Type::kObject) return false;
+    return document->root().Find("instances").has_value();
+  }
+
+  Result<Found> FromManifests(const std::string& text) {
+    Found found;
+    std::size_t left_out = 0;
+    TRY_ASSIGN(found.hypernodes, AdoptManifests(text, owner_, names_, left_out));
+    for (const objects::HyperNode& hypernode : found.hypernodes) {
+      if (previous_.TakenByOthers(hypernode.meta.name, owner_)) {
+        return Fail(
+            Code::kConflict,
+            fmt::format("HyperNode {}: somebody else has one of this name", hypernode.meta.name));
+      }
+    }
+    NoteLeftOut(left_out, found.notes);
+    return found;
+  }
+
+  Result<Found> FromGraph(const std::string& text) {
+    Found found;
+    std::size_t left_out = 0;
+    TRY_ASSIGN(const Tree tree, ParseTopograph(text, names_, left_out));
+    AddTree(tree, found);
+    NoteLeftOut(left_out, found.notes);
+    return found;
+  }
+
+  Found FromFabric(const Fabric& fabric) {
+    Found found;
+    const KnownFabric known = KeepNodes(fabric, names_);
+    const Tree tree = FormTree(known.fabric, previous_.LeavesOf(owner_));
+    AddTree(tree, found);
+    if (!known.left_out.empty()) {
+      found.notes.push_back(fmt::format("left out {} hosts that are no nodes of the cluster: {}",
+                                        known.left_out.size(),
+                                        Several(known.left_out)));
+    }
+    if (known.fabric.unnamed_hosts > 0) {
+      found.notes.push_back(fmt::format("left out {} adapters that do not tell their host",
+                                        known.fabric.unnamed_hosts));
+    }
+    return found;
+  }
+
+  void AddTree(const Tree& tree, Found& found) const {
+    std::vector<objects::HyperNode> named = NameTree(tree, owner_, previous_);
+    std::move(named.begin(), named.end(), std::back_inserter(found.hypernodes));
+    if (tree.notes.size() > kNamesShown) {
+      found.notes.push_back(fmt::format(
+          "{} cables leave their group; the first: {}", tree.notes.size(), tree.notes.front()));
+    } else {
+      found.notes.insert(found.notes.end(), tree.notes.begin(), tree.notes.end());
+    }
+  }
+
+  Owner owner_;
+  const SourceConfig& entry_;
+  const DiscoverInput& input_;
+  const Previous& previous_;
+  Reader& reader_;
+  HostNames names_;
+  Credentials credentials_;
+};
+
+std::set<std::string> NodesOf(const Found& found) {
+  std::set<std::string> nodes;
+  for (const objects::HyperNode& hypernode : found.hypernodes) {
+    for (std::string& node : ExactNames(hypernode.spec, HyperNodeMember::Kind::kNode)) {
+      nodes.insert(std::move(node));
+    }
+  }
+  if (found.cliques) {
+    for (const auto& [clique, members] : found.cliques->nodes) {
+      nodes.insert(members.begin(), members.end());
+    }
+  }
+  return nodes;
+}
+
+Status Believe(const Found& found, const std::vector<std::string>& before, Shrink shrink) {
+  if (shrink == Shrink::kAccept) return {};
+  constexpr std::size_t kPercentMayGo = 30;
+  const std::set<std::string> now = NodesOf(found);
+  const bool has_members = !found.hypernodes.empty() && now.empty();
+  std::vector<std::string> gone;
+  for (const std::string& node : before) {
+    if (!now.contains(node)) gone.push_back(node);
+  }
+  // A program's HyperNodes may choose their nodes by patterns, which are not resolved here.
+  if (now.empty() && (!has_members || !before.empty())) {
+    return Fail(Code::kUnavailable,
+                "the answer holds no node of the cluster: not believed (--accept-shrink does)");
+  }
+  if (gone.size() * 100 > before.size() * kPercentMayGo) {
+    return Fail(Code::kUnavailable,
+                fmt::format("{} of the {} nodes of --previous are gone ({}): not believed "
+                            "(--accept-shrink does)",
+                            gone.size(),
+                            before.size(),
+                            Several(gone)));
+  }
+  return {};
+}
+
+// Several passes, put together.
+class Assembly {
+ public:
+  explicit Assembly(const DiscoverInput& input) : input_(input), previous_(input.previous) {}
+
+  Discovery Run(const MakeReader& make_reader) {
+    for (const SourceConfig& entry : input_.sources) {
+      if (entry.enabled && Wanted(entry)) RunEntry(entry, make_reader);
+    }
+    // At the end, when every tree is there.
+    for (const auto& [owner, cliques] : cliques_) {
+      std::vector<std::string> notes;
+      JoinCliques(cliques, owner, result_.hypernodes, notes);
+      for (const std::string& note : notes) result_.warnings.push_back(owner.source + ": " + note);
+    }
+    std::sort(
+        result_.hypernodes.begin(), result_.hypernodes.end(), [](const auto& a, const auto& b) {
+          return std::tie(a.spec.tier, a.meta.name) < std::tie(b.spec.tier, b.meta.name);
+        });
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool Wanted(const SourceConfig& entry) const {
+    return input_.wanted.empty() ||
+           std::any_of(input_.wanted.begin(), input_.wanted.end(), [&](const std::string& wanted) {
+             return entry.Answers(wanted);
+           });
+  }
+
+  void RunEntry(const SourceConfig& entry, const MakeReader& make_reader) {
+    const Owner owner{entry.source, entry.name};
+    const bool twin =
+        std::find(result_.owners.begin(), result_.owners.end(), owner) != result_.owners.end();
+    if (!entry.error.empty()) {
+      result_.errors.push_back(entry.error);
+      if (!twin) Hold(entry, owner);
+      return;
+    }
+    const auto* label = std::get_if<LabelConfig>(&entry.config);
+    if (label != nullptr && label->types.empty()) {
+      result_.warnings.push_back(entry.where +
+                                 ": label has an empty config, nothing is discovered "
+                                 "(want networkTopologyTypes or preset)");
+      return Hold(entry, owner);
+    }
+    const std::unique_ptr<Reader> reader = make_reader();
+    Result<Found> found = SourcePass(entry, input_, previous_, *reader).Run();
+    Status believed;
+    if (found) believed = Believe(*found, previous_.NodesOf(owner), input_.shrink);
+    if (found && believed) believed = CheckNames(*found);
+    if (!found || !believed) {
+      const Error& error = found ? believed.error() : found.error();
+      result_.errors.push_back(fmt::format("{}: {}", entry.Title(), error.message));
+      return Hold(entry, owner);
+    }
+    for (const std::string& note : found->notes) {
+      result_.warnings.push_back(fmt::format("{}: {}", entry.Title(), note));
+    }
+    result_.owners.push_back(owner);
+    if (found->cliques) cliques_.emplace(owner, std::move(*found->cliques));
+    Add(std::move(found->hypernodes));
+  }
+
+  [[nodiscard]] Status CheckNames(const Found& found) const {
+    for (const objects::HyperNode& hypernode : found.hypernodes) {
+      if (!names_.contains(hypernode.meta.name)) continue;
+      return Fail(
+          Code::kConflict,
+          fmt::format("HyperNode {}: another source has one of this name", hypernode.meta.name));
+    }
+    return {};
+  }
+
+  void Add(std::vector<objects::HyperNode> hypernodes) {
+    for (objects::HyperNode& hypernode : hypernodes) {
+      names_.insert(hypernode.meta.name);
+      result_.hypernodes.push_back(std::move(hypernode));
+    }
+  }
+
+  // What was there stays, so that nobody prunes it.
+  void Hold(const SourceConfig& entry, const Owner& owner) {
+    result_.owners.push_back(owner);
+    if (entry.source != "nvlink") return Add(previous_.Of(owner));
+    const auto* config = std::get_if<NvlinkConfig>(&entry.config);
+    const std::string label = config == nullptr ? NvlinkConfig{}.label : config->label;
+    cliques_.emplace(owner, CliquesOfPrevious(label, owner, previous_));
+  }
+
+  const DiscoverInput& input_;
+  Previous previous_;
+  std::map<Owner, Cliques> cliques_;
+  std::set<std::string> names_;
+  Discovery result_;
+};
+
+}  // namespace
+
+Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader) {
+  return Assembly(input).Run(make_reader);
+}
+
+std::vector<objects::HyperNode> Discovered(const std::vector<objects::HyperNode>& hypernodes) {
+  std::vector<objects::HyperNode> discovered;
+  for (const objects::HyperNode& hypernode : hypernodes) {
+    if (!OwnerOf(hypernode).source.empty()) discovered.push_back(hypernode);
+  }
+  std::sort(discovered.begin(), discovered.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.spec.tier, a.meta.name) < std::tie(b.spec.tier, b.meta.name);
+  });
+  return discovered;
+}
+
+}  // namespace strata::discovery

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "discovery/config.h"
+#include "discovery/previous.h"
+#include "discovery/reader.h"
+#include "objects/hypernode.h"
+#include "objects/node.h"
+#include "objects/secret.h"
+
+namespace strata::discovery {
+
+enum class Shrink : std::uint8_t { kRefuse, kAccept };
+
+struct DiscoverInput {
+  std::vector<SourceConfig> sources;
+  std::vector<std::string> wanted;                  // sources or names; none: all that are enabled
+  std::optional<std::vector<objects::Node>> nodes;  // none: every host is taken for a node
+  std::vector<objects::Secret> secrets;
+  std::vector<objects::HyperNode> previous;
+  Shrink shrink = Shrink::kRefuse;
+};
+
+struct Discovery {
+  std::vector<objects::HyperNode> hypernodes;  // by tier, then name: children before parents
+  std::vector<std::string> warnings;
+  std::vector<std::string> errors;  // one line for each source that failed
+  std::vector<Owner> owners;        // whose HyperNodes these are: the entries that were asked
+};
+
+// A new reader for each pass of a source, which carries its limits.
+using MakeReader = std::function<std::unique_ptr<Reader>()>;
+
+// One pass over the enabled sources. Sources do not touch each other: one that fails, or whose
+// answer is not believed, is one error, and what `previous` holds of it stands in its place. Not
+// believed is an answer without any node, and one that lacks more than 30% of the nodes that the
+// source had, unless told to accept it.
+[[nodiscard]] Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader);
+
+// What stands when the configuration itself cannot be read: all that any source made.
+[[nodiscard]] std::vector<objects::HyperNode> Discovered(
+    const std::vector<objects::HyperNode>& hypernodes);
+
+}  // namespace strata::discovery

@@ -1,0 +1,20 @@
+#include "discovery/http_answer.h"
+
+#include <fmt/format.h>
+
+namespace strata::discovery {
+
+Status CheckStatus(const std::string& url, const HttpAnswer& answer) {
+  if (answer.status == 200) return {};
+  const char* step = "";
+  if (answer.status == 401 || answer.status == 403) {
+    step = ": the credentials are refused (check the Secret of credentials.secretRef)";
+  } else if (answer.status == 404) {
+    step = ": nothing is served there (check endpoint)";
+  } else if (answer.status >= 500) {
+    step = ": the server failed (try again later)";
+  }
+  return Fail(Code::kUnavailable, fmt::format("{}: HTTP status {}{}", url, answer.status, step));
+}
+
+}  // namespace strata::discovery

@@ -1,0 +1,153 @@
+#include "discovery/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace strata::discovery {
+namespace {
+
+constexpr std::size_t kMaxErr = std::size_t{64} << 10U;
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { Close(); }
+
+  [[nodiscard]] int get() const { return number_; }
+  void Close() {
+    if (number_ >= 0) close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_ = -1;
+};
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Result<Pipe> MakePipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Fail(Code::kUnavailable, "pipe: " + std::generic_category().message(errno));
+  }
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// A program that runs; ended with its group and reaped when this goes.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ <= 0) return;
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // Its exit status, 128 + signal when one ended it; -1 while it still runs.
+  [[nodiscard]] int TryReap() {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) != pid_) return -1;
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+Result<pid_t> Spawn(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t pid = 0;
+  const int failed = posix_spawnp(&pid, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed == 0) return pid;
+  return Fail(
+      Code::kNotFound,
+      fmt::format(
+          "{}: cannot be run: {}", command.front(), std::generic_category().message(failed)));
+}
+
+// Reads what is there. False at the end of the stream.
+bool ReadSome(Descriptor& from, std::string& into) {
+  std::array<char, 1U << 16U> buffer{};
+  const ssize_t count = read(from.get(), buffer.data(), buffer.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  if (count <= 0) {
+    from.Close();
+    return false;
+  }
+  into.append(buffer.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+}  // namespace
+
+Result<CommandOutput> RunProcess(const std::vector<std::string>& command, ReadBudget& budget) {
+  TRY_ASSIGN(Pipe out, MakePipe());
+  TRY_ASSIGN(Pipe err, MakePipe());
+  TRY_ASSIGN(const pid_t pid, Spawn(command, out, err));
+  Child child(pid);
+  out.write.Close();
+  err.write.Close();
+  CommandOutput output;
+  output.exit_code = -1;
+  while (true) {
+    std::array<pollfd, 2> ends = {pollfd{out.read.get(), POLLIN, 0},
+                                  pollfd{err.read.get(), POLLIN, 0}};
+    const bool open = ends[0].fd >= 0 || ends[1].fd >= 0;
+    if (!open) output.exit_code = child.TryReap();
+    if (output.exit_code >= 0) return output;
+    const auto left = budget.time_left().count();
+    if (left == 0) return budget.TooLong(command.front());
+    // A program may close its streams and go on: ask for its end now and then.
+    const int wait = static_cast<int>(open ? left : std::min<decltype(left)>(left, 10));
+    if (poll(ends.data(), ends.size(), wait) <= 0) continue;
+    if ((ends[0].revents & (POLLIN | POLLHUP)) != 0) {
+      const std::size_t before = output.out.size();
+      ReadSome(out.read, output.out);
+      if (!budget.Take(output.out.size() - before)) return budget.TooMuch(command.front());
+    }
+    if ((ends[1].revents & (POLLIN | POLLHUP)) != 0) {
+      ReadSome(err.read, output.err);
+      output.err.resize(std::min(output.err.size(), kMaxErr));
+    }
+  }
+}
+
+}  // namespace strata::discovery

@@ -1,0 +1,90 @@
+#include "discovery/system_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "discovery/http.h"
+#include "discovery/process.h"
+#include "discovery/read_budget.h"
+
+namespace strata::discovery {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SystemReader : public Reader {
+ public:
+  explicit SystemReader(ReadLimits limits) : budget_(limits) {}
+
+  Result<std::string> ReadFile(const std::string& path) override {
+    std::ifstream in(path, std::ios::binary);
+    std::error_code error;
+    if (!in) return Fail(Code::kNotFound, path + ": " + std::generic_category().message(errno));
+    if (fs::is_directory(path, error))
+      return Fail(Code::kInvalidArgument, path + ": is a directory");
+    std::string text;
+    std::vector<char> buffer(std::size_t{1} << 16U);
+    while (in) {
+      in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      const auto count = static_cast<std::size_t>(in.gcount());
+      if (!budget_.Take(count)) return budget_.TooMuch(path);
+      if (budget_.time_left().count() == 0) return budget_.TooLong(path);
+      text.append(buffer.data(), count);
+    }
+    if (in.bad()) return Fail(Code::kUnavailable, path + ": cannot be read");
+    return text;
+  }
+
+  Result<std::map<std::string, std::string>> ReadFolder(const std::string& path,
+                                                        std::string_view suffix) override {
+    std::map<std::string, std::string> texts;
+    std::error_code error;
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string file = entry->path().filename().string();
+      if (!file.ends_with(suffix) || file.size() == suffix.size()) continue;
+      TRY_ASSIGN(std::string text, ReadFile(entry->path().string()));
+      texts.emplace(file.substr(0, file.size() - suffix.size()), std::move(text));
+    }
+    if (error) return Fail(Code::kNotFound, path + ": " + error.message());
+    if (texts.empty()) {
+      return Fail(Code::kNotFound,
+                  fmt::format("{}: no files (want <machine>{} in it)", path, suffix));
+    }
+    return texts;
+  }
+
+  Result<CommandOutput> Run(const std::vector<std::string>& command) override {
+    return RunProcess(command, budget_);
+  }
+
+  Result<HttpAnswer> Send(const HttpRequest& request) override {
+    return SendHttp(request, budget_);
+  }
+
+  Status Wait(Duration duration) override {
+    const auto wanted = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+    if (wanted >= budget_.time_left()) return budget_.TooLong("the server");
+    std::this_thread::sleep_for(wanted);
+    return {};
+  }
+
+ private:
+  ReadBudget budget_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> MakeSystemReader(ReadLimits limits) {
+  return std::make_unique<SystemReader>(limits);
+}
+
+}  // namespace strata::discovery

@@ -1,0 +1,174 @@
+#include "discovery/ufm.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "discovery/http_answer.h"
+#include "discovery/naming.h"
+#include "objects/cursor.h"
+#include "objects/value.h"
+
+namespace strata::discovery {
+namespace {
+
+using objects::Cursor;
+using objects::Value;
+
+constexpr std::int64_t kMaxPages = 10'000;
+
+// A text, with what UFM writes for "nothing" taken away.
+std::string ReadText(const Cursor& at) {
+  std::string text;
+  at.Read(text);
+  return text == "N/A" ? "" : text;
+}
+
+std::string ReadGuid(const Cursor& at) {
+  std::string guid = LowerCase(ReadText(at));
+  return guid.starts_with("0x") ? guid.substr(2) : guid;
+}
+
+void ReadPort(const Cursor& at, UfmPort& out) {
+  const std::string description = ReadText(at.At("description"));
+  if (description.find("Computer") != std::string::npos) out.kind = UfmPort::Kind::kComputer;
+  if (description.find("Switch") != std::string::npos) out.kind = UfmPort::Kind::kSwitch;
+  if (out.kind == UfmPort::Kind::kOther) return;
+  out.system = ReadText(at.At("system_name"));
+  out.system_id = ReadGuid(at.At("systemID"));
+  out.address = ReadText(at.At("system_ip"));
+  out.peer = ReadText(at.At("peer_node_name"));
+  out.peer_id = ReadGuid(at.At("peer_node_guid"));
+  // An answer that does not tell states (brief) lists what is linked.
+  const std::string state = LowerCase(ReadText(at.At("logical_state")));
+  out.active = (state.empty() || state == "active") && !(out.peer.empty() && out.peer_id.empty());
+}
+
+// Gives each switch one id: its GUID, also where an entry knows only its name.
+class Switches {
+ public:
+  void Learn(const std::string& id, const std::string& name) {
+    if (!id.empty() && !name.empty()) ids_[name].insert(id);
+  }
+
+  [[nodiscard]] std::string IdOf(const std::string& id, const std::string& name) const {
+    if (!id.empty()) return id;
+    const auto found = ids_.find(name);
+    const bool one = found != ids_.end() && found->second.size() == 1;
+    return one ? *found->second.begin() : name;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> ids_;
+};
+
+Result<UfmPage> FetchPage(const HttpRequest& request, Reader& reader) {
+  TRY_ASSIGN(const HttpAnswer answer, reader.Send(request));
+  TRY(CheckStatus(request.url, answer));
+  Result<UfmPage> page = ParseUfmPorts(answer.body);
+  if (!page) return tl::unexpected(Error(page.error()).Context(request.url));
+  return page;
+}
+
+}  // namespace
+
+Result<UfmPage> ParseUfmPorts(const std::string& text) {
+  TRY_ASSIGN(const objects::Document document, objects::Document::ParseJson(text));
+  objects::ReadLog log;
+  const Cursor root(document.root(), log);
+  UfmPage page;
+  const auto read = [&](const Cursor& list) { list.ReadList(page.ports, ReadPort); };
+  if (document.root().type() == Value::Type::kObject) {
+    root.At("num_of_pages").Read(page.pages, {0, kMaxPages});
+    const Cursor total = root.At("filtered_resources");
+    if (total.present()) total.Read(page.total, {0, INT64_MAX});
+    read(root.At("data").Required());
+  } else {
+    read(root);
+  }
+  if (!log.error.empty()) return Fail(Code::kInvalidArgument, log.error);
+  return page;
+}
+
+Fabric FabricOfUfm(const std::vector<UfmPort>& ports) {
+  Fabric fabric;
+  Switches switches;
+  std::map<std::string, std::string> host_of;  // GUID or name -> host
+  for (const UfmPort& port : ports) {
+    if (port.kind == UfmPort::Kind::kSwitch) switches.Learn(port.system_id, port.system);
+    if (port.kind != UfmPort::Kind::kComputer) continue;
+    if (port.system.empty()) {
+      ++fabric.unnamed_hosts;
+      continue;
+    }
+    fabric.AddHost(port.system, port.address);
+    host_of.emplace(port.system, port.system);
+    if (!port.system_id.empty()) host_of.emplace(port.system_id, port.system);
+    if (port.active) switches.Learn(port.peer_id, port.peer);
+  }
+  for (const UfmPort& port : ports) {
+    if (port.kind == UfmPort::Kind::kSwitch) {
+      fabric.AddSwitch(switches.IdOf(port.system_id, port.system), port.system);
+    } else if (port.kind == UfmPort::Kind::kComputer && port.active) {
+      const std::string id = switches.IdOf(port.peer_id, port.peer);
+      // Two hosts back to back have no leaf between them.
+      if (!host_of.contains(id)) fabric.AddSwitch(id, port.peer);
+    }
+  }
+  for (const UfmPort& port : ports) {
+    if (!port.active || port.kind == UfmPort::Kind::kOther) continue;
+    const std::string peer = switches.IdOf(port.peer_id, port.peer);
+    const bool peer_is_switch = fabric.switches.contains(peer);
+    if (port.kind == UfmPort::Kind::kComputer) {
+      if (peer_is_switch && !port.system.empty()) {
+        fabric.LinkHost(port.system, peer, Fabric::Seen::kByHost);
+      }
+      continue;
+    }
+    const std::string self = switches.IdOf(port.system_id, port.system);
+    if (peer_is_switch) {
+      fabric.LinkSwitches(self, peer);
+      continue;
+    }
+    auto host = host_of.find(port.peer_id);
+    if (host == host_of.end()) host = host_of.find(port.peer);
+    if (host != host_of.end()) fabric.LinkHost(host->second, self, Fabric::Seen::kBySwitch);
+  }
+  return fabric;
+}
+
+Result<Fabric> ReadUfm(const UfmConfig& config, const Credentials& credentials, Reader& reader) {
+  if (credentials.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "no credentials (want credentials.secretRef, and with --nodes its Secret with "
+                "username and password, or token)");
+  }
+  // UFM tells the ways to authenticate apart by the path; its tokens go as Basic, too.
+  const bool by_token = !credentials.token.empty();
+  const std::string url =
+      config.server.endpoint + (by_token ? "/ufmRestV3" : "/ufmRest") + "/resources/ports";
+  HttpRequest request{.url = url,
+                      .server = &config.server,
+                      .credentials = &credentials,
+                      .token_scheme = "Basic",
+                      .body = ""};
+  TRY_ASSIGN(UfmPage all, FetchPage(request, reader));
+  const std::size_t page_size = all.ports.size();
+  for (std::int64_t number = 2; number <= all.pages; ++number) {
+    request.url = fmt::format("{}?page_number={}&rpp={}", url, number, page_size);
+    TRY_ASSIGN(UfmPage page, FetchPage(request, reader));
+    all.ports.insert(all.ports.end(), page.ports.begin(), page.ports.end());
+  }
+  if (all.total >= 0 && static_cast<std::int64_t>(all.ports.size()) != all.total) {
+    return Fail(
+        Code::kUnavailable,
+        fmt::format("{}: the answer is partial: {} of {} ports", url, all.ports.size(), all.total));
+  }
+  return FabricOfUfm(all.ports);
+}
+
+}  // namespace strata::discovery
