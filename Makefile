@@ -50,9 +50,10 @@ clean: ## Remove everything that was built
 
 .PHONY: check-property
 check-property: packages build/build.ninja ## The property tests with a hundred times as many random cases
-	@$(CMAKE_BUILD) build --target strata_property_test strata_cycle_property_test
+	@$(CMAKE_BUILD) build --target strata_property_test strata_cycle_property_test strata_fabric_property_test
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_property_test
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_cycle_property_test
+	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_fabric_property_test
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers

@@ -37,7 +37,7 @@ void ReadInterval(const Cursor& at, Duration& out) {
     at.Read(text);
     if (!at.ok()) return;
     const Result<Duration> parsed = ParseDuration(text);
-    if (!parsed) return at.Fail(parsed.error().message + " (want 90s, 5m or 1h30m)");
+    if (!parsed) return at.Fail(parsed.error().message);
     given = *parsed;
   }
   if (given > Duration(0)) out = given;
