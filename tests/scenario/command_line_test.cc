@@ -46,15 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
     Lines,
     BadUsage,
     testing::Values(
-        UsageCase{
-            "nothing",
-            {},
-            "strata: want a command: simulate, topology, queue or version (see strata --help)"},
-        UsageCase{
-            "command",
-            {"simulat"},
-            "strata: unknown command \"simulat\", want simulate, topology, queue or version (see "
-            "strata --help)"},
+        UsageCase{"nothing",
+                  {},
+                  "strata: want a command: simulate, topology, queue, discover or version (see "
+                  "strata --help)"},
+        UsageCase{"command",
+                  {"simulat"},
+                  "strata: unknown command \"simulat\", want simulate, topology, queue, discover "
+                  "or version (see "
+                  "strata --help)"},
         UsageCase{"flag",
                   {"simulate", "-f", ".", "--cycle", "3"},
                   "strata simulate: unknown flag \"--cycle\" (see strata simulate --help)"},
@@ -88,6 +88,14 @@ INSTANTIATE_TEST_SUITE_P(
                   {"queue", "list", "-f", ".", "-o", "yaml"},
                   "strata queue list: --output: unknown format \"yaml\" (want table|json) (see "
                   "strata queue list --help)"},
+        UsageCase{"discover",
+                  {"discover"},
+                  "strata discover: --config is required (see strata discover --help)"},
+        UsageCase{
+            "discover_format",
+            {"discover", "--config", "x", "-o", "table"},
+            "strata discover: --output: unknown format \"table\" (want yaml|json) (see strata "
+            "discover --help)"},
         UsageCase{"explain",
                   {"simulate", "-f", ".", "--explain", "train"},
                   "strata simulate: --explain: \"train\": want NAMESPACE/JOB (see strata simulate "
@@ -98,7 +106,8 @@ TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
                                                     {"simulate", "--help"},
                                                     {"topology", "--help"},
-                                                    {"queue", "list", "--help"}}) {
+                                                    {"queue", "list", "--help"},
+                                                    {"discover", "--help"}}) {
     const RunOutput run = Strata(arguments);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");

@@ -1,0 +1,59 @@
+// Discovery as a user runs it: every folder of discover/ is one `strata discover --config
+// discover.conf`, with the lines of the file `args` behind. Standard output must be expected.yaml,
+// and expected.txt holds the exit status and standard error.
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/scenario/run_strata.h"
+
+namespace strata::scenario {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> DiscoverCommand(const fs::path& folder) {
+  std::vector<std::string> command = {"discover", "--config", "discover.conf"};
+  std::istringstream lines(fs::exists(folder / "args") ? ReadFile(folder / "args") : "");
+  for (std::string line; std::getline(lines, line);) command.push_back(line);
+  return command;
+}
+
+class DiscoverGolden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(DiscoverGolden, PrintsAsExpected) {
+  const RunOutput run = RunStrata(GetParam(), DiscoverCommand(GetParam()));
+  const std::string report = "exit " + std::to_string(run.exit_code) + "\n" + run.err;
+  if (UpdatesGoldens()) {
+    WriteFile(GetParam() / "expected.yaml", run.out);
+    WriteFile(GetParam() / "expected.txt", report);
+  }
+  EXPECT_EQ(run.out, ReadFile(GetParam() / "expected.yaml")) << "in " << GetParam();
+  EXPECT_EQ(report, ReadFile(GetParam() / "expected.txt")) << "in " << GetParam();
+}
+
+TEST_P(DiscoverGolden, PrintsATreeThatTopologyDraws) {
+  const std::string text = ReadFile(GetParam() / "expected.yaml");
+  if (text.find("kind") == std::string::npos) GTEST_SKIP() << "no manifests";
+  const RunOutput run = RunStrata(GetParam(),
+                                  {"topology",
+                                   "-f",
+                                   "expected.yaml",
+                                   "-f",
+                                   "../../../fixtures/discovery/k8s-nodes-labels.json",
+                                   "-o",
+                                   "json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("\"topologyReady\": true"), std::string::npos) << run.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         DiscoverGolden,
+                         testing::ValuesIn(CasesOf("discover")),
+                         [](const auto& test) { return TestName(test.param); });
+
+}  // namespace
+}  // namespace strata::scenario
