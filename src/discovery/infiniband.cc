@@ -246,7 +246,7 @@ std::optional<std::string> Complaint(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = NextLine(text);
     const std::string lower = LowerCase(line);
-    for (const std::string_view word : {"bad status", "warn", "error", "fail", "timed out"}) {
+    for (const std::string_view word : {"bad status", "error", "fail", "timed out", "timeout"}) {
       if (lower.find(word) != std::string::npos) return std::string(line.substr(0, 200));
     }
   }

@@ -1,0 +1,50 @@
+"""What the integration tests share: running build/strata, and pictures of what it printed."""
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+STRATA = os.environ["STRATA_BINARY"]
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "discovery"
+
+
+class Run:
+    """One finished `strata discover`."""
+
+    def __init__(self, folder, entries, arguments=(), limit=60):
+        conf = pathlib.Path(folder) / "discover.conf"
+        conf.write_text(json.dumps({"networkTopologyDiscovery": entries}))
+        started = time.monotonic()
+        done = subprocess.run(
+            [STRATA, "discover", "--config", str(conf), *arguments],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False)
+        self.seconds = time.monotonic() - started
+        self.code = done.returncode
+        self.out = done.stdout.decode()
+        self.err = done.stderr.decode()
+
+    def tiers(self):
+        """{tier: [members of each HyperNode, sorted]}, of -o json."""
+        tiers = {}
+        for item in json.loads(self.out)["items"]:
+            members = sorted(m["selector"]["exactMatch"]["name"] for m in item["spec"]["members"])
+            tiers.setdefault(item["spec"]["tier"], []).append(members)
+        return {tier: sorted(groups) for tier, groups in tiers.items()}
+
+
+def nodes(first, last):
+    return [f"node-{i:02d}" for i in range(first, last + 1)]
+
+
+# What every saved fabric of eight hosts is: two pods of four.
+PODS = [nodes(1, 4), nodes(5, 8)]
+
+
+def wait_until(condition, limit, what):
+    """Polls until condition() is true; fails after `limit` seconds."""
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen within {limit} s")
+        time.sleep(0.1)
