@@ -76,6 +76,9 @@ Result<Discovery> RunSources(const DiscoverFlags& flags,
   TRY_ASSIGN(discovery::DiscoveryConf conf, LoadConf(flags.config));
   TRY(CheckWanted(flags, conf));
   warnings.insert(warnings.end(), conf.warnings.begin(), conf.warnings.end());
+  const bool any = std::any_of(
+      conf.sources.begin(), conf.sources.end(), [](const auto& entry) { return entry.enabled; });
+  if (!any) warnings.push_back(flags.config + ": no source is enabled");
   input.sources = std::move(conf.sources);
   input.wanted = flags.sources;
   input.shrink = flags.accept_shrink ? discovery::Shrink::kAccept : discovery::Shrink::kRefuse;
@@ -95,7 +98,8 @@ Result<Outcome> Run(const DiscoverFlags& flags,
   TRY_ASSIGN(objects::ObjectSet previous, Load(flags.previous, warnings));
   TRY_ASSIGN(objects::ObjectSet cluster, Load(flags.nodes, warnings));
   discovery::DiscoverInput input;
-  if (!flags.nodes.empty()) input.nodes = std::move(cluster.nodes);
+  // Manifests with Secrets alone say nothing about nodes.
+  if (!cluster.nodes.empty()) input.nodes = std::move(cluster.nodes);
   input.secrets = std::move(cluster.secrets);
   input.previous = previous.hypernodes;
   progress.Stage("asking the sources");
@@ -107,6 +111,9 @@ Result<Outcome> Run(const DiscoverFlags& flags,
     // Nothing goes because a configuration could not be read.
     outcome.discovery.errors.push_back(found.error().message);
     outcome.discovery.hypernodes = discovery::Discovered(outcome.previous);
+    for (const objects::HyperNode& hypernode : outcome.discovery.hypernodes) {
+      outcome.discovery.owners.push_back(discovery::OwnerOf(hypernode));
+    }
   }
   return outcome;
 }

@@ -42,8 +42,9 @@ std::string Several(const std::vector<std::string>& names) {
 }
 
 void NoteLeftOut(std::size_t count, std::vector<std::string>& notes) {
-  if (count > 0)
+  if (count > 0) {
     notes.push_back(fmt::format("left out {} that are no nodes of the cluster", count));
+  }
 }
 
 // One pass of one source.
@@ -62,10 +63,28 @@ class SourcePass {
 
   Result<Found> Run() {
     TRY_ASSIGN(credentials_, CredentialsOf(entry_, input_.secrets));
-    return std::visit([&](const auto& config) { return Read(config); }, entry_.config);
+    Result<Found> found =
+        std::visit([&](const auto& config) { return Read(config); }, entry_.config);
+    if (found && SendsSecretsInPlainText()) {
+      found->notes.push_back("credentials went over plain HTTP (want an https endpoint)");
+    }
+    return found;
   }
 
  private:
+  [[nodiscard]] bool SendsSecretsInPlainText() const {
+    std::string endpoint;
+    bool token = false;
+    if (const auto* ufm = std::get_if<UfmConfig>(&entry_.config)) endpoint = ufm->server.endpoint;
+    if (const auto* roce = std::get_if<RoceConfig>(&entry_.config)) {
+      endpoint = roce->server.endpoint;
+      token = !roce->token.empty();
+    }
+    const bool here = endpoint.starts_with("http://localhost") ||
+                      endpoint.starts_with("http://127.") || endpoint.starts_with("http://[::1]");
+    return endpoint.starts_with("http://") && !here && (token || !credentials_.empty());
+  }
+
   [[nodiscard]] Result<std::span<const objects::Node>> Nodes() const {
     if (!input_.nodes) return Fail(Code::kInvalidArgument, "reads labels of nodes (give --nodes)");
     return std::span<const objects::Node>(*input_.nodes);
@@ -168,6 +187,17 @@ class SourcePass {
       found.notes.push_back(fmt::format("left out {} hosts that are no nodes of the cluster: {}",
                                         known.left_out.size(),
                                         Several(known.left_out)));
+    }
+    std::vector<std::string> unlinked;
+    for (const auto& [host, address] : known.fabric.hosts) {
+      const auto link = known.fabric.host_links.lower_bound({host, ""});
+      if (link == known.fabric.host_links.end() || link->first.first != host) {
+        unlinked.push_back(host);
+      }
+    }
+    if (!unlinked.empty()) {
+      found.notes.push_back(
+          fmt::format("{} hosts have no link just now: {}", unlinked.size(), Several(unlinked)));
     }
     if (known.fabric.unnamed_hosts > 0) {
       found.notes.push_back(fmt::format("left out {} adapters that do not tell their host",

@@ -100,8 +100,9 @@ std::string Graph(const std::map<std::string, std::vector<std::string>>& instanc
   for (const auto& [node, layers] : instances) {
     text += text.ends_with("[") ? "" : ",";
     text += R"({"id":")" + node + R"(","network_layers":[)";
-    for (const std::string& layer : layers)
+    for (const std::string& layer : layers) {
       text += (text.ends_with("[") ? "\"" : ",\"") + layer + "\"";
+    }
     text += "]}";
   }
   return text + "]}";

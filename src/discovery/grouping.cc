@@ -44,8 +44,9 @@ std::vector<std::size_t> GroupByOverlap(const std::vector<Shares>& owners) {
     const auto [known, is_new] = representatives.emplace(owners[owner], owner);
     groups.Join(known->second, owner);
     if (!is_new) continue;
-    for (const Share& share : owners[owner])
+    for (const Share& share : owners[owner]) {
       owners_of[share.child].emplace_back(owner, share.links);
+    }
   }
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> overlaps;
   for (const auto& [child, sharers] : owners_of) {

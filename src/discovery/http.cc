@@ -112,7 +112,7 @@ class Request {
   }
 
   [[nodiscard]] std::string Cause(CURLcode code) const {
-    const std::string detail = error_[0] == '\0' ? curl_easy_strerror(code) : error_.data();
+    std::string detail = error_[0] == '\0' ? curl_easy_strerror(code) : error_.data();
     switch (code) {
       case CURLE_PEER_FAILED_VERIFICATION:
         return "the certificate is not trusted: " + detail + " (give its CA as caFile)";

@@ -65,8 +65,9 @@ class Namer {
     std::string name =
         fmt::format("hn-{}{}-t{}-{}", owner_.source, entry, group.tier, Slug(group.anchor));
     // Two switches of one name: what tells them apart becomes part of both names.
-    if (bearers_.at({group.tier, group.anchor}) > 1)
+    if (bearers_.at({group.tier, group.anchor}) > 1) {
       name += "-" + HashWord(HashOf(group.identity), 8);
+    }
     return name;
   }
 
@@ -81,6 +82,9 @@ class Namer {
   }
 
   void KeepOldNames() {
+    if (std::none_of(names_.begin(), names_.end(), [](const auto& name) { return name.empty(); })) {
+      return;
+    }
     const std::vector<std::vector<std::string>> below = NodesBelow(tree_);
     std::vector<Match> matches;
     for (const objects::HyperNode& old : previous_.Of(owner_)) {
@@ -97,8 +101,9 @@ class Namer {
       return a.Order() < b.Order();
     });
     for (const Match& match : matches) {
-      if (names_[match.group].empty() && !taken_.contains(match.name))
+      if (names_[match.group].empty() && !taken_.contains(match.name)) {
         Take(match.group, match.name);
+      }
     }
   }
 

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "discovery/infiniband_names.h"
+#include "discovery/infiniband_ports.h"
 #include "discovery/naming.h"
 
 namespace strata::discovery {
@@ -30,14 +32,6 @@ struct Block {
 
 tl::unexpected<Error> FailAt(std::size_t line, std::string_view message) {
   return Fail(Code::kInvalidArgument, fmt::format("line {}: {}", line, message));
-}
-
-std::string_view NextLine(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find('\n'), rest.size());
-  std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
 }
 
 // Takes `"..."` from the front of `text`, blanks before it included.
@@ -111,8 +105,9 @@ Result<std::vector<Block>> ParseBlocks(std::string_view text) {
     if (line.empty() || line.starts_with('#')) continue;
     if (line.starts_with('[')) {
       const std::optional<std::string> peer = ParsePort(line);
-      if (!inside || !peer)
+      if (!inside || !peer) {
         return FailAt(number, "want a port such as [1] \"S-...\"[4] in a block");
+      }
       blocks.back().peers.emplace_back(*peer, number);
       continue;
     }
@@ -129,43 +124,6 @@ Result<std::vector<Block>> ParseBlocks(std::string_view text) {
     }
   }
   return blocks;
-}
-
-// "MF0;leaf-04:MQM8700/U1" is leaf-04; a maker's default names nobody.
-std::string SwitchName(const Block& block) {
-  std::string_view name = block.description;
-  if (name.find("Mellanox Technologies") != std::string_view::npos) return block.id;
-  const std::size_t semicolon = name.find(';');
-  if (semicolon != std::string_view::npos) {
-    name.remove_prefix(semicolon + 1);
-    name = name.substr(0, name.find(':'));
-  }
-  return name.empty() ? block.id : std::string(name);
-}
-
-bool IsAggregationNode(const Block& block) {
-  return block.description.find("Aggregation Node") != std::string::npos;
-}
-
-struct Adapter {
-  std::string host;
-  std::string device;
-};
-
-std::optional<Adapter> HostOf(const Block& block) {
-  std::string_view rest = block.description;
-  std::vector<std::string> words;
-  while (true) {
-    const std::size_t begin = rest.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) break;
-    rest.remove_prefix(begin);
-    const std::size_t length = std::min(rest.find_first_of(" \t"), rest.size());
-    words.emplace_back(rest.substr(0, length));
-    rest.remove_prefix(length);
-  }
-  // "MT4129 ConnectX7   Mellanox Technologies": no host name was set.
-  if (words.empty() || words.size() > 2 || words.front() == "Mellanox") return std::nullopt;
-  return Adapter{words.front(), words.size() == 2 ? words.back() : ""};
 }
 
 class FabricBuilder {
@@ -188,9 +146,11 @@ class FabricBuilder {
       if (!kinds_.emplace(block.id, block.kind).second) {
         return FailAt(block.line, fmt::format("{} is there twice", block.id));
       }
-      if (block.kind == BlockKind::kSwitch) fabric_.AddSwitch(block.id, SwitchName(block));
-      if (block.kind != BlockKind::kAdapter || IsAggregationNode(block)) continue;
-      if (const std::optional<Adapter> adapter = HostOf(block)) {
+      if (block.kind == BlockKind::kSwitch) {
+        fabric_.AddSwitch(block.id, SwitchName(block.description, block.id));
+      }
+      if (block.kind != BlockKind::kAdapter || IsAggregationNode(block.description)) continue;
+      if (const std::optional<Adapter> adapter = AdapterOf(block.description)) {
         host_of_.emplace(block.id, adapter->host);
         if (!adapter->device.empty()) ++adapters_[{LowerCase(adapter->host), adapter->device}];
       } else {
@@ -256,6 +216,7 @@ std::optional<std::string> Complaint(std::string_view text) {
 }  // namespace
 
 Result<Fabric> ParseIbnetdiscover(std::string_view text) {
+  if (LooksLikePortLines(text)) return ParsePortLines(text);
   TRY_ASSIGN(const std::vector<Block> blocks, ParseBlocks(text));
   if (blocks.empty()) {
     return Fail(Code::kInvalidArgument,

@@ -47,7 +47,9 @@ std::vector<std::string> ExactNames(const HyperNodeSpec& spec, Kind kind) {
 
 Previous::Previous(const std::vector<objects::HyperNode>& hypernodes) {
   for (const objects::HyperNode& hypernode : hypernodes) {
-    by_name_.emplace(hypernode.meta.name, hypernode);
+    objects::HyperNode& kept = by_name_.emplace(hypernode.meta.name, hypernode).first->second;
+    // What kubectl notes for itself would be printed as if it were ours.
+    kept.meta.annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
   }
   for (const auto& [name, hypernode] : by_name_) {
     std::vector<std::string>& nodes = nodes_[name];
@@ -73,38 +75,54 @@ void Previous::Collect(const objects::HyperNode& hypernode,
   way.pop_back();
 }
 
-void Previous::TakeApart() {
-  const auto is_clique = [&](const std::string& name) {
-    const auto found = by_name_.find(name);
-    return found != by_name_.end() && OwnerOf(found->second).source == "nvlink";
-  };
-  // Whether cliques are anywhere below: the whole tree was moved up by one then.
+bool Previous::IsClique(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  return found != by_name_.end() && OwnerOf(found->second).source == "nvlink";
+}
+
+// Trees with cliques anywhere below: they were moved up by one.
+std::set<std::string> Previous::MovedUp() const {
   std::set<std::string> moved;
+  const auto above = [&](const objects::HyperNode& hypernode) {
+    const std::vector<std::string> children = ExactNames(hypernode.spec, Kind::kHyperNode);
+    return std::any_of(children.begin(), children.end(), [&](const std::string& child) {
+      return IsClique(child) || moved.contains(child);
+    });
+  };
   for (bool more = true; std::exchange(more, false);) {
     for (const auto& [name, hypernode] : by_name_) {
-      if (moved.contains(name) || OwnerOf(hypernode).source == "nvlink") continue;
-      for (const std::string& child : ExactNames(hypernode.spec, Kind::kHyperNode)) {
-        if (is_clique(child) || moved.contains(child)) more = moved.insert(name).second || more;
-      }
+      if (moved.contains(name) || IsClique(name) || !above(hypernode)) continue;
+      moved.insert(name);
+      more = true;
     }
   }
+  return moved;
+}
+
+// With nodes in the place of cliques.
+std::vector<HyperNodeMember> Previous::OwnMembers(const HyperNodeSpec& spec) const {
+  std::vector<HyperNodeMember> members;
+  for (const HyperNodeMember& member : spec.members) {
+    const auto* exact = std::get_if<HyperNodeMember::Exact>(&member.selector);
+    if (exact == nullptr || member.kind != Kind::kHyperNode || !IsClique(exact->name)) {
+      members.push_back(member);
+      continue;
+    }
+    for (const std::string& node : nodes_.at(exact->name)) members.push_back(NodeMember(node));
+  }
+  std::stable_sort(members.begin(), members.end(), ByName);
+  return members;
+}
+
+void Previous::TakeApart() {
+  const std::set<std::string> moved = MovedUp();
   for (const auto& [name, hypernode] : by_name_) {
     const Owner owner = OwnerOf(hypernode);
     if (owner.source.empty()) continue;
     objects::HyperNode own = hypernode;
     if (moved.contains(name)) {
       --own.spec.tier;
-      std::vector<HyperNodeMember> members;
-      for (const HyperNodeMember& member : hypernode.spec.members) {
-        const auto* exact = std::get_if<HyperNodeMember::Exact>(&member.selector);
-        if (exact == nullptr || member.kind != Kind::kHyperNode || !is_clique(exact->name)) {
-          members.push_back(member);
-          continue;
-        }
-        for (const std::string& node : nodes_.at(exact->name)) members.push_back(NodeMember(node));
-      }
-      std::stable_sort(members.begin(), members.end(), ByName);
-      own.spec.members = std::move(members);
+      own.spec.members = OwnMembers(hypernode.spec);
     }
     by_owner_[owner].push_back(std::move(own));
   }

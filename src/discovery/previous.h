@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Previous {
   void Collect(const objects::HyperNode& hypernode,
                std::vector<const objects::HyperNode*>& way,
                std::vector<std::string>& out) const;
+  [[nodiscard]] bool IsClique(const std::string& name) const;
+  [[nodiscard]] std::set<std::string> MovedUp() const;
+  [[nodiscard]] std::vector<HyperNodeMember> OwnMembers(const HyperNodeSpec& spec) const;
   void TakeApart();
 
   std::map<std::string, objects::HyperNode> by_name_;

@@ -15,8 +15,6 @@
 
 #include <fmt/format.h>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration)
-
 namespace strata::discovery {
 namespace {
 
@@ -81,6 +79,7 @@ class Child {
 
 Result<pid_t> Spawn(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

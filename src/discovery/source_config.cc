@@ -19,6 +19,7 @@ using objects::Value;
 
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
 constexpr std::size_t kMaxTypeName = 20;
+constexpr std::size_t kMaxTierName = 253;
 
 struct Preset {
   std::string_view name;
@@ -118,6 +119,8 @@ void ReadType(std::string_view name, const Cursor& levels, LabelConfig& out) {
     label.Required().Read(key);
     if (!level.ok()) return;
     objects::CheckLabelKey(label, key);
+    // It becomes a tierName.
+    if (key.size() > kMaxTierName) label.Fail(fmt::format("too long (at most {})", kMaxTierName));
     if (std::find(type.keys.begin(), type.keys.end(), key) != type.keys.end()) {
       label.Fail(fmt::format("label {} is there twice", key));
     }
@@ -148,6 +151,7 @@ LabelConfig ReadLabel(const Cursor& config) {
       kPresets.begin(), kPresets.end(), [&](const Preset& entry) { return entry.name == wanted; });
   if (found == kPresets.end()) {
     std::vector<std::string_view> known;
+    known.reserve(kPresets.size());
     for (const Preset& entry : kPresets) known.push_back(entry.name);
     preset.UnknownWord(wanted, known);
     return out;
@@ -173,8 +177,9 @@ InfinibandConfig ReadInfiniband(const Cursor& config) {
   const Cursor command = config.At("command");
   file.Read(out.file);
   ReadCommand(command, out.command);
-  if (file.present() && command.present())
+  if (file.present() && command.present()) {
     command.Fail("file is there already (want one of the two)");
+  }
   if (config.ok() && file.present() && out.file.empty()) file.Fail("want a file name");
   return out;
 }
@@ -286,6 +291,7 @@ void ReadSourceConfig(const Cursor& entry,
       Kinds().begin(), Kinds().end(), [&](const Kind& kind) { return kind.name == out.source; });
   if (found == Kinds().end()) {
     std::vector<std::string_view> known;
+    known.reserve(Kinds().size());
     for (const Kind& kind : Kinds()) known.push_back(kind.name);
     return entry.At("source").UnknownWord(out.source, known);
   }

@@ -96,6 +96,28 @@ TEST(Ibnetdiscover, ANameThatStandsForTwoMachinesNamesNone) {
   EXPECT_EQ(fabric->unnamed_hosts, 2U);
 }
 
+constexpr const char* kPortLines =
+    "CA   117  1 0xa1 4x HDR - SW     4  4 0xc1 ( 'node-08 mlx5_1' - 'MF0;leaf-04:MQM8700/U1' )\n"
+    "CA   118  2 0xa2 4x HDR - SW     4  5 0xc1 ( 'node-08 mlx5_1' - 'MF0;leaf-04:MQM8700/U1' )\n"
+    "SW     4  4 0xc1 4x HDR - CA   117  1 0xa1 ( 'MF0;leaf-04:MQM8700/U1' - 'node-08 mlx5_1' )\n"
+    "SW     4 40 0xc1 4x SDR                                    'MF0;leaf-04:MQM8700/U1'\n";
+
+TEST(IbnetdiscoverPorts, AreReadAsTheLongFormIs) {
+  const Result<Fabric> fabric = ParseIbnetdiscover(kPortLines);
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
+  EXPECT_THAT(LinksOf(*fabric), ElementsAre("node-08>leaf-04 x2"));
+}
+
+TEST(IbnetdiscoverPorts, ALinkToASwitchWithoutLinesIsAPartialAnswer) {
+  const std::string text(kPortLines);
+  const Result<Fabric> fabric = ParseIbnetdiscover(text.substr(0, text.find('\n')));
+  ASSERT_FALSE(fabric.has_value());
+  EXPECT_THAT(fabric.error().message,
+              HasSubstr("line 1: 0xa1 links to 0xc1, which is not in the text"));
+  EXPECT_THAT(ParseIbnetdiscover(text + "SW 4 4 0xc1 4x HDR - CA 1").error().message,
+              HasSubstr("line 5: want a port as ibnetdiscover -p prints it"));
+}
+
 std::string Neighbour(const std::string& interface,
                       const std::string& chassis,
                       const std::string& name,

@@ -28,8 +28,9 @@ class SystemReader : public Reader {
     std::ifstream in(path, std::ios::binary);
     std::error_code error;
     if (!in) return Fail(Code::kNotFound, path + ": " + std::generic_category().message(errno));
-    if (fs::is_directory(path, error))
+    if (fs::is_directory(path, error)) {
       return Fail(Code::kInvalidArgument, path + ": is a directory");
+    }
     std::string text;
     std::vector<char> buffer(std::size_t{1} << 16U);
     while (in) {
