@@ -122,8 +122,8 @@ std::string Render(const DiscoverFlags& flags, const Outcome& outcome) {
   const Discovery& found = outcome.discovery;
   if (flags.diff) return discovery::RenderDiff(outcome.previous, found.hypernodes, found.owners);
   if (flags.output == OutputFormat::kYaml) return discovery::RenderYaml(found.hypernodes);
-  // An unreadable configuration without --previous has nothing to print at all.
-  if (found.hypernodes.empty() && !found.errors.empty()) return "";
+  // A configuration that cannot be read asks nobody, and without --previous nothing is to be said.
+  if (found.owners.empty() && !found.errors.empty()) return "";
   return discovery::RenderJson(found.hypernodes);
 }
 

@@ -240,8 +240,9 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
                     flag ? "flag" : "command",
                     extras.front()));
   }
-  if (chosen.empty())
+  if (chosen.empty()) {
     return Usage(app, "want a command: simulate, topology, queue, discover or version");
+  }
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
     return Usage(app, fmt::format("unknown {} \"{}\"", flag ? "flag" : "argument", extras.front()));

@@ -43,7 +43,7 @@ std::string Several(const std::vector<std::string>& names) {
 
 void NoteLeftOut(std::size_t count, std::vector<std::string>& notes) {
   if (count > 0) {
-    notes.push_back(fmt::format("left out {} that are no nodes of the cluster", count));
+    notes.push_back(fmt::format("left out {} members that are no nodes of the cluster", count));
   }
 }
 

@@ -308,7 +308,8 @@ spec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: n1}}}, {typ
   const Discovery found = Pass(world);
   EXPECT_THAT(Picture(found), ElementsAre("rack t1: n1"));
   EXPECT_EQ(OwnerOf(found.hypernodes[0]).source, "exec");
-  EXPECT_THAT(found.warnings, ElementsAre("exec: left out 1 that are no nodes of the cluster"));
+  EXPECT_THAT(found.warnings,
+              ElementsAre("exec: left out 1 members that are no nodes of the cluster"));
 }
 
 TEST(Discover, AProgramsManifestsMustBeAForest) {

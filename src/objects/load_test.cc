@@ -215,6 +215,31 @@ TEST(Load, TheOrderOfTheInputDoesNotMatter) {
   EXPECT_EQ(NamesOf(MustLoad(a + "---\n" + b).nodes), NamesOf(MustLoad(b + "---\n" + a).nodes));
 }
 
+TEST(Load, ReadsTheInternalAddressesOfANode) {
+  const ObjectSet set = MustLoad(R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {addresses: [{type: Hostname, address: n1}, {type: InternalIP, address: 10.0.0.1}]}
+)");
+  EXPECT_THAT(set.nodes.at(0).internal_ips, ElementsAre("10.0.0.1"));
+}
+
+TEST(Load, NoMessageQuotesWhatASecretHolds) {
+  const ObjectSet set = MustLoad(R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: ns}
+data: {token: aHVzaA==}
+stringData: {password: hush}
+)");
+  EXPECT_EQ(set.secrets.at(0).string_data.at("password"), "hush");
+  EXPECT_EQ(
+      LoadError(
+          "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {password: 12345}}"),
+      "in.yaml: Secret default/s: stringData.password: want a string (put it in quotes)");
+}
+
 TEST(Load, KindsNobodyReadsAreWarnings) {
   const ObjectSet set = MustLoad(R"(
 {apiVersion: v1, kind: Service, metadata: {name: web, namespace: team}}
