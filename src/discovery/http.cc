@@ -2,8 +2,8 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 

@@ -66,6 +66,71 @@ class Switches {
   std::map<std::string, std::set<std::string>> ids_;
 };
 
+class FabricBuilder {
+ public:
+  explicit FabricBuilder(const std::vector<UfmPort>& ports) : ports_(ports) {}
+
+  Fabric Build() {
+    for (const UfmPort& port : ports_) Learn(port);
+    for (const UfmPort& port : ports_) AddSwitch(port);
+    for (const UfmPort& port : ports_) {
+      if (!port.active) continue;
+      if (port.kind == UfmPort::Kind::kComputer) LinkComputer(port);
+      if (port.kind == UfmPort::Kind::kSwitch) LinkSwitch(port);
+    }
+    return std::move(fabric_);
+  }
+
+ private:
+  void Learn(const UfmPort& port) {
+    if (port.kind == UfmPort::Kind::kSwitch) switches_.Learn(port.system_id, port.system);
+    if (port.kind != UfmPort::Kind::kComputer) return;
+    if (port.system.empty()) {
+      ++fabric_.unnamed_hosts;
+      return;
+    }
+    fabric_.AddHost(port.system, port.address);
+    host_of_.emplace(port.system, port.system);
+    if (!port.system_id.empty()) host_of_.emplace(port.system_id, port.system);
+    if (port.active) switches_.Learn(port.peer_id, port.peer);
+  }
+
+  void AddSwitch(const UfmPort& port) {
+    if (port.kind == UfmPort::Kind::kSwitch) fabric_.AddSwitch(IdOf(port), port.system);
+    if (port.kind != UfmPort::Kind::kComputer || !port.active) return;
+    // Two hosts back to back have no leaf between them.
+    const std::string id = PeerOf(port);
+    if (!host_of_.contains(id)) fabric_.AddSwitch(id, port.peer);
+  }
+
+  void LinkComputer(const UfmPort& port) {
+    const std::string peer = PeerOf(port);
+    if (port.system.empty() || !fabric_.switches.contains(peer)) return;
+    fabric_.LinkHost(port.system, peer, Fabric::Seen::kByHost);
+  }
+
+  void LinkSwitch(const UfmPort& port) {
+    const std::string peer = PeerOf(port);
+    if (fabric_.switches.contains(peer)) return fabric_.LinkSwitches(IdOf(port), peer);
+    auto host = host_of_.find(port.peer_id);
+    if (host == host_of_.end()) host = host_of_.find(port.peer);
+    if (host == host_of_.end()) return;
+    fabric_.LinkHost(host->second, IdOf(port), Fabric::Seen::kBySwitch);
+  }
+
+  [[nodiscard]] std::string IdOf(const UfmPort& port) const {
+    return switches_.IdOf(port.system_id, port.system);
+  }
+  [[nodiscard]] std::string PeerOf(const UfmPort& port) const {
+    return switches_.IdOf(port.peer_id, port.peer);
+  }
+
+  const std::vector<UfmPort>& ports_;
+  Switches switches_;
+  std::map<std::string, std::string> host_of_;  // GUID or name -> host
+  Fabric fabric_;
+};
+
 Result<UfmPage> FetchPage(const HttpRequest& request, Reader& reader) {
   TRY_ASSIGN(const HttpAnswer answer, reader.Send(request));
   TRY(CheckStatus(request.url, answer));
@@ -95,50 +160,7 @@ Result<UfmPage> ParseUfmPorts(const std::string& text) {
 }
 
 Fabric FabricOfUfm(const std::vector<UfmPort>& ports) {
-  Fabric fabric;
-  Switches switches;
-  std::map<std::string, std::string> host_of;  // GUID or name -> host
-  for (const UfmPort& port : ports) {
-    if (port.kind == UfmPort::Kind::kSwitch) switches.Learn(port.system_id, port.system);
-    if (port.kind != UfmPort::Kind::kComputer) continue;
-    if (port.system.empty()) {
-      ++fabric.unnamed_hosts;
-      continue;
-    }
-    fabric.AddHost(port.system, port.address);
-    host_of.emplace(port.system, port.system);
-    if (!port.system_id.empty()) host_of.emplace(port.system_id, port.system);
-    if (port.active) switches.Learn(port.peer_id, port.peer);
-  }
-  for (const UfmPort& port : ports) {
-    if (port.kind == UfmPort::Kind::kSwitch) {
-      fabric.AddSwitch(switches.IdOf(port.system_id, port.system), port.system);
-    } else if (port.kind == UfmPort::Kind::kComputer && port.active) {
-      const std::string id = switches.IdOf(port.peer_id, port.peer);
-      // Two hosts back to back have no leaf between them.
-      if (!host_of.contains(id)) fabric.AddSwitch(id, port.peer);
-    }
-  }
-  for (const UfmPort& port : ports) {
-    if (!port.active || port.kind == UfmPort::Kind::kOther) continue;
-    const std::string peer = switches.IdOf(port.peer_id, port.peer);
-    const bool peer_is_switch = fabric.switches.contains(peer);
-    if (port.kind == UfmPort::Kind::kComputer) {
-      if (peer_is_switch && !port.system.empty()) {
-        fabric.LinkHost(port.system, peer, Fabric::Seen::kByHost);
-      }
-      continue;
-    }
-    const std::string self = switches.IdOf(port.system_id, port.system);
-    if (peer_is_switch) {
-      fabric.LinkSwitches(self, peer);
-      continue;
-    }
-    auto host = host_of.find(port.peer_id);
-    if (host == host_of.end()) host = host_of.find(port.peer);
-    if (host != host_of.end()) fabric.LinkHost(host->second, self, Fabric::Seen::kBySwitch);
-  }
-  return fabric;
+  return FabricBuilder(ports).Build();
 }
 
 Result<Fabric> ReadUfm(const UfmConfig& config, const Credentials& credentials, Reader& reader) {
