@@ -18,6 +18,8 @@ constexpr int kBadUsage = 2;
 constexpr const char* kMainFooter = R"(
 Examples:
   strata simulate -f examples/training          where every pod goes, and why
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+                                                why a job waits, and what would help
   strata topology -f examples/training          the network, what is used and what is free
   strata queue list -f examples/training        the queues, what they have and may have
 
@@ -29,6 +31,14 @@ Examples:
   kubectl get nodes,hypernodes,pods,podgroups,queues -A -o json | strata simulate -f - -o json
   strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
   strata simulate -f . --explain default/train)";
+
+constexpr const char* kExplainFooter = R"(
+Every change that is listed was made in a copy of the input and solved again.
+
+Examples:
+  strata explain -f cluster.yaml -f jobs/ default/train
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+  strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
 
 constexpr const char* kTopologyFooter = R"(
 Examples:
@@ -61,6 +71,7 @@ struct Typed {
   std::string output = "table";
   std::string pod;
   SimulateFlags simulate;
+  ExplainFlags explain;
   TopologyFlags topology;
   QueueListFlags queue_list;
 };
@@ -97,6 +108,12 @@ void AddOutputFlag(CLI::App& command, Typed& typed, std::vector<std::string> for
       });
 }
 
+std::string CheckJobName(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
+  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
+}
+
 void AddSimulate(CLI::App& app, Typed& typed) {
   CLI::App& command = *app.add_subcommand(
       "simulate", "Schedule manifests, without any cluster, and show the decisions");
@@ -115,11 +132,19 @@ void AddSimulate(CLI::App& app, Typed& typed) {
   command.add_flag("--timings", typed.simulate.timings, "Say how long loading and deciding took");
   command.add_option("--explain", typed.simulate.explain, "Tell the story of one Job or PodGroup")
       ->type_name("NS/JOB")
-      ->check([](const std::string& text) {
-        const std::size_t slash = text.find('/');
-        const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
-        return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
-      });
+      ->check(CheckJobName);
+}
+
+void AddExplain(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Tell why one job waits or runs where it does, and what would let it start");
+  command.footer(kExplainFooter);
+  AddInputFlags(command, typed);
+  command.add_option("job", typed.explain.job, "The Job or PodGroup")
+      ->type_name("NS/JOB")
+      ->required()
+      ->check(CheckJobName);
+  AddOutputFlag(command, typed, {"table", "json"});
 }
 
 void AddTopology(CLI::App& app, Typed& typed) {
@@ -190,12 +215,14 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto extras = app.remaining(true);
   if (chosen.empty() && !extras.empty()) {
     const bool flag = extras.front().starts_with("-");
-    return Usage(app,
-                 fmt::format("unknown {} \"{}\", want simulate, topology, queue or version",
-                             flag ? "flag" : "command",
-                             extras.front()));
+    return Usage(
+        app,
+        fmt::format("unknown {} \"{}\", want simulate, explain, topology, queue or version",
+                    flag ? "flag" : "command",
+                    extras.front()));
   }
-  if (chosen.empty()) return Usage(app, "want a command: simulate, topology, queue or version");
+  if (chosen.empty())
+    return Usage(app, "want a command: simulate, explain, topology, queue or version");
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
     return Usage(app, fmt::format("unknown {} \"{}\"", flag ? "flag" : "argument", extras.front()));
@@ -218,6 +245,7 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   app.require_subcommand(1);
   Typed typed;
   AddSimulate(app, typed);
+  AddExplain(app, typed);
   AddTopology(app, typed);
   AddQueue(app, typed);
   app.add_subcommand("version", "Print the version");
@@ -233,6 +261,10 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   if (app.got_subcommand("simulate")) {
     Finish(typed, typed.simulate.input, typed.simulate.output);
     return typed.simulate;
+  }
+  if (app.got_subcommand("explain")) {
+    Finish(typed, typed.explain.input, typed.explain.output);
+    return typed.explain;
   }
   if (app.got_subcommand("topology")) {
     Finish(typed, typed.topology.input, typed.topology.output);

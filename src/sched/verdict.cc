@@ -15,6 +15,7 @@ namespace strata {
 namespace {
 
 constexpr std::string_view kInsufficient = "Insufficient ";
+constexpr std::string_view kShortOf = "short of ";
 
 // How many tasks of each class a gang still misses, classes in task order.
 using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
@@ -86,11 +87,12 @@ bool LacksRoom(const Obstacles& obstacles) {
          });
 }
 
+// Amounts by resource, resources by name.
+using Shortages = std::vector<std::pair<ResourceId, Amount>>;
+
 // What the wanted tasks together ask for beyond what is idle below `domain`.
-std::vector<std::string> ShortagesBelow(const ClusterState& state,
-                                        const Wanted& wanted,
-                                        HyperNodeId domain) {
-  std::vector<std::string> shortages;
+Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperNodeId domain) {
+  Shortages shortages;
   for (const ResourceId id : state.resource_names().ByName()) {
     double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
     for (const auto& [class_id, count] : wanted) {
@@ -101,9 +103,7 @@ std::vector<std::string> ShortagesBelow(const ClusterState& state,
     const double missing =
         need - static_cast<double>(std::max<Amount>(state.Idle(domain)[id.index()], 0));
     if (missing <= 0 || missing > 9e18) continue;
-    const std::string& name = state.resource_names().name(id);
-    shortages.push_back(
-        fmt::format("{} {}", FormatNumber(name, static_cast<Amount>(missing)), name));
+    shortages.emplace_back(id, static_cast<Amount>(missing));
   }
   return shortages;
 }
@@ -131,10 +131,23 @@ std::string WhatIsShort(Session& session,
   for (const auto& [reason, count] : obstacles) {
     nodes.push_back(fmt::format("{} {}", count, reason));
   }
-  const std::vector<std::string> shortages = ShortagesBelow(session.state(), wanted, domain);
+  std::vector<std::string> shortages;
+  for (const auto& [id, amount] : ShortagesBelow(session.state(), wanted, domain)) {
+    const std::string& name = session.state().resource_names().name(id);
+    shortages.push_back(fmt::format("{} {}", FormatNumber(name, amount), name));
+  }
   if (shortages.empty()) return fmt::format("{}", fmt::join(nodes, ", "));
   const std::string detail = nodes.empty() ? "" : fmt::format(" ({})", fmt::join(nodes, ", "));
-  return fmt::format("short of {}{}", fmt::join(shortages, ", "), detail);
+  return fmt::format("{}{}{}", kShortOf, fmt::join(shortages, ", "), detail);
+}
+
+// "1 pod", "4 pods".
+std::string Pods(std::uint64_t count) {
+  return count == 1 ? "1 pod" : fmt::format("{} pods", count);
+}
+
+std::string Nodes(std::uint64_t count) {
+  return count == 1 ? "1 node" : fmt::format("{} nodes", count);
 }
 
 std::string WithDetail(std::string sentence,
@@ -184,19 +197,49 @@ std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
 
 // What a job, or one of its sub-jobs, looked for and where.
 struct Sought {
+  const Job* job = nullptr;
+  std::string sub_job;
   Wanted wanted;
   TopologyLimit limit;
   HyperNodeId allocated;
 };
 
-Refusal ExplainFlat(Session& session, Search& search, const Wanted& wanted) {
-  const HyperNodeId top = session.tree().top();
-  const std::size_t nodes = session.tree().NodesOf(top).size();
+void TraceMisses(Session& session,
+                 Search& search,
+                 const Sought& sought,
+                 const std::vector<Miss>& misses) {
+  if (!session.tracing()) return;
+  for (const Miss& miss : misses) {
+    NearestMissRecord record{
+        .job = sought.job->spec.name,
+        .sub_job = sought.sub_job,
+        .tier = miss.tier,
+        .hypernode = session.tree().at(miss.hypernode).name,
+        .fits = miss.fits,
+        .wanted = Total(sought.wanted),
+        .short_of = {},
+        .nodes = ObstaclesBelow(
+            session, ShortClass(search, sought.wanted, miss.hypernode), miss.hypernode)};
+    for (const auto& [id, amount] :
+         ShortagesBelow(session.state(), sought.wanted, miss.hypernode)) {
+      record.short_of.emplace(session.state().resource_names().name(id), amount);
+    }
+    session.Trace(std::move(record));
+  }
+}
+
+Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
+  const HyperNodeTree& tree = session.tree();
+  const HyperNodeId top = tree.top();
+  const Wanted& wanted = sought.wanted;
+  const std::uint64_t fits = FitsBelow(search, wanted, top);
   const Obstacles obstacles = ObstaclesBelow(session, ShortClass(search, wanted, top), top);
-  const std::string sentence = fmt::format("{} of {} pods fit on the {} nodes of the cluster",
-                                           FitsBelow(search, wanted, top),
-                                           Total(wanted),
-                                           nodes);
+  const std::string sentence =
+      fmt::format("{} of {} on the {} of the cluster",
+                  fits,
+                  Total(wanted) == 1 ? "1 pod fits" : Pods(Total(wanted)) + " fit",
+                  Nodes(tree.NodesOf(top).size()));
+  TraceMisses(session, search, sought, {{top, tree.at(top).tier, fits}});
   return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
           WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
 }
@@ -224,27 +267,30 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
     parts.push_back(fmt::format(
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
+  TraceMisses(session, search, sought, misses);
   const Miss& last = misses.back();
   const Obstacles obstacles =
       ObstaclesBelow(session, ShortClass(search, sought.wanted, last.hypernode), last.hypernode);
   const bool elsewhere =
       last.hypernode != tree.top() && FitsBelow(search, sought.wanted, tree.top()) >= total;
-  const std::string sentence =
-      fmt::format("no HyperNode of tier {} or below holds {} pods; nearest: {}",
-                  sought.limit.tier,
-                  total,
-                  fmt::join(parts, ", "));
+  const std::string sentence = fmt::format("no HyperNode of tier {} or below holds {}; nearest: {}",
+                                           sought.limit.tier,
+                                           Pods(total),
+                                           fmt::join(parts, ", "));
+  const std::string what = WhatIsShort(session, sought.wanted, last.hypernode, obstacles);
+  const std::string name = NameOf(tree, last.hypernode);
   return {elsewhere ? "TopologyUnsatisfied" : "NotEnoughResources",
           WithDetail(sentence,
-                     fmt::format("; {} is ", NameOf(tree, last.hypernode)),
-                     WhatIsShort(session, sought.wanted, last.hypernode, obstacles))};
+                     what.starts_with(kShortOf) ? fmt::format("; {} is ", name)
+                                                : fmt::format("; in {}: ", name),
+                     what)};
 }
 
 Refusal Explain(Session& session, Search& search, const Sought& sought) {
   if (sought.limit.kind == TopologyLimit::Kind::kBounded) {
     return ExplainTopology(session, search, sought);
   }
-  return ExplainFlat(session, search, sought.wanted);
+  return ExplainFlat(session, search, sought);
 }
 
 // True when one HyperNode within the limit has enough slots for what is sought.
@@ -276,6 +322,8 @@ Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksh
     const std::size_t missing = MissingForGang(the_job, sub_job, sheet.left().size());
     if (missing == 0) continue;
     const Sought sought{
+        .job = &the_job,
+        .sub_job = sub_job.name,
         .wanted = FirstOf(state, sheet.left(), missing),
         .limit = session.LimitOf(job, sheet.sub_job),
         .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{})};
@@ -308,7 +356,9 @@ Refusal ExplainUnplaced(Session& session,
   const Job& the_job = session.state().job(job);
   if (auto gates = ExplainGates(session, job)) return *gates;
   Refusal refusal;
-  if (quota) {
+  if (auto larger = quota ? ExplainLargerThanCluster(session, job) : std::nullopt) {
+    refusal = std::move(*larger);
+  } else if (quota) {
     refusal = *quota;
   } else if (!the_job.spec.sub_groups.empty()) {
     refusal = ExplainSubJobs(session, search, job, worksheet);
@@ -319,11 +369,42 @@ Refusal ExplainUnplaced(Session& session,
     refusal = Explain(
         session,
         search,
-        {.wanted = FirstOf(session.state(), left, missing),
+        {.job = &the_job,
+         .sub_job = "",
+         .wanted = FirstOf(session.state(), left, missing),
          .limit = session.LimitOf(job),
          .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{})});
   }
   return {refusal.reason, Heading(the_job) + refusal.message};
+}
+
+std::optional<Refusal> ExplainLargerThanCluster(const Session& session, JobId job) {
+  const ClusterState& state = session.state();
+  const Job& the_job = state.job(job);
+  Resources asked = the_job.spec.min_resources.value_or(Resources{});
+  if (!the_job.spec.min_resources) {
+    std::vector<TaskId> tasks;
+    for (const SubJob& sub_job : the_job.sub_jobs) {
+      tasks.insert(tasks.end(), sub_job.tasks.begin(), sub_job.tasks.end());
+    }
+    std::sort(
+        tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+    const auto gang = static_cast<std::size_t>(std::max(the_job.spec.min_available, 1));
+    asked = SumOf(state, std::span(tasks).first(std::min(gang, tasks.size())));
+  }
+  const auto whole = state.Allocatable(state.tree().top());
+  std::vector<std::string> parts;
+  for (const ResourceId id : state.resource_names().ByName()) {
+    const Amount has = id.index() < whole.size() ? whole[id.index()] : 0;
+    if (id == kPods || asked.Get(id) <= has) continue;
+    const std::string& name = state.resource_names().name(id);
+    parts.push_back(fmt::format("{} asked for, the whole cluster has {}",
+                                FormatAmount(name, asked.Get(id)),
+                                FormatNumber(name, has)));
+  }
+  if (parts.empty()) return std::nullopt;
+  return Refusal{"NotEnoughResources",
+                 fmt::format("the gang is larger than the cluster: {}", fmt::join(parts, "; "))};
 }
 
 std::optional<Refusal> ExplainGates(const Session& session, JobId job) {

@@ -20,6 +20,10 @@ namespace strata {
                                       const Worksheet& worksheet,
                                       const std::optional<Refusal>& quota);
 
+// What the gang of the job asks for beyond all that the nodes of the cluster have, whoever holds
+// it. None when the cluster, empty, has enough of everything: then quotas are a better answer.
+[[nodiscard]] std::optional<Refusal> ExplainLargerThanCluster(const Session& session, JobId job);
+
 // Why the job cannot start although nothing of it is refused: scheduling gates hold back too many
 // of its pods. None when that is not so.
 [[nodiscard]] std::optional<Refusal> ExplainGates(const Session& session, JobId job);

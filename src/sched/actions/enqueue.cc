@@ -15,7 +15,10 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
   if (auto closed = RefuseIfClosedTo(session.state(), job)) return closed;
   const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
   if (!job.spec.min_resources || runs) return std::nullopt;
-  return session.NotEnqueueable(job);
+  auto refusal = session.NotEnqueueable(job);
+  if (!refusal) return std::nullopt;
+  const auto larger = ExplainLargerThanCluster(session, id);
+  return larger ? larger : refusal;
 }
 
 }  // namespace
