@@ -167,10 +167,10 @@ TEST(Scheduler, AGangLargerThanTheClusterIsNotBlamedOnItsQueue) {
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("at-the-door"), "NotEnoughResources");
   EXPECT_EQ(decisions.Message("at-the-door"),
-            "the gang is larger than the cluster: 99 cpu asked for, the whole cluster has 8");
+            "the gang is larger than the whole cluster: 99 cpu asked for of 8");
   EXPECT_EQ(decisions.Message("inside"),
-            "9/9 tasks in gang unschedulable: the gang is larger than the cluster: 9 cpu asked "
-            "for, the whole cluster has 8");
+            "9/9 tasks in gang unschedulable: the gang is larger than the whole cluster: 9 cpu "
+            "asked for of 8");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
@@ -17,8 +18,7 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
   if (!job.spec.min_resources || runs) return std::nullopt;
   auto refusal = session.NotEnqueueable(job);
   if (!refusal) return std::nullopt;
-  const auto larger = ExplainLargerThanCluster(session, id);
-  return larger ? larger : refusal;
+  return NotTheQueueAlone(session, id, std::move(*refusal), *job.spec.min_resources);
 }
 
 }  // namespace
