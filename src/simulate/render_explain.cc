@@ -72,6 +72,8 @@ class Lines {
 
   std::vector<std::string> All() {
     Add(0, FirstSentence(story_));
+    const bool outside = story_.outcome.phase == "Pending" && !story_.outcome.reason.empty();
+    if (outside && story_.cycle == 0) Add(2, "it was not let in, so no place was looked for");
     for (const Explanation::Search& search : story_.searches) AddSearch(search);
     for (const Explanation::Miss& miss : story_.misses) AddMiss(miss);
     if (!story_.queue_holders.empty()) {
