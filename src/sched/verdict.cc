@@ -203,6 +203,7 @@ Refusal ExplainTogether(Session& session, Search& search, const Sought& together
   std::erase_if(misses, [&](const Miss& miss) { return miss.fits >= total; });
   TraceMisses(session, search, together, misses);
   std::vector<std::string> parts;
+  parts.reserve(misses.size());
   for (const Miss& miss : misses) {
     parts.push_back(fmt::format(
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));

@@ -36,8 +36,8 @@ std::set<ResourceId> ShortIn(const NearestMissRecord& miss, const ResourceNames&
   };
   for (const auto& [name, amount] : miss.short_of) add(name);
   for (const auto& [reason, nodes] : miss.nodes) {
-    if (reason.starts_with(kInsufficient))
-      add(std::string_view(reason).substr(kInsufficient.size()));
+    if (!reason.starts_with(kInsufficient)) continue;
+    add(std::string_view(reason).substr(kInsufficient.size()));
   }
   return ids;
 }

@@ -139,10 +139,10 @@ class PodRelaxations {
         if (spread.when_unsatisfiable == When::kDoNotSchedule) spreads.insert(spread);
       }
     }
-    for (const auto& [key, value] : selectors) {
-      TryTerm("pods: spec.nodeSelector", fmt::format("{}={}", key, value), [&](auto& objects) {
-        DropNodeSelector(objects, query_.job, key);
-      });
+    for (const auto& selector : selectors) {
+      TryTerm("pods: spec.nodeSelector",
+              fmt::format("{}={}", selector.first, selector.second),
+              [&](auto& objects) { DropNodeSelector(objects, query_.job, selector.first); });
     }
     for (const Requirement& requirement : requirements) {
       TryTerm("pods: spec.affinity.nodeAffinity", ToString(requirement), [&](auto& objects) {

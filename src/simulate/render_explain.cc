@@ -26,6 +26,7 @@ std::string Plural(std::uint64_t count, std::string_view thing) {
 
 std::string Amounts(const std::map<std::string, Amount>& amounts) {
   std::vector<std::string> parts;
+  parts.reserve(amounts.size());
   for (const auto& [name, amount] : amounts) {
     parts.push_back(fmt::format("{} {}", FormatNumber(name, amount), name));
   }

@@ -26,8 +26,8 @@ struct Row {
   std::string message;
   std::string job;
   std::string manifests;
-  std::string plugins;  // of the second tier; "" for the default configuration
-  int cycles = 0;       // 0: until nothing changes
+  std::string plugins = "";  // of the second tier; "" for the default configuration
+  int cycles = 0;            // 0: until nothing changes
 };
 
 void PrintTo(const Row& row, std::ostream* os) {
