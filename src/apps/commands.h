@@ -6,6 +6,7 @@
 namespace strata {
 
 [[nodiscard]] int RunSimulate(const SimulateFlags& flags);
+[[nodiscard]] int RunExplain(const ExplainFlags& flags);
 [[nodiscard]] int RunTopology(const TopologyFlags& flags);
 [[nodiscard]] int RunQueueList(const QueueListFlags& flags);
 [[nodiscard]] int RunDiscover(const DiscoverFlags& flags);

@@ -18,6 +18,8 @@ constexpr int kBadUsage = 2;
 constexpr const char* kMainFooter = R"(
 Examples:
   strata simulate -f examples/training          where every pod goes, and why
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+                                                why a job waits, and what would help
   strata topology -f examples/training          the network, what is used and what is free
   strata queue list -f examples/training        the queues, what they have and may have
   strata discover --config volcano-controller.conf --nodes nodes.yaml
@@ -31,6 +33,14 @@ Examples:
   kubectl get nodes,hypernodes,pods,podgroups,queues -A -o json | strata simulate -f - -o json
   strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
   strata simulate -f . --explain default/train)";
+
+constexpr const char* kExplainFooter = R"(
+Every change that is listed was made in a copy of the input and solved again.
+
+Examples:
+  strata explain -f cluster.yaml -f jobs/ default/train
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+  strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
 
 constexpr const char* kTopologyFooter = R"(
 Examples:
@@ -72,6 +82,7 @@ struct Typed {
   std::string output;  // "" for the command's own default
   std::string pod;
   SimulateFlags simulate;
+  ExplainFlags explain;
   TopologyFlags topology;
   QueueListFlags queue_list;
   DiscoverFlags discover;
@@ -112,6 +123,12 @@ void AddOutputFlag(CLI::App& command,
       });
 }
 
+std::string CheckJobName(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
+  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
+}
+
 void AddSimulate(CLI::App& app, Typed& typed) {
   CLI::App& command = *app.add_subcommand(
       "simulate", "Schedule manifests, without any cluster, and show the decisions");
@@ -130,11 +147,19 @@ void AddSimulate(CLI::App& app, Typed& typed) {
   command.add_flag("--timings", typed.simulate.timings, "Say how long loading and deciding took");
   command.add_option("--explain", typed.simulate.explain, "Tell the story of one Job or PodGroup")
       ->type_name("NS/JOB")
-      ->check([](const std::string& text) {
-        const std::size_t slash = text.find('/');
-        const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
-        return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
-      });
+      ->check(CheckJobName);
+}
+
+void AddExplain(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Tell why one job waits or runs where it does, and what would let it start");
+  command.footer(kExplainFooter);
+  AddInputFlags(command, typed);
+  command.add_option("job", typed.explain.job, "The Job or PodGroup")
+      ->type_name("NS/JOB")
+      ->required()
+      ->check(CheckJobName);
+  AddOutputFlag(command, typed, {"table", "json"});
 }
 
 void AddTopology(CLI::App& app, Typed& typed) {
@@ -236,12 +261,13 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
     const bool flag = extras.front().starts_with("-");
     return Usage(
         app,
-        fmt::format("unknown {} \"{}\", want simulate, topology, queue, discover or version",
-                    flag ? "flag" : "command",
-                    extras.front()));
+        fmt::format(
+            "unknown {} \"{}\", want simulate, explain, topology, queue, discover or version",
+            flag ? "flag" : "command",
+            extras.front()));
   }
   if (chosen.empty()) {
-    return Usage(app, "want a command: simulate, topology, queue, discover or version");
+    return Usage(app, "want a command: simulate, explain, topology, queue, discover or version");
   }
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
@@ -265,6 +291,7 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   app.require_subcommand(1);
   Typed typed;
   AddSimulate(app, typed);
+  AddExplain(app, typed);
   AddTopology(app, typed);
   AddQueue(app, typed);
   AddDiscover(app, typed);
@@ -281,6 +308,10 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   if (app.got_subcommand("simulate")) {
     Finish(typed, typed.simulate.input, typed.simulate.output);
     return typed.simulate;
+  }
+  if (app.got_subcommand("explain")) {
+    Finish(typed, typed.explain.input, typed.explain.output);
+    return typed.explain;
   }
   if (app.got_subcommand("topology")) {
     Finish(typed, typed.topology.input, typed.topology.output);

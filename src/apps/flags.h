@@ -30,6 +30,12 @@ struct SimulateFlags {
   std::string explain;  // "ns/job", "" for none
 };
 
+struct ExplainFlags {
+  InputFlags input;
+  std::string job;  // "ns/job"
+  OutputFormat output = OutputFormat::kTable;
+};
+
 struct TopologyFlags {
   InputFlags input;
   std::optional<objects::ResourceList> pod;  // none: the default shape
@@ -58,8 +64,8 @@ struct JustPrint {
   int exit_code = 0;  // 0: to standard output; 2: bad usage, to standard error
 };
 
-using Invocation =
-    std::variant<JustPrint, SimulateFlags, TopologyFlags, QueueListFlags, DiscoverFlags>;
+using Invocation = std::
+    variant<JustPrint, SimulateFlags, ExplainFlags, TopologyFlags, QueueListFlags, DiscoverFlags>;
 
 [[nodiscard]] Invocation ParseCommandLine(int argc, const char* const* argv);
 

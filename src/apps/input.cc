@@ -50,7 +50,8 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
   input.warnings = std::move(conf.warnings);
   input.warnings.insert(input.warnings.end(), objects.warnings.begin(), objects.warnings.end());
   progress.Stage("building the cluster");
-  TRY_ASSIGN(input.cluster, BuildCluster(std::move(objects)));
+  TRY_ASSIGN(input.objects, CompleteObjects(std::move(objects)));
+  TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
   return input;
 }
 

@@ -13,6 +13,7 @@ namespace strata {
 
 struct Input {
   SchedulerConfig config;
+  CompletedObjects objects;
   SimulatedCluster cluster;
   std::vector<std::string> warnings;  // lines for standard error
 };

@@ -14,6 +14,7 @@ struct Dispatch {
     return print.exit_code;
   }
   int operator()(const strata::SimulateFlags& flags) const { return strata::RunSimulate(flags); }
+  int operator()(const strata::ExplainFlags& flags) const { return strata::RunExplain(flags); }
   int operator()(const strata::TopologyFlags& flags) const { return strata::RunTopology(flags); }
   int operator()(const strata::QueueListFlags& flags) const { return strata::RunQueueList(flags); }
   int operator()(const strata::DiscoverFlags& flags) const { return strata::RunDiscover(flags); }

@@ -13,7 +13,9 @@
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "simulate/explain.h"
+#include "simulate/job_names.h"
 #include "simulate/render_data.h"
+#include "simulate/render_explain.h"
 #include "simulate/render_table.h"
 #include "simulate/simulation.h"
 #include "simulate/trace_json.h"
@@ -51,8 +53,6 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   warnings = std::move(input.warnings);
 
   TraceTee traces;
-  TraceLog log;
-  if (!flags.explain.empty()) traces.Add(log);
   std::ofstream trace_file;
   std::optional<JsonLinesTrace> trace_writer;
   if (!flags.trace_file.empty()) {
@@ -75,7 +75,15 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   }
   if (!flags.explain.empty()) {
     TRY_ASSIGN(const std::string job, FindJobByName(result, input.cluster, flags.explain));
-    result.explain = ExplainJob(result, log, job);
+    options.on_cycle = nullptr;
+    options.stopwatch = nullptr;
+    TRY_ASSIGN(const Explanation explanation,
+               ExplainJob({.objects = &input.objects,
+                           .config = &input.config,
+                           .options = options,
+                           .job = job,
+                           .progress = [&](const std::string& what) { progress.Stage(what); }}));
+    result.explain = ExplainLines(explanation);
   }
   progress.Stage("writing");
   return Render(result, *input.cluster.state, flags.output);

@@ -150,11 +150,27 @@ TEST(Scheduler, WithoutTheEnqueueActionJobsEnterByThemselves) {
 TEST(Scheduler, AJobWithMinResourcesBeyondItsQueueIsNotLetIn) {
   ClusterBuilder cluster;
   Resources least;
-  least.Set(kCpu, testing::Cores(99));
-  cluster.Node("node0").Job("j", {.tasks = 1, .min_resources = least});
+  least.Set(kCpu, testing::Cores(5));
+  cluster.Node("node0").Queue("small", {.cpu_capability = 4});
+  cluster.Job("j", {.tasks = 1, .queue = "small", .min_resources = least});
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("j"), "QueueQuotaExceeded");
   EXPECT_EQ(cluster.JobNamed("j").phase, JobPhase::kPending);
+}
+
+TEST(Scheduler, AGangLargerThanTheClusterIsNotBlamedOnItsQueue) {
+  ClusterBuilder cluster;
+  Resources least;
+  least.Set(kCpu, testing::Cores(99));
+  cluster.Node("node0", {.cpu = 8}).Job("at-the-door", {.tasks = 1, .min_resources = least});
+  cluster.Job("inside", {.tasks = 9});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("at-the-door"), "NotEnoughResources");
+  EXPECT_EQ(decisions.Message("at-the-door"),
+            "the gang is larger than the whole cluster: 99 cpu asked for of 8");
+  EXPECT_EQ(decisions.Message("inside"),
+            "9/9 tasks in gang unschedulable: the gang is larger than the whole cluster: 9 cpu "
+            "asked for of 8");
 }
 
 }  // namespace

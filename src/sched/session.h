@@ -91,6 +91,8 @@ class Session {
 
   // ---- decisions ----
   [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
+  // Whether the listener, if there is one, also wants to hear of every node.
+  [[nodiscard]] bool tracing_nodes() const { return tracing() && trace_->WantsNodes(); }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
   // Makes the journal final and notes its binds.
   void Commit(JobId job);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/resources.h"
 #include "sched/score.h"
 
 // What was decided and why, as values. Records are made only when someone listens, and never change
@@ -71,13 +72,33 @@ struct StepRecord {
   std::string hypernode;  // commit, discard: the domain of the search, "" if none
 };
 
-using TraceRecord =
-    std::variant<GradientRecord, HyperNodeScoreRecord, NodeScoreRecord, RejectRecord, StepRecord>;
+// Part of the verdict on a job that has no place: the HyperNode of one tier that came nearest to
+// holding what its gang misses.
+struct NearestMissRecord {
+  std::string job;
+  std::string sub_job;
+  std::int32_t tier = 0;
+  std::string hypernode;
+  std::uint64_t fits = 0;  // of `wanted` pods
+  std::uint64_t wanted = 0;
+  std::map<std::string, Amount> short_of;    // by resource: asked for beyond what is idle there
+  std::map<std::string, std::size_t> nodes;  // nodes without room for a pod, by what keeps it off
+};
+
+using TraceRecord = std::variant<GradientRecord,
+                                 HyperNodeScoreRecord,
+                                 NodeScoreRecord,
+                                 RejectRecord,
+                                 StepRecord,
+                                 NearestMissRecord>;
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void Record(TraceRecord record) = 0;
+  // False: no NodeScoreRecords and RejectRecords, one of each node for each pod, please. Asked
+  // often.
+  [[nodiscard]] virtual bool WantsNodes() const { return true; }
 };
 
 }  // namespace strata

@@ -57,7 +57,7 @@ ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes) {
 std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
   const ClassId class_id = session_.state().task(task).class_id;
   ClassView& view = session_.View(class_id);
-  if (session_.tracing() && traced_.insert(class_id).second) TraceRejections(task);
+  if (session_.tracing_nodes() && traced_.insert(class_id).second) TraceRejections(task);
 
   std::vector<std::size_t> positions = Collect([&](NodeId node) { return view.Slots(node) > 0; });
   const bool idle = !positions.empty();
@@ -73,7 +73,7 @@ std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (Better(sheet.total[i], positions[i], sheet.total[best], positions[best])) best = i;
   }
-  if (session_.tracing()) TraceChoice(task, sheet, nodes, nodes[best]);
+  if (session_.tracing_nodes()) TraceChoice(task, sheet, nodes, nodes[best]);
   return Choice{.position = positions[best], .idle = idle};
 }
 

@@ -1,7 +1,6 @@
 #include "sched/verdict.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,131 +9,18 @@
 #include <fmt/ranges.h>
 
 #include "model/amount_format.h"
+#include "sched/shortage.h"
 
 namespace strata {
 namespace {
 
-constexpr std::string_view kInsufficient = "Insufficient ";
-
-// How many tasks of each class a gang still misses, classes in task order.
-using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
-// What keeps tasks off nodes, and how many nodes it concerns.
-using Obstacles = std::map<std::string, std::size_t>;
-
-Wanted FirstOf(const ClusterState& state, std::span<const TaskId> tasks, std::size_t count) {
-  Wanted wanted;
-  for (const TaskId id : tasks.first(std::min(count, tasks.size()))) {
-    const ClassId class_id = state.task(id).class_id;
-    const auto known = std::find_if(
-        wanted.begin(), wanted.end(), [&](const auto& entry) { return entry.first == class_id; });
-    if (known != wanted.end()) {
-      ++known->second;
-    } else {
-      wanted.emplace_back(class_id, 1);
-    }
-  }
-  return wanted;
+// "1 pod", "4 pods".
+std::string Pods(std::uint64_t count) {
+  return count == 1 ? "1 pod" : fmt::format("{} pods", count);
 }
 
-std::uint64_t Total(const Wanted& wanted) {
-  std::uint64_t total = 0;
-  for (const auto& [class_id, count] : wanted) total += count;
-  return total;
-}
-
-// How many of the wanted tasks find a slot below `domain`, each class by itself.
-std::uint64_t FitsBelow(Search& search, const Wanted& wanted, HyperNodeId domain) {
-  std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : wanted) {
-    fits += std::min(count, search.SlotsIn(class_id, domain, count));
-  }
-  return fits;
-}
-
-// What keeps tasks of the class off the nodes below `domain` that take none of it, in
-// kube-scheduler's words.
-Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain) {
-  const ClusterState& state = session.state();
-  ClassView& view = session.View(class_id);
-  std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
-  Obstacles obstacles;
-  for (const NodeId node : session.tree().NodesOf(domain)) {
-    if (view.Slots(node) > 0) continue;
-    if (!view.Admits(node)) {
-      ++obstacles[view.WhyNot(node).reason];
-      continue;
-    }
-    for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
-      const Amount request = view.spec().request.amounts()[i];
-      if (request > 0 && request > ClassView::Free(state, node, IdAt<ResourceId>(i))) {
-        ++exhausted[i];
-      }
-    }
-  }
-  for (std::size_t i = 0; i < exhausted.size(); ++i) {
-    if (exhausted[i] == 0) continue;
-    obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
-        exhausted[i];
-  }
-  return obstacles;
-}
-
-bool LacksRoom(const Obstacles& obstacles) {
-  return obstacles.empty() ||
-         std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
-           return entry.first.starts_with(kInsufficient);
-         });
-}
-
-// What the wanted tasks together ask for beyond what is idle below `domain`.
-std::vector<std::string> ShortagesBelow(const ClusterState& state,
-                                        const Wanted& wanted,
-                                        HyperNodeId domain) {
-  std::vector<std::string> shortages;
-  for (const ResourceId id : state.resource_names().ByName()) {
-    double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
-    for (const auto& [class_id, count] : wanted) {
-      need += static_cast<double>(state.task_class(class_id).request.Get(id)) *
-              static_cast<double>(count);
-    }
-    if (need <= 0) continue;
-    const double missing =
-        need - static_cast<double>(std::max<Amount>(state.Idle(domain)[id.index()], 0));
-    if (missing <= 0 || missing > 9e18) continue;
-    const std::string& name = state.resource_names().name(id);
-    shortages.push_back(
-        fmt::format("{} {}", FormatNumber(name, static_cast<Amount>(missing)), name));
-  }
-  return shortages;
-}
-
-// Of the classes that do not all fit below `domain`, the one that misses most; else the first.
-ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
-  ClassId shortest = wanted.begin()->first;
-  std::uint64_t most = 0;
-  for (const auto& [class_id, count] : wanted) {
-    const std::uint64_t missing = count - std::min(count, search.SlotsIn(class_id, domain, count));
-    if (missing > most) {
-      most = missing;
-      shortest = class_id;
-    }
-  }
-  return shortest;
-}
-
-// "short of 1 nvidia.com/gpu (1 node(s) were unschedulable)", or "" when there is nothing to say.
-std::string WhatIsShort(Session& session,
-                        const Wanted& wanted,
-                        HyperNodeId domain,
-                        const Obstacles& obstacles) {
-  std::vector<std::string> nodes;
-  for (const auto& [reason, count] : obstacles) {
-    nodes.push_back(fmt::format("{} {}", count, reason));
-  }
-  const std::vector<std::string> shortages = ShortagesBelow(session.state(), wanted, domain);
-  if (shortages.empty()) return fmt::format("{}", fmt::join(nodes, ", "));
-  const std::string detail = nodes.empty() ? "" : fmt::format(" ({})", fmt::join(nodes, ", "));
-  return fmt::format("short of {}{}", fmt::join(shortages, ", "), detail);
+std::string Nodes(std::uint64_t count) {
+  return count == 1 ? "1 node" : fmt::format("{} nodes", count);
 }
 
 std::string WithDetail(std::string sentence,
@@ -142,32 +28,6 @@ std::string WithDetail(std::string sentence,
                        const std::string& detail) {
   if (!detail.empty()) sentence.append(separator).append(detail);
   return sentence;
-}
-
-struct Miss {
-  HyperNodeId hypernode;
-  std::int32_t tier = 0;
-  std::uint64_t fits = 0;
-};
-
-// The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
-std::vector<Miss> NearestMisses(
-    Session& session, Search& search, const Wanted& wanted, HyperNodeId root, std::int32_t limit) {
-  const HyperNodeTree& tree = session.tree();
-  std::vector<Miss> misses;
-  for (const std::int32_t tier : tree.tiers()) {
-    if (tier > limit) break;
-    Miss nearest{.hypernode = {}, .tier = tier, .fits = 0};
-    for (const HyperNodeId id : tree.OfTier(tier)) {
-      if (!tree.IsAncestorOrSelf(root, id)) continue;
-      const std::uint64_t fits = FitsBelow(search, wanted, id);
-      if (!nearest.hypernode.valid() || fits > nearest.fits) {
-        nearest = {.hypernode = id, .tier = tier, .fits = fits};
-      }
-    }
-    if (nearest.hypernode.valid()) misses.push_back(nearest);
-  }
-  return misses;
 }
 
 std::string Heading(const Job& job) {
@@ -184,32 +44,71 @@ std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
 
 // What a job, or one of its sub-jobs, looked for and where.
 struct Sought {
+  const Job* job = nullptr;
+  std::string sub_job;
   Wanted wanted;
   TopologyLimit limit;
   HyperNodeId allocated;
+  HyperNodeId within;  // the top, or where a job keeps its sub-jobs
 };
 
-Refusal ExplainFlat(Session& session, Search& search, const Wanted& wanted) {
-  const HyperNodeId top = session.tree().top();
-  const std::size_t nodes = session.tree().NodesOf(top).size();
+// Where the search for it begins, or why it cannot.
+Gradient RootOf(const Session& session, const Sought& sought) {
+  Gradient root;
+  root.root = sought.within;
+  if (sought.limit.kind != TopologyLimit::Kind::kBounded) return root;
+  const Resources nothing;
+  const GradientQuery query{.within = sought.within,
+                            .allocated = sought.allocated,
+                            .limit = sought.limit.tier,
+                            .need = &nothing,
+                            .explain = false};
+  return session.points().gradient->Find(session.state(), query);
+}
+
+void TraceMisses(Session& session,
+                 Search& search,
+                 const Sought& sought,
+                 const std::vector<Miss>& misses) {
+  if (!session.tracing()) return;
+  for (const Miss& miss : misses) {
+    NearestMissRecord record{
+        .job = sought.job->spec.name,
+        .sub_job = sought.sub_job,
+        .tier = miss.tier,
+        .hypernode = session.tree().at(miss.hypernode).name,
+        .fits = miss.fits,
+        .wanted = Total(sought.wanted),
+        .short_of = {},
+        .nodes = ObstaclesBelow(
+            session, ShortClass(search, sought.wanted, miss.hypernode), miss.hypernode)};
+    for (const auto& [id, amount] :
+         ShortagesBelow(session.state(), sought.wanted, miss.hypernode)) {
+      record.short_of.emplace(session.state().resource_names().name(id), amount);
+    }
+    session.Trace(std::move(record));
+  }
+}
+
+Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
+  const HyperNodeTree& tree = session.tree();
+  const HyperNodeId top = tree.top();
+  const Wanted& wanted = sought.wanted;
+  const std::uint64_t fits = FitsBelow(search, wanted, top);
   const Obstacles obstacles = ObstaclesBelow(session, ShortClass(search, wanted, top), top);
-  const std::string sentence = fmt::format("{} of {} pods fit on the {} nodes of the cluster",
-                                           FitsBelow(search, wanted, top),
-                                           Total(wanted),
-                                           nodes);
+  const std::string sentence =
+      fmt::format("{} of {} on the {} of the cluster",
+                  fits,
+                  Total(wanted) == 1 ? "1 pod fits" : Pods(Total(wanted)) + " fit",
+                  Nodes(tree.NodesOf(top).size()));
+  TraceMisses(session, search, sought, {{top, tree.at(top).tier, fits}});
   return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
           WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
 }
 
 Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) {
   const HyperNodeTree& tree = session.tree();
-  const Resources nothing;
-  const GradientQuery query{.within = tree.top(),
-                            .allocated = sought.allocated,
-                            .limit = sought.limit.tier,
-                            .need = &nothing,
-                            .explain = false};
-  const Gradient gradient = session.points().gradient->Find(session.state(), query);
+  const Gradient gradient = RootOf(session, sought);
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
   const std::uint64_t total = Total(sought.wanted);
   const std::vector<Miss> misses =
@@ -224,74 +123,156 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
     parts.push_back(fmt::format(
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
+  TraceMisses(session, search, sought, misses);
   const Miss& last = misses.back();
   const Obstacles obstacles =
       ObstaclesBelow(session, ShortClass(search, sought.wanted, last.hypernode), last.hypernode);
   const bool elsewhere =
       last.hypernode != tree.top() && FitsBelow(search, sought.wanted, tree.top()) >= total;
-  const std::string sentence =
-      fmt::format("no HyperNode of tier {} or below holds {} pods; nearest: {}",
-                  sought.limit.tier,
-                  total,
-                  fmt::join(parts, ", "));
+  const std::string sentence = fmt::format("no HyperNode of tier {} or below holds {}; nearest: {}",
+                                           sought.limit.tier,
+                                           Pods(total),
+                                           fmt::join(parts, ", "));
+  const std::string what = WhatIsShort(session, sought.wanted, last.hypernode, obstacles);
+  const std::string name = NameOf(tree, last.hypernode);
   return {elsewhere ? "TopologyUnsatisfied" : "NotEnoughResources",
           WithDetail(sentence,
-                     fmt::format("; {} is ", NameOf(tree, last.hypernode)),
-                     WhatIsShort(session, sought.wanted, last.hypernode, obstacles))};
+                     what.starts_with(kShortOf) ? fmt::format("; {} is ", name)
+                                                : fmt::format("; in {}: ", name),
+                     what)};
 }
 
 Refusal Explain(Session& session, Search& search, const Sought& sought) {
   if (sought.limit.kind == TopologyLimit::Kind::kBounded) {
     return ExplainTopology(session, search, sought);
   }
-  return ExplainFlat(session, search, sought.wanted);
+  return ExplainFlat(session, search, sought);
 }
 
 // True when one HyperNode within the limit has enough slots for what is sought.
 bool HasPlace(Session& session, Search& search, const Sought& sought) {
-  const HyperNodeId top = session.tree().top();
   const std::uint64_t total = Total(sought.wanted);
   if (sought.limit.kind != TopologyLimit::Kind::kBounded) {
-    return FitsBelow(search, sought.wanted, top) >= total;
+    return FitsBelow(search, sought.wanted, sought.within) >= total;
   }
-  const auto misses = NearestMisses(session, search, sought.wanted, top, sought.limit.tier);
+  const HyperNodeId root = RootOf(session, sought).root;
+  if (!root.valid()) return false;
+  const auto misses = NearestMisses(session, search, sought.wanted, root, sought.limit.tier);
   return std::any_of(
       misses.begin(), misses.end(), [&](const Miss& miss) { return miss.fits >= total; });
 }
 
-// The first sub-job that has no place of its own; else they only do not fit together.
-Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksheet& worksheet) {
-  const ClusterState& state = session.state();
-  const Job& the_job = state.job(job);
+// What the sub-job still misses, and where it may be.
+Sought SoughtBy(const Session& session,
+                JobId job,
+                const Worksheet::Sheet& sheet,
+                HyperNodeId within) {
+  const Job& the_job = session.state().job(job);
+  const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
+  return {.job = &the_job,
+          .sub_job = sub_job.name,
+          .wanted = FirstOf(
+              session.state(), sheet.left(), MissingForGang(the_job, sub_job, sheet.left().size())),
+          .limit = session.LimitOf(job, sheet.sub_job),
+          .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
+          .within = within};
+}
+
+std::vector<const Worksheet::Sheet*> InOrder(const Session& session,
+                                             const Job& job,
+                                             const Worksheet& worksheet) {
   std::vector<const Worksheet::Sheet*> sheets;
   sheets.reserve(worksheet.sheets().size());
   for (const Worksheet::Sheet& sheet : worksheet.sheets()) sheets.push_back(&sheet);
   std::sort(sheets.begin(), sheets.end(), [&](const auto* a, const auto* b) {
-    return session.SubJobBefore(
-        the_job, the_job.sub_jobs[a->sub_job], the_job.sub_jobs[b->sub_job]);
+    return session.SubJobBefore(job, job.sub_jobs[a->sub_job], job.sub_jobs[b->sub_job]);
   });
-  for (const Worksheet::Sheet* next : sheets) {
-    const Worksheet::Sheet& sheet = *next;
-    const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
-    const std::size_t missing = MissingForGang(the_job, sub_job, sheet.left().size());
-    if (missing == 0) continue;
-    const Sought sought{
-        .wanted = FirstOf(state, sheet.left(), missing),
-        .limit = session.LimitOf(job, sheet.sub_job),
-        .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{})};
-    if (HasPlace(session, search, sought)) continue;
+  return sheets;
+}
+
+// The sub-jobs fit one by one, but not all of them: `together` is what they want.
+Refusal ExplainTogether(Session& session, Search& search, const Sought& together) {
+  const HyperNodeTree& tree = session.tree();
+  const std::uint64_t total = Total(together.wanted);
+  const bool bounded = together.limit.kind == TopologyLimit::Kind::kBounded;
+  std::vector<Miss> misses;
+  if (bounded) {
+    misses = NearestMisses(
+        session, search, together.wanted, RootOf(session, together).root, together.limit.tier);
+  }
+  std::erase_if(misses, [&](const Miss& miss) { return miss.fits >= total; });
+  TraceMisses(session, search, together, misses);
+  std::vector<std::string> parts;
+  parts.reserve(misses.size());
+  for (const Miss& miss : misses) {
+    parts.push_back(fmt::format(
+        "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
+  }
+  const std::string where =
+      bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.tier)
+              : "in the cluster";
+  const bool room = FitsBelow(search, together.wanted, tree.top()) >= total;
+  return {
+      room ? "TopologyUnsatisfied" : "NotEnoughResources",
+      WithDetail(fmt::format("each sub-group has a place, but not all of them together {}", where),
+                 "; nearest: ",
+                 fmt::format("{}", fmt::join(parts, ", ")))};
+}
+
+// The first sub-job that has no place of its own; else they only do not fit together.
+Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksheet& worksheet) {
+  const Job& the_job = session.state().job(job);
+  Sought together{
+      .job = &the_job,
+      .sub_job = "",
+      .wanted = {},
+      .limit = session.LimitOf(job),
+      .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
+      .within = session.tree().top()};
+  const Gradient gradient = RootOf(session, together);
+  if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
+  for (const Worksheet::Sheet* sheet : InOrder(session, the_job, worksheet)) {
+    const Sought sought = SoughtBy(session, job, *sheet, gradient.root);
+    if (sought.wanted.empty()) continue;
+    if (HasPlace(session, search, sought)) {
+      for (const auto& [class_id, count] : sought.wanted) Add(together.wanted, class_id, count);
+      continue;
+    }
     Refusal refusal = Explain(session, search, sought);
     const std::string name =
-        sub_job.name.empty() ? "the pods in no sub-group" : "sub-group " + sub_job.name;
+        sought.sub_job.empty() ? "the pods in no sub-group" : "sub-group " + sought.sub_job;
     refusal.message = name + ": " + refusal.message;
     return refusal;
   }
-  const TopologyLimit& limit = session.LimitOf(job);
-  const std::string where = limit.kind == TopologyLimit::Kind::kBounded
-                                ? fmt::format("below one HyperNode of tier {} or below", limit.tier)
-                                : "in the cluster";
-  return {"NotEnoughResources",
-          fmt::format("each sub-group has a place, but not all of them together {}", where)};
+  return ExplainTogether(session, search, together);
+}
+
+// "1 cpu, 2 nvidia.com/gpu" of what is asked for beyond `has`, written by `part`.
+template <typename Part>
+std::string Beyond(const ClusterState& state,
+                   const Resources& asked,
+                   std::span<const Amount> has,
+                   const Part& part) {
+  std::vector<std::string> parts;
+  for (const ResourceId id : state.resource_names().ByName()) {
+    const Amount there = id.index() < has.size() ? std::max<Amount>(has[id.index()], 0) : 0;
+    if (id == kPods || asked.Get(id) <= there) continue;
+    parts.push_back(part(state.resource_names().name(id), asked.Get(id), there));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What the whole gang asks for, running pods included.
+Resources AskedByGang(const Session& session, const Job& job) {
+  if (job.spec.min_resources) return *job.spec.min_resources;
+  std::vector<TaskId> tasks;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    tasks.insert(tasks.end(), sub_job.tasks.begin(), sub_job.tasks.end());
+  }
+  std::sort(
+      tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+  const auto gang = static_cast<std::size_t>(std::max(job.spec.min_available, 1));
+  return SumOf(session.state(), std::span(tasks).first(std::min(gang, tasks.size())));
 }
 
 }  // namespace
@@ -309,7 +290,9 @@ Refusal ExplainUnplaced(Session& session,
   if (auto gates = ExplainGates(session, job)) return *gates;
   Refusal refusal;
   if (quota) {
-    refusal = *quota;
+    const std::vector<TaskId> left = worksheet.AllLeft(session);
+    refusal = NotTheQueueAlone(
+        session, job, *quota, SumOf(session.state(), std::span(left).first(left.empty() ? 0 : 1)));
   } else if (!the_job.spec.sub_groups.empty()) {
     refusal = ExplainSubJobs(session, search, job, worksheet);
   } else {
@@ -319,11 +302,41 @@ Refusal ExplainUnplaced(Session& session,
     refusal = Explain(
         session,
         search,
-        {.wanted = FirstOf(session.state(), left, missing),
+        {.job = &the_job,
+         .sub_job = "",
+         .wanted = FirstOf(session.state(), left, missing),
          .limit = session.LimitOf(job),
-         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{})});
+         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
+         .within = session.tree().top()});
   }
   return {refusal.reason, Heading(the_job) + refusal.message};
+}
+
+Refusal NotTheQueueAlone(const Session& session,
+                         JobId job,
+                         Refusal refusal,
+                         const Resources& asked) {
+  const ClusterState& state = session.state();
+  const HyperNodeId top = state.tree().top();
+  const std::string larger =
+      Beyond(state,
+             AskedByGang(session, state.job(job)),
+             state.Allocatable(top),
+             [](const std::string& name, Amount wanted, Amount has) {
+               return fmt::format(
+                   "{} asked for of {}", FormatAmount(name, wanted), FormatNumber(name, has));
+             });
+  if (!larger.empty()) {
+    return {"NotEnoughResources", "the gang is larger than the whole cluster: " + larger};
+  }
+  const std::string lacking = Beyond(
+      state, asked, state.Idle(top), [](const std::string& name, Amount /*wanted*/, Amount free) {
+        return fmt::format("{} {}", FormatNumber(name, free), name);
+      });
+  if (!lacking.empty()) {
+    refusal.message += fmt::format("; the whole cluster has {} free", lacking);
+  }
+  return refusal;
 }
 
 std::optional<Refusal> ExplainGates(const Session& session, JobId job) {

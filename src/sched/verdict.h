@@ -20,6 +20,13 @@ namespace strata {
                                       const Worksheet& worksheet,
                                       const std::optional<Refusal>& quota);
 
+// The refusal of a quota, told so that nobody looks for the fault in the queue alone: a gang larger
+// than the whole cluster is told just that; else what of `asked` the cluster has not free is added.
+[[nodiscard]] Refusal NotTheQueueAlone(const Session& session,
+                                       JobId job,
+                                       Refusal refusal,
+                                       const Resources& asked);
+
 // Why the job cannot start although nothing of it is refused: scheduling gates hold back too many
 // of its pods. None when that is not so.
 [[nodiscard]] std::optional<Refusal> ExplainGates(const Session& session, JobId job);

@@ -129,16 +129,30 @@ Time LatestTime(const objects::ObjectSet& objects) {
   return latest;
 }
 
-Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects) {
-  SimulatedCluster cluster;
-  cluster.latest = LatestTime(objects);
+Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects) {
+  CompletedObjects completed;
+  completed.latest = LatestTime(objects);
   UnifyGroupAnnotations(objects);
   TRY(objects::ExpandJobs(objects));
-  TRY_ASSIGN(cluster.made_groups, AddPodGroups(objects));
-  cluster.group_of_job = GroupsOfJobs(objects);
+  TRY_ASSIGN(completed.made_groups, AddPodGroups(objects));
+  completed.group_of_job = GroupsOfJobs(objects);
+  completed.objects = std::move(objects);
+  return completed;
+}
+
+Result<SimulatedCluster> LoadCompleted(const CompletedObjects& completed) {
+  SimulatedCluster cluster;
+  cluster.latest = completed.latest;
+  cluster.made_groups = completed.made_groups;
+  cluster.group_of_job = completed.group_of_job;
   cluster.state = std::make_unique<ClusterState>();
-  TRY_ASSIGN(cluster.load, LoadCluster(objects, IsOurs, *cluster.state));
+  TRY_ASSIGN(cluster.load, LoadCluster(completed.objects, IsOurs, *cluster.state));
   return cluster;
+}
+
+Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects) {
+  TRY_ASSIGN(const CompletedObjects completed, CompleteObjects(std::move(objects)));
+  return LoadCompleted(completed);
 }
 
 }  // namespace strata

@@ -14,6 +14,15 @@
 
 namespace strata {
 
+// Objects as the controllers of a cluster would have completed them: Jobs have their PodGroups and
+// pods, lone pods a PodGroup of their own. One set may be loaded many times, changed in between.
+struct CompletedObjects {
+  objects::ObjectSet objects;
+  Time latest{};
+  std::set<std::string, std::less<>> made_groups;
+  std::map<std::string, std::string, std::less<>> group_of_job;
+};
+
 // A cluster read from manifests, before its first cycle.
 struct SimulatedCluster {
   std::unique_ptr<ClusterState> state;
@@ -25,11 +34,15 @@ struct SimulatedCluster {
   std::map<std::string, std::string, std::less<>> group_of_job;
 };
 
-// Completes the objects as the controllers of a cluster would (Jobs get PodGroup and pods, lone
-// pods a PodGroup of their own) and puts them into a state. Pure.
-//
-// kInvalidArgument, one line that names file, object and field, when an amount is too large or a
-// pod's annotations make no PodGroup.
+// Pure. kInvalidArgument, one line that names file, object and field, when a Job has too many pods
+// or a pod's annotations make no PodGroup.
+[[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects);
+
+// Puts completed objects into a state. Pure. kInvalidArgument, likewise, when an amount is too
+// large.
+[[nodiscard]] Result<SimulatedCluster> LoadCompleted(const CompletedObjects& completed);
+
+// Both at once.
 [[nodiscard]] Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects);
 
 // Whether simulate schedules the pod: its schedulerName is volcano, strata, default-scheduler or

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -42,6 +43,11 @@ class TraceTee final : public CycleTrace {
   }
   void Record(TraceRecord record) override {
     for (CycleTrace* listener : listeners_) listener->Record(record);
+  }
+  [[nodiscard]] bool WantsNodes() const override {
+    return std::any_of(listeners_.begin(), listeners_.end(), [](const CycleTrace* listener) {
+      return listener->WantsNodes();
+    });
   }
 
  private:

@@ -1,138 +1,147 @@
 #include "simulate/explain.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
-#include <variant>
-
-#include <fmt/format.h>
 
 namespace strata {
 namespace {
 
-constexpr std::size_t kShownNames = 6;
+constexpr std::string_view kInsufficient = "Insufficient ";
 
-// "s0, s1 and 8 more".
-std::string NameSome(const std::vector<std::string>& names) {
-  std::string text;
-  const std::size_t shown = std::min(names.size(), kShownNames);
-  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
-const std::string& JobOf(const TraceRecord& record) {
-  return std::visit([](const auto& known) -> const std::string& { return known.job; }, record);
-}
-
-std::int32_t LastCycleOf(const TraceLog& trace, const std::string& job) {
-  std::int32_t cycle = 0;
-  for (const TraceLog::Entry& entry : trace.entries()) {
-    if (JobOf(entry.record) == job) cycle = entry.cycle;
-  }
-  return cycle;
-}
-
-// What one cycle did with one job, told record by record.
-class Story {
+// Keeps what is said about one job.
+class JobTrace final : public CycleTrace {
  public:
-  void operator()(const GradientRecord& record) {
-    lines_.push_back(
-        fmt::format("  {}the search began at {}", SubJob(record.sub_job), record.root));
-    for (const GradientRecord::Tier& tier : record.tiers) {
-      if (!tier.eligible.empty()) {
-        lines_.push_back(fmt::format("    tier {}: open: {}", tier.tier, NameSome(tier.eligible)));
-      }
-      std::map<std::string, std::vector<std::string>> by_reason;
-      for (const GradientRecord::Rejected& entry : tier.rejected) {
-        by_reason[entry.reason].push_back(entry.hypernode);
-      }
-      for (const auto& [reason, names] : by_reason) {
-        lines_.push_back(
-            fmt::format("    tier {}: ruled out: {}: {}", tier.tier, NameSome(names), reason));
+  JobTrace(std::string job, bool nodes) : job_(std::move(job)), nodes_(nodes) {}
+
+  void BeginCycle(std::int32_t cycle) override { log_.BeginCycle(cycle); }
+  void Record(TraceRecord record) override {
+    const bool ours = std::visit([&](const auto& one) { return one.job == job_; }, record);
+    if (ours) log_.Record(std::move(record));
+  }
+  [[nodiscard]] bool WantsNodes() const override { return nodes_; }
+  [[nodiscard]] const TraceLog& log() const { return log_; }
+
+ private:
+  std::string job_;
+  bool nodes_;
+  TraceLog log_;
+};
+
+// Resources that were short in the miss: in all, or on nodes that would take the pod otherwise.
+std::set<ResourceId> ShortIn(const NearestMissRecord& miss, const ResourceNames& names) {
+  std::set<ResourceId> ids;
+  const auto add = [&](std::string_view name) {
+    if (const auto id = names.Find(name)) ids.insert(*id);
+  };
+  for (const auto& [name, amount] : miss.short_of) add(name);
+  for (const auto& [reason, nodes] : miss.nodes) {
+    if (!reason.starts_with(kInsufficient)) continue;
+    add(std::string_view(reason).substr(kInsufficient.size()));
+  }
+  return ids;
+}
+
+// What the pods of the job that wait ask for, `pods` aside.
+std::set<ResourceId> AskedFor(const ClusterState& state, const Job& job) {
+  std::set<ResourceId> ids;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    for (const TaskId task : sub_job.tasks) {
+      const Resources& request = state.task_class(state.task(task).class_id).request;
+      for (std::size_t i = 0; i < request.size(); ++i) {
+        const auto id = IdAt<ResourceId>(i);
+        if (id != kPods && request.Get(id) > 0) ids.insert(id);
       }
     }
   }
+  return ids;
+}
 
-  void operator()(const HyperNodeScoreRecord& record) {
-    if (!record.failed.empty()) {
-      lines_.push_back(fmt::format("  {}tried, but the gang did not fit: {}",
-                                   SubJob(record.sub_job),
-                                   NameSome(record.failed)));
+class Holders {
+ public:
+  Holders(const CompletedObjects& objects, const ClusterState& state, Explanation& out)
+      : objects_(objects), state_(state), out_(out) {}
+
+  // Fills in who holds what is short, and returns whom to try without: those at the nearest miss of
+  // the highest tier first.
+  std::vector<Holder> Find() {
+    const auto job = state_.FindJob(out_.job);
+    if (!job) return {};
+    std::set<ResourceId> all;
+    for (Explanation::Miss& miss : out_.misses) {
+      const auto resources = ShortIn(miss.record, state_.resource_names());
+      all.insert(resources.begin(), resources.end());
+      const auto domain = state_.tree().Find(miss.record.hypernode);
+      if (domain && !resources.empty()) {
+        miss.holders = HoldersBelow(state_, *domain, Query(resources));
+      }
     }
-    if (record.chosen.empty()) return;
-    const auto score = record.total.find(record.chosen);
-    lines_.push_back(fmt::format("  {}chosen: {} (score {:.3f}, {} of its tier compared)",
-                                 SubJob(record.sub_job),
-                                 record.chosen,
-                                 score == record.total.end() ? 0.0 : ToDouble(score->second),
-                                 record.total.size()));
-  }
-
-  void operator()(const NodeScoreRecord& record) { static_cast<void>(record); }
-
-  void operator()(const RejectRecord& record) {
-    rejected_[fmt::format("{}: {}", record.plugin, record.reason)].insert(record.node);
-  }
-
-  void operator()(const StepRecord& record) {
-    if (record.kind == StepRecord::Kind::kAllocate) placed_.emplace_back(record.pod, record.node);
-    if (record.kind == StepRecord::Kind::kDiscard) placed_.clear();
-  }
-
-  std::vector<std::string> Lines() {
-    for (const auto& [reason, nodes] : rejected_) {
-      const std::vector<std::string> names(nodes.begin(), nodes.end());
-      lines_.push_back(fmt::format("  nodes that do not take it: {}: {}", NameSome(names), reason));
+    if (all.empty()) all = AskedFor(state_, state_.job(*job));
+    const QueueId queue = state_.job(*job).queue;
+    if (queue.valid() && out_.outcome.reason.starts_with("Queue")) {
+      out_.queue = state_.queue(queue).spec.name;
+      out_.queue_holders = HoldersInQueue(state_, queue, Query(all));
     }
-    for (const auto& [pod, node] : placed_) lines_.push_back(fmt::format("  {} on {}", pod, node));
-    return std::move(lines_);
+    AddAll(out_.queue_holders);
+    for (auto miss = out_.misses.rbegin(); miss != out_.misses.rend(); ++miss) {
+      AddAll(miss->holders);
+    }
+    const std::vector<Holder> everywhere = HoldersBelow(state_, state_.tree().top(), Query(all));
+    AddAll(everywhere);
+    out_.holders = order_.size();
+    for (const Holder& holder : everywhere) whole_.insert_or_assign(holder.name, holder);
+    std::vector<Holder> holders;  // as a whole, not only what they hold in one place
+    for (const Holder& holder : order_) {
+      const auto known = whole_.find(holder.name);
+      holders.push_back(known == whole_.end() ? holder : known->second);
+    }
+    return holders;
   }
 
  private:
-  static std::string SubJob(const std::string& name) {
-    return name.empty() ? "" : "sub-group " + name + ": ";
+  [[nodiscard]] HolderQuery Query(const std::set<ResourceId>& resources) const {
+    return {.resources = {resources.begin(), resources.end()},
+            .except = out_.job,
+            .made_groups = &objects_.made_groups};
   }
 
-  std::vector<std::string> lines_;
-  std::map<std::string, std::set<std::string>> rejected_;
-  std::vector<std::pair<std::string, std::string>> placed_;
-};
+  void AddAll(const std::vector<Holder>& holders) {
+    for (const Holder& holder : holders) {
+      if (known_.insert(holder.name).second) order_.push_back(holder);
+    }
+  }
 
-std::string FirstSentence(const SimulationResult::Job& job, const std::string& name) {
-  if (!job.reason.empty()) return fmt::format("{} waits ({}): {}", name, job.reason, job.message);
-  if (job.allocated_hypernode.empty()) return fmt::format("{} is {}.", name, job.phase);
-  return fmt::format(
-      "{} is {} in {} (tier {}).", name, job.phase, job.allocated_hypernode, job.tier);
-}
+  const CompletedObjects& objects_;
+  const ClusterState& state_;
+  Explanation& out_;
+  std::vector<Holder> order_;
+  std::set<std::string> known_;
+  std::map<std::string, Holder> whole_;
+};
 
 }  // namespace
 
-Result<std::string> FindJobByName(const SimulationResult& result,
-                                  const SimulatedCluster& cluster,
-                                  std::string_view name) {
-  if (result.jobs.contains(std::string(name))) return std::string(name);
-  const auto it = cluster.group_of_job.find(name);
-  if (it != cluster.group_of_job.end() && result.jobs.contains(it->second)) return it->second;
-  std::vector<std::string> known;
-  for (const auto& entry : result.jobs) known.push_back(entry.first);
-  return Fail(Code::kNotFound,
-              known.empty() ? fmt::format("no job {}: there are no jobs", name)
-                            : fmt::format("no job {} (there is {})", name, NameSome(known)));
-}
-
-std::vector<std::string> ExplainJob(const SimulationResult& result,
-                                    const TraceLog& trace,
-                                    const std::string& job) {
-  std::vector<std::string> lines = {FirstSentence(result.jobs.at(job), job)};
-  const std::int32_t cycle = LastCycleOf(trace, job);
-  Story story;
-  for (const TraceLog::Entry& entry : trace.entries()) {
-    if (entry.cycle == cycle && JobOf(entry.record) == job) std::visit(story, entry.record);
-  }
-  for (std::string& line : story.Lines()) lines.push_back(std::move(line));
-  return lines;
+Result<Explanation> ExplainJob(const ExplainQuery& query) {
+  const objects::ObjectSet& objects = query.objects->objects;
+  JobTrace trace(
+      query.job,
+      objects.nodes.size() * std::max<std::size_t>(objects.pods.size(), 1) <= kMaxNodeScores);
+  SimulationOptions options = query.options;
+  options.trace = &trace;
+  TRY_ASSIGN(SimulatedCluster cluster, LoadCompleted(*query.objects));
+  TRY_ASSIGN(const SimulationResult result, RunSimulation(cluster, *query.config, options));
+  Explanation out = TellStory(result, trace.log(), query.job);
+  if (out.outcome.reason.empty()) return out;
+  std::vector<Holder> holders = Holders(*query.objects, *cluster.state, out).Find();
+  out.relaxations = FindRelaxations({.objects = query.objects,
+                                     .config = query.config,
+                                     .options = query.options,
+                                     .job = query.job,
+                                     .before = &result,
+                                     .state = cluster.state.get(),
+                                     .holders = std::move(holders),
+                                     .progress = query.progress});
+  return out;
 }
 
 }  // namespace strata

@@ -1,27 +1,88 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "sched/config.h"
+#include "sched/trace.h"
 #include "simulate/cluster.h"
 #include "simulate/cycle_trace.h"
+#include "simulate/holders.h"
+#include "simulate/relaxations.h"
 #include "simulate/result.h"
+#include "simulate/simulation.h"
 
+// The story of one job, as values; render_explain.h writes it down.
 namespace strata {
 
-// The "ns/podgroup" that a person means by `name`: a PodGroup of that name, else that of the Job.
-// kNotFound with one line that names what is there instead.
-[[nodiscard]] Result<std::string> FindJobByName(const SimulationResult& result,
-                                                const SimulatedCluster& cluster,
-                                                std::string_view name);
+struct Explanation {
+  using NamedScore = std::pair<std::string, Score>;
 
-// The story of one job in the last cycle that looked at it: one sentence first, then tier by tier
-// which HyperNodes were open to it, which were not and why, and what was chosen. Lines are indented
-// by depth. Pure; REQUIRES: `job` is in `result`, `trace` heard the whole run.
-[[nodiscard]] std::vector<std::string> ExplainJob(const SimulationResult& result,
-                                                  const TraceLog& trace,
-                                                  const std::string& job);
+  // One tier of a search.
+  struct Tier {
+    std::int32_t tier = 0;
+    std::vector<std::string> open;  // HyperNodes that were eligible
+    std::vector<std::pair<std::string, std::vector<std::string>>> ruled_out;  // reason, HyperNodes
+    std::vector<std::string> failed;  // tried, and the gang did not fit
+    std::string chosen;               // "" if none
+    std::vector<NamedScore> scores;   // of those compared, the best first
+  };
+  struct Search {
+    std::string sub_job;  // "" for the job
+    std::string root;
+    std::vector<Tier> tiers;
+    bool by_tier = false;  // false: no limit, so there was only one place to look
+  };
+  struct Miss {
+    NearestMissRecord record;
+    std::vector<Holder> holders;  // of what is short there, the largest first
+  };
+  struct Pod {
+    std::string name;
+    std::string node;
+    bool waits = false;                   // for what is being released there
+    std::optional<Score> score;           // where node scores were asked for
+    std::vector<NamedScore> others = {};  // the next best nodes
+  };
+
+  std::string job;  // "ns/podgroup"
+  SimulationResult::Job outcome;
+  std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
+  std::vector<Search> searches;
+  std::vector<Miss> misses;
+  std::vector<Pod> pods;              // placed or promised in that cycle
+  std::string queue;                  // with queue_holders: the queue that is full
+  std::vector<Holder> queue_holders;  // its other jobs, the largest first
+  std::size_t holders = 0;            // all who hold what is short, anywhere in the cluster
+  std::optional<RelaxationReport> relaxations;  // none when the job does not wait
+};
+
+// What to explain.
+struct ExplainQuery {
+  const CompletedObjects* objects = nullptr;
+  const SchedulerConfig* config = nullptr;
+  SimulationOptions options;  // as the run to be explained; its trace is not used
+  std::string job;            // "ns/podgroup": see FindJobByName
+  std::function<void(const std::string&)> progress;  // may be empty
+};
+
+// Runs the simulation once more and listens to what it says about the job, then looks for changes
+// that would let it start if it waits. Pure apart from `progress`.
+//
+// Node by node scores are left out where there are too many (kMaxNodeScores).
+// COST: FindRelaxations.
+[[nodiscard]] Result<Explanation> ExplainJob(const ExplainQuery& query);
+
+inline constexpr std::size_t kMaxNodeScores = 1'000'000;
+
+// The same from what is there already, without the relaxations. `log` heard the run.
+// REQUIRES: the job is in `result`.
+[[nodiscard]] Explanation TellStory(const SimulationResult& result,
+                                    const TraceLog& log,
+                                    const std::string& job);
 
 }  // namespace strata

@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulate/render_explain.h"
 #include "simulate/test_support.h"
 
 namespace strata {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 SimulationResult OneJob(SimulationResult::Job job) {
@@ -23,26 +28,29 @@ SimulationResult::Job Running() {
   return job;
 }
 
-TEST(Explain, BeginsWithTheVerdict) {
-  EXPECT_THAT(ExplainJob(OneJob({.phase = "Inqueue",
-                                 .allocated_hypernode = "",
-                                 .tier = 0,
-                                 .reason = "Full",
-                                 .message = "no room"}),
-                         {},
-                         "ns/pg"),
-              ElementsAre("ns/pg waits (Full): no room"));
-  EXPECT_THAT(ExplainJob(OneJob({.phase = "Running",
-                                 .allocated_hypernode = "s4",
-                                 .tier = 2,
-                                 .reason = "",
-                                 .message = ""}),
-                         {},
-                         "ns/pg"),
-              ElementsAre("ns/pg is Running in s4 (tier 2)."));
+SimulationResult::Job Waiting() {
+  SimulationResult::Job job;
+  job.phase = "Inqueue";
+  job.reason = "Full";
+  job.message = "no room";
+  return job;
 }
 
-TEST(Explain, TellsTheLastCycleThatLookedAtTheJob) {
+std::vector<std::string> LinesOf(const SimulationResult::Job& job, const TraceLog& trace) {
+  return ExplainLines(TellStory(OneJob(job), trace, "ns/pg"));
+}
+
+TEST(TellStory, BeginsWithTheVerdict) {
+  EXPECT_THAT(LinesOf(Waiting(), {}), ElementsAre("ns/pg waits (Full): no room"));
+  SimulationResult::Job placed = Running();
+  placed.allocated_hypernode = "s4";
+  placed.tier = 2;
+  EXPECT_THAT(
+      LinesOf(placed, {}),
+      ElementsAre("ns/pg is Running in s4 (tier 2); this run had nothing to decide for it."));
+}
+
+TEST(TellStory, TellsTheLastCycleThatLookedAtTheJob) {
   TraceLog trace;
   trace.BeginCycle(1);
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/pg", "ns/old", "n9", ""});
@@ -51,39 +59,129 @@ TEST(Explain, TellsTheLastCycleThatLookedAtTheJob) {
       "ns/pg", "", "top", {{1, {}, {{"s0", "small"}, {"s1", "small"}}}, {2, {"s4", "s5"}, {}}}});
   HyperNodeScoreRecord score;
   score.job = "ns/pg";
-  score.total = {{"s4", ToScore(50)}, {"s5", ToScore(40)}};
+  score.total = {{"s4", ToScore(40)}, {"s5", ToScore(50)}};
   score.failed = {"s5"};
   score.chosen = "s4";
   trace.Record(score);
-  trace.Record(RejectRecord{"ns/pg", "ns/p", "n1", "predicates", "taint"});
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""});
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/other", "ns/q", "n0", ""});
-  EXPECT_THAT(ExplainJob(OneJob(Running()), trace, "ns/pg"),
+  EXPECT_THAT(LinesOf(Running(), trace),
               ElementsAre("ns/pg is Running.",
                           "  the search began at top",
                           "    tier 1: ruled out: s0, s1: small",
                           "    tier 2: open: s4, s5",
-                          "  tried, but the gang did not fit: s5",
-                          "  chosen: s4 (score 50.000, 2 of its tier compared)",
-                          "  nodes that do not take it: n1: predicates: taint",
+                          "    tier 2: tried, but the gang did not fit: s5",
+                          "    tier 2: chosen: s4 with score 40.000; the others: s5 50.000",
                           "  ns/p on n0"));
 }
 
-TEST(Explain, AJobIsFoundByItsOwnNameAndByThatOfItsPodGroup) {
-  const Outcome run = Simulate(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", ""));
-  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/t").value(), "default/t-t");
-  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/t-t").value(), "default/t-t");
-  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/u").error().message,
-            "no job default/u (there is default/t-t)");
+TEST(TellStory, WhatWasDiscardedIsNoPlacement) {
+  TraceLog trace;
+  trace.BeginCycle(1);
+  trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""});
+  trace.Record(StepRecord{StepRecord::Kind::kDiscard, "ns/pg", "", "", "s0"});
+  trace.Record(StepRecord{StepRecord::Kind::kPipeline, "ns/pg", "ns/p", "n1", ""});
+  EXPECT_THAT(TellStory(OneJob(Waiting()), trace, "ns/pg").pods,
+              ElementsAre(testing::FieldsAre("ns/p", "n1", true, testing::_, IsEmpty())));
 }
 
-TEST(Explain, ManyNamesAreCutShort) {
+TEST(TellStory, OfASubGroupOnlyTheSearchBelowTheChosenDomainIsTold) {
+  TraceLog trace;
+  trace.BeginCycle(1);
+  trace.Record(GradientRecord{"ns/pg", "", "top", {{2, {"s4", "s5"}, {}}}});
+  trace.Record(GradientRecord{"ns/pg", "part-0", "s4", {{1, {"s0"}, {}}}});
+  trace.Record(GradientRecord{"ns/pg", "part-0", "s5", {{1, {"s2"}, {}}}});
+  HyperNodeScoreRecord score;
+  score.job = "ns/pg";
+  score.total = {{"s4", ToScore(40)}, {"s5", ToScore(50)}};
+  score.chosen = "s5";
+  trace.Record(score);
+  const Explanation story = TellStory(OneJob(Running()), trace, "ns/pg");
+  ASSERT_EQ(story.searches.size(), 2U);
+  EXPECT_EQ(story.searches[1].sub_job, "part-0");
+  EXPECT_EQ(story.searches[1].root, "s5");
+}
+
+TEST(TellStory, ManyNamesAreCutShort) {
   TraceLog trace;
   GradientRecord record{"ns/pg", "", "top", {{1, {}, {}}}};
   for (char c = 'a'; c <= 'i'; ++c) record.tiers[0].eligible.emplace_back(1, c);
   trace.Record(record);
-  EXPECT_THAT(ExplainJob(OneJob(Running()), trace, "ns/pg").back(),
+  EXPECT_THAT(LinesOf(Running(), trace).back(),
               StartsWith("    tier 1: open: a, b, c, d, e, f and 3 more"));
+}
+
+class ExplainJobTest : public testing::Test {
+ protected:
+  Explanation Explain(const std::string& manifests, const std::string& job) {
+    completed_ = CompleteObjects(objects::MustLoad(manifests)).value();
+    auto explanation = ExplainJob({.objects = &completed_,
+                                   .config = &config_,
+                                   .options = {},
+                                   .job = job,
+                                   .progress = nullptr});
+    EXPECT_TRUE(explanation.has_value()) << explanation.error().message;
+    return explanation ? *explanation : Explanation{};
+  }
+
+  SchedulerConfig config_ = DefaultSchedulerConfig();
+  CompletedObjects completed_;
+};
+
+TEST_F(ExplainJobTest, NamesWhoHoldsWhatIsShort) {
+  //   one pod to a node, seven of eight nodes taken; the gang needs two below one leaf
+  const Explanation story =
+      Explain(EightNodes("cpu: 3") + GangOf("a-first", 7, "cpu: 2", "mode: soft") +
+                  GangOf("gang", 2, "cpu: 2", "mode: hard, highestTierAllowed: 1"),
+              "default/gang-gang");
+  ASSERT_THAT(story.misses, testing::SizeIs(1));
+  EXPECT_EQ(story.misses[0].record.fits, 1U);
+  ASSERT_THAT(story.misses[0].holders, testing::SizeIs(1));
+  EXPECT_EQ(story.misses[0].holders[0],
+            (Holder{Holder::Kind::kJob, "default/a-first-a-first", 1, {{"cpu", 2000}}}));
+  ASSERT_TRUE(story.relaxations.has_value());
+  EXPECT_THAT(ExplainLines(story), Contains("    without job default/a-first-a-first (7 pods)"));
+}
+
+TEST_F(ExplainJobTest, AJobThatRunsHasTheScoresOfTheAlternativesAndNoRelaxations) {
+  const Explanation story = Explain(
+      EightNodes("cpu: 1") + GangOf("gang", 2, "cpu: 1", "mode: hard, highestTierAllowed: 1"),
+      "default/gang-gang");
+  EXPECT_FALSE(story.relaxations.has_value());
+  EXPECT_EQ(story.outcome.allocated_hypernode, "s0");
+  ASSERT_FALSE(story.searches.empty());
+  EXPECT_EQ(story.searches[0].tiers[0].chosen, "s0");
+  EXPECT_THAT(story.searches[0].tiers[0].scores, testing::SizeIs(4));
+  EXPECT_THAT(story.pods, testing::SizeIs(2));
+}
+
+TEST_F(ExplainJobTest, SaysPlainlyThatNothingHelps) {
+  const std::vector<std::string> lines = ExplainLines(
+      Explain(EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 2", ""), "default/gang-gang"));
+  EXPECT_THAT(lines.back(), StartsWith("  no single change would let it start (0 changes tried"));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("each of these alone"))));
+}
+
+TEST_F(ExplainJobTest, TheJsonHasEveryPart) {
+  const std::string json = RenderJson(
+      Explain(EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", ""), "default/gang-gang"));
+  for (const char* key : {"job",
+                          "sentence",
+                          "phase",
+                          "allocatedHyperNode",
+                          "tier",
+                          "reason",
+                          "message",
+                          "cycle",
+                          "searches",
+                          "nearestMisses",
+                          "queueHeldBy",
+                          "pods",
+                          "relaxations",
+                          "tried"}) {
+    EXPECT_THAT(json, HasSubstr(std::string("\n  \"") + key + "\": "));
+  }
+  EXPECT_THAT(json, HasSubstr("\"kind\": \"fewerPods\""));
 }
 
 }  // namespace

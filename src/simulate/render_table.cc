@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "model/hypernode_spec.h"
+#include "simulate/render_explain.h"
 
 namespace strata {
 namespace {
@@ -150,11 +151,7 @@ std::string RenderTable(const SimulationResult& result,
     out += "\n" + Heading("WARNINGS", style) + RenderWarnings(result, style);
   }
   if (!result.explain.empty()) {
-    out += "\n" + Heading("EXPLAIN", style);
-    for (const std::string& line : result.explain) {
-      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-      out += Wrap(line, indent, style);
-    }
+    out += "\n" + Heading("EXPLAIN", style) + RenderText(result.explain, style);
   }
   return out + "\n" + Summary(result);
 }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convert/amounts.h"
+
 namespace strata {
 namespace {
 
@@ -94,6 +96,21 @@ struct Fields {
     json["node"] = record.node;
     json["plugin"] = record.plugin;
     json["reason"] = record.reason;
+  }
+
+  void operator()(const NearestMissRecord& record) const {
+    json["type"] = "nearestMiss";
+    json["job"] = record.job;
+    json["subJob"] = record.sub_job;
+    json["tier"] = record.tier;
+    json["hyperNode"] = record.hypernode;
+    json["fits"] = record.fits;
+    json["wanted"] = record.wanted;
+    json["shortOf"] = Json::object();
+    for (const auto& [name, amount] : record.short_of) {
+      json["shortOf"][name] = ToQuantity(name, amount).ToString();
+    }
+    json["nodes"] = ObjectOf(record.nodes, [](std::size_t count) { return Json(count); });
   }
 
   void operator()(const StepRecord& record) const {

@@ -141,6 +141,11 @@ void TraceCheck::Look(const RejectRecord& record) {
     Fault(record.pod + ": " + record.node + " is rejected without a reason");
 }
 
+void TraceCheck::Look(const NearestMissRecord& record) {
+  if (record.wanted == 0 || !state_.tree().Find(record.hypernode))
+    Fault(record.job + ": its nearest miss is of nothing or nowhere");
+}
+
 void TraceCheck::Look(const StepRecord& record) {
   JobView& job = jobs_[record.job];
   switch (record.kind) {

@@ -46,13 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
     Lines,
     BadUsage,
     testing::Values(
-        UsageCase{"nothing",
-                  {},
-                  "strata: want a command: simulate, topology, queue, discover or version (see "
-                  "strata --help)"},
+        UsageCase{
+            "nothing",
+            {},
+            "strata: want a command: simulate, explain, topology, queue, discover or version (see "
+            "strata --help)"},
         UsageCase{"command",
                   {"simulat"},
-                  "strata: unknown command \"simulat\", want simulate, topology, queue, discover "
+                  "strata: unknown command \"simulat\", want simulate, explain, topology, queue, "
+                  "discover "
                   "or version (see "
                   "strata --help)"},
         UsageCase{"flag",
@@ -96,6 +98,16 @@ INSTANTIATE_TEST_SUITE_P(
             {"discover", "--config", "x", "-o", "table"},
             "strata discover: --output: unknown format \"table\" (want yaml|json) (see strata "
             "discover --help)"},
+        UsageCase{"explain_nothing",
+                  {"explain", "-f", "."},
+                  "strata explain: job is required (see strata explain --help)"},
+        UsageCase{"explain_name",
+                  {"explain", "-f", ".", "train"},
+                  "strata explain: job: \"train\": want NAMESPACE/JOB (see strata explain --help)"},
+        UsageCase{"explain_format",
+                  {"explain", "-f", ".", "-o", "yaml", "a/b"},
+                  "strata explain: --output: unknown format \"yaml\" (want table|json) (see strata "
+                  "explain --help)"},
         UsageCase{"explain",
                   {"simulate", "-f", ".", "--explain", "train"},
                   "strata simulate: --explain: \"train\": want NAMESPACE/JOB (see strata simulate "
@@ -105,6 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
                                                     {"simulate", "--help"},
+                                                    {"explain", "--help"},
                                                     {"topology", "--help"},
                                                     {"queue", "list", "--help"},
                                                     {"discover", "--help"}}) {
@@ -210,13 +223,6 @@ TEST(CommandLine, ExplainTakesTheNameOfTheJob) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("EXPLAIN\ndefault/pytorch-distributed-training-"));
   EXPECT_THAT(run.out, HasSubstr("tier 2: ruled out: s4, s5: "));
-}
-
-TEST(CommandLine, ExplainOfAnUnknownJobNamesWhatIsThere) {
-  const RunOutput run =
-      Strata({"simulate", "-f", Examples() + "/training", "--explain", "default/x"});
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, StartsWith("no job default/x (there is default/pytorch-"));
 }
 
 TEST(CommandLine, TopologyCountsTheGangsThatFit) {

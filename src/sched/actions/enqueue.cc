@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
@@ -15,7 +16,9 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
   if (auto closed = RefuseIfClosedTo(session.state(), job)) return closed;
   const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
   if (!job.spec.min_resources || runs) return std::nullopt;
-  return session.NotEnqueueable(job);
+  auto refusal = session.NotEnqueueable(job);
+  if (!refusal) return std::nullopt;
+  return NotTheQueueAlone(session, id, std::move(*refusal), *job.spec.min_resources);
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include "simulate/job_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simulate/test_support.h"
+
+namespace strata {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(JobNames, AJobIsFoundByItsOwnNameAndByThatOfItsPodGroup) {
+  const Outcome run = Simulate(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", ""));
+  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/t").value(), "default/t-t");
+  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/t-t").value(), "default/t-t");
+}
+
+TEST(JobNames, AnUnknownJobIsOneLineWithTheNearestNames) {
+  const Outcome run = Simulate(EightNodes("cpu: 1") + GangOf("train", 1, "cpu: 1", "") +
+                               GangOf("serve", 1, "cpu: 1", ""));
+  EXPECT_EQ(FindJobByName(run.result, run.cluster, "default/trian").error().message,
+            "no job default/trian: nearest are default/train, default/serve, default/train-train "
+            "(and 1 more)");
+  const Outcome none = Simulate(EightNodes("cpu: 1"));
+  EXPECT_EQ(FindJobByName(none.result, none.cluster, "a/b").error().message,
+            "no job a/b: there are no jobs");
+}
+
+TEST(JobNames, NearestIsByTypingErrorsThenByName) {
+  EXPECT_THAT(NearestNames({"b", "abd", "abc", "abcd"}, "abc", 3),
+              ElementsAre("abc", "abcd", "abd"));
+  EXPECT_THAT(NearestNames({}, "abc", 3), ElementsAre());
+}
+
+TEST(JobNames, SixNamesAreShown) {
+  EXPECT_EQ(NameSome({"a", "b"}), "a, b");
+  EXPECT_EQ(NameSome({"a", "b", "c", "d", "e", "f", "g", "h"}), "a, b, c, d, e, f and 2 more");
+}
+
+}  // namespace
+}  // namespace strata

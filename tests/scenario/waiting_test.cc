@@ -1,0 +1,407 @@
+// Every way a job can wait: one row each, with the word and the whole sentence. A word that the
+// sources use and no row has, or that docs/reasons.md lacks, fails.
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "convert/scheduler_conf.h"
+#include "simulate/test_support.h"
+
+namespace strata {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+struct Row {
+  std::string reason;
+  std::string message;
+  std::string job;
+  std::string manifests;
+  std::string plugins = "";  // of the second tier; "" for the default configuration
+  int cycles = 0;            // 0: until nothing changes
+};
+
+void PrintTo(const Row& row, std::ostream* os) {
+  *os << row.reason << ": " << row.message;
+}
+
+std::string Node(const std::string& name, int cpu, const std::string& spec = "") {
+  return "apiVersion: v1\nkind: Node\nmetadata: {name: " + name + "}\nspec: {" + spec +
+         "}\nstatus: {allocatable: {cpu: " + std::to_string(cpu) + ", pods: 10}}\n---\n";
+}
+
+struct PodArgs {
+  std::string group = "";
+  std::string cpu = "1";
+  std::string meta = "";  // more metadata, with its comma
+  std::string spec = "";  // likewise
+  std::string node = "";
+};
+
+std::string Pod(const std::string& name, const PodArgs& args = {}) {
+  std::string text = "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: default";
+  if (!args.group.empty()) {
+    text += ", annotations: {scheduling.k8s.io/group-name: " + args.group + "}";
+  }
+  text += args.meta + "}\nspec: {schedulerName: volcano" + args.spec;
+  if (!args.node.empty()) text += ", nodeName: " + args.node;
+  const std::string resources =
+      args.cpu.empty() ? "" : ", resources: {requests: {cpu: " + args.cpu + "}}";
+  text += ", containers: [{name: c, image: i" + resources + "}]}\n";
+  if (!args.node.empty()) text += "status: {phase: Running}\n";
+  return text + "---\n";
+}
+
+std::string Pods(const std::string& group, int count, const PodArgs& args = {}) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    PodArgs one = args;
+    one.group = group;
+    text += Pod(group + "-w-" + std::to_string(i), one);
+  }
+  return text;
+}
+
+std::string Group(const std::string& name, const std::string& spec) {
+  return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: " + name +
+         ", namespace: default}\nspec: {" + spec + "}\n---\n";
+}
+
+std::string Queue(const std::string& name,
+                  const std::string& spec,
+                  const std::string& state = "Open") {
+  return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: " + name +
+         "}\nspec: {" + spec + "}\nstatus: {state: " + state + "}\n---\n";
+}
+
+const std::string kCapacity = "{name: predicates}, {name: capacity, enableHierarchy: true}";
+const std::string kParts =
+    "subGroupPolicy: [{name: part, subGroupSize: 2, minSubGroups: 2, matchLabelKeys: [part], "
+    "networkTopology: {mode: hard, highestTierAllowed: 1}}]";
+
+// Two sub-groups of two pods.
+std::string Parts(const std::string& spec) {
+  std::string text = Group("g", spec + ", " + kParts);
+  for (int i = 0; i < 4; ++i) {
+    text += Pod("g-w-" + std::to_string(i),
+                {.group = "g", .meta = ", labels: {part: \"" + std::to_string(i / 2) + "\"}"});
+  }
+  return text;
+}
+
+std::vector<Row> RowsOfPlaces() {
+  return {
+      {"NotEnoughResources",
+       "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: short of 1 "
+       "cpu (1 Insufficient cpu)",
+       "default/podgroup-p",
+       Node("n0", 4) + Pod("p", {.cpu = "3"}) + Pod("q", {.cpu = "2", .node = "n0"}),
+       "{name: predicates}"},
+      {"NotEnoughResources",
+       "2/2 tasks in gang unschedulable: 1 of 2 pods fit on the 2 nodes of the cluster: short of 1 "
+       "cpu (1 Insufficient cpu)",
+       "default/g",
+       Node("n0", 2) + Node("n1", 2) + Group("g", "minMember: 2") + Pods("g", 2, {.cpu = "2"}) +
+           Pod("q", {.node = "n0"}),
+       "{name: predicates}"},
+      {"NotEnoughResources",
+       "the gang is larger than the whole cluster: 9 cpu asked for of 8",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "")},
+      {"NotEnoughResources",
+       "9/9 tasks in gang unschedulable: no HyperNode of tier 3 or below holds 9 pods; nearest: "
+       "HyperNode s0 (tier 1) takes 2 of 9, HyperNode s4 (tier 2) takes 4 of 9, HyperNode s6 (tier "
+       "3) takes 8 of 9; HyperNode s6 is short of 1 cpu",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "mode: hard"),
+       "{name: predicates}, {name: network-topology-aware}"},
+      {"NotEnoughResources",
+       "1/1 tasks unschedulable: no node of the whole cluster takes pod default/p: short of 1 pod "
+       "(1 Insufficient pods)",
+       "default/podgroup-p",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: n0}\nstatus: {allocatable: {cpu: 4, pods: "
+       "1}}\n---\n" +
+           Pod("p", {.cpu = ""}) + Pod("q", {.node = "n0"})},
+      {"TopologyUnsatisfied",
+       "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
+       "HyperNode s0 (tier 1) takes 2 of 3; HyperNode s0 is short of 1 cpu",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 3, "cpu: 1", "highestTierAllowed: 1")},
+      {"TopologyUnsatisfied",
+       "1/1 tasks in gang unschedulable: no HyperNode of tier 0 or below exists",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 0")},
+      {"TopologyUnsatisfied",
+       "1/3 tasks in gang unschedulable: it already runs in s6 of tier 3, above the highest tier "
+       "allowed (1)",
+       "default/g",
+       EightNodes("cpu: 1") +
+           Group("g", "minMember: 3, networkTopology: {mode: hard, highestTierAllowed: 1}") +
+           Pod("g-w-0", {.group = "g", .node = "node0"}) +
+           Pod("g-w-1", {.group = "g", .node = "node7"}) + Pod("g-w-2", {.group = "g"})},
+      {"TopologyUnsatisfied",
+       "4/4 tasks in gang unschedulable: each sub-group has a place, but not all of them together "
+       "below one HyperNode of tier 1 or below; nearest: HyperNode s0 (tier 1) takes 2 of 4",
+       "default/g",
+       EightNodes("cpu: 1") +
+           Parts("minMember: 4, networkTopology: {mode: hard, highestTierAllowed: 1}")},
+      {"NotEnoughResources",
+       "4/4 tasks in gang unschedulable: sub-group part-0: no HyperNode of tier 1 or below holds 2 "
+       "pods; nearest: HyperNode only (tier 1) takes 1 of 2; HyperNode only is short of 1 cpu",
+       "default/g",
+       Node("n0", 1) +
+           "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: "
+           "only}\nspec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: "
+           "n0}}}]}\n---\n" +
+           Parts("minMember: 4"),
+       "{name: predicates}, {name: network-topology-aware}"},
+      {"NoMatchingNode",
+       "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) "
+       "were unschedulable",
+       "default/podgroup-p",
+       Node("n0", 4, "unschedulable: true") + Pod("p")},
+      {"WaitingForRelease",
+       "1/1 tasks wait for resources that terminating pods still hold",
+       "default/podgroup-p",
+       Node("n0", 1) + Pod("p") +
+           Pod("q", {.meta = ", deletionTimestamp: \"2026-08-20T10:00:00Z\"", .node = "n0"}),
+       "{name: predicates}",
+       1},
+      {"WaitingForGang",
+       "1/2 tasks unschedulable: BestEffort pod default/g-b-0 waits for the rest of sub-group "
+       "part-0 "
+       "to have a place",
+       "default/g",
+       Node("n0", 1) +
+           Group("g",
+                 "minMember: 1, subGroupPolicy: [{name: part, subGroupSize: 2, matchLabelKeys: "
+                 "[part]}]") +
+           Pod("g-w-0", {.group = "g"}) +
+           Pod("g-b-0", {.group = "g", .cpu = "", .meta = ", labels: {part: \"0\"}"})},
+  };
+}
+
+std::vector<Row> RowsOfQueues() {
+  return {
+      {"QueueNotFound",
+       "queue \"nowhere\" does not exist",
+       "default/g",
+       Node("n0", 1) + Group("g", "minMember: 1, queue: nowhere") + Pods("g", 1)},
+      {"QueueClosed",
+       "queue shut is not open",
+       "default/g",
+       Node("n0", 1) + Queue("shut", "weight: 1", "Closed") +
+           Group("g", "minMember: 1, queue: shut") + Pods("g", 1)},
+      {"QueueClosed",
+       "queue up is not open, so queue down is not",
+       "default/g",
+       Node("n0", 1) + Queue("up", "weight: 1", "Closed") + Queue("down", "parent: up") +
+           Group("g", "minMember: 1, queue: down, minResources: {cpu: 1}") + Pods("g", 1),
+       kCapacity},
+      {"QueueQuotaExceeded",
+       "queue small: 3 cpu asked for, 0 in use or promised, its limit is 2",
+       "default/g",
+       Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
+           Group("g", "minMember: 3, queue: small, minResources: {cpu: 3}") + Pods("g", 3)},
+      {"QueueQuotaExceeded",
+       "3/3 tasks in gang unschedulable: queue small: 1 cpu asked for, 2 in use, its share is 2",
+       "default/g",
+       Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
+           Group("g", "minMember: 3, queue: small") + Pods("g", 3)},
+      {"QueueQuotaExceeded",
+       "1/3 tasks unschedulable: queue default: 1 cpu asked for, 2 in use, its share is 2; the "
+       "whole "
+       "cluster has 0 cpu free",
+       "default/g",
+       Node("n0", 2) + Group("g", "minMember: 1") + Pods("g", 3)},
+      {"QueueOverused",
+       "queue \"tight\" already holds all that it deserves",
+       "default/g",
+       Node("n0", 8) + Queue("tight", "capability: {cpu: 1, pods: 1}") +
+           Group("r", "minMember: 1, queue: tight") + Pods("r", 1, {.node = "n0"}) +
+           Group("g", "minMember: 1, queue: tight") + Pods("g", 1)},
+      {"QueueNotLeaf",
+       "queue dept has child queues (part), so it takes no jobs",
+       "default/g",
+       Node("n0", 1) + Queue("dept", "weight: 1") + Queue("part", "parent: dept") +
+           Group("g", "minMember: 1, queue: dept, minResources: {cpu: 1}") + Pods("g", 1),
+       kCapacity},
+      {"QueueParentMissing",
+       "the parent of queue lost does not exist",
+       "default/g",
+       Node("n0", 1) + Queue("lost", "parent: gone") +
+           Group("g", "minMember: 1, queue: lost, minResources: {cpu: 1}") + Pods("g", 1),
+       kCapacity},
+      {"QueueCycle",
+       "queue ring is its own ancestor",
+       "default/g",
+       Node("n0", 1) + Queue("ring", "parent: other") + Queue("other", "parent: ring") +
+           Group("g", "minMember: 1, queue: ring, minResources: {cpu: 1}") + Pods("g", 1),
+       kCapacity},
+      {"ClusterOvercommitted",
+       "3 cpu asked for, 2 in use or promised in the cluster, the limit is 4.8 (1.2 times what its "
+       "nodes have); the whole cluster has 2 cpu free",
+       "default/g",
+       Node("n0", 4) + Pod("q", {.cpu = "2", .node = "n0"}) +
+           Group("g", "minMember: 3, minResources: {cpu: 3}") + Pods("g", 3),
+       "{name: predicates}, {name: overcommit}"},
+      {"NamespaceQuotaExceeded",
+       "ResourceQuota default/cores: 3 cpu asked for, 0 in use or promised, its limit is 2",
+       "default/g",
+       Node("n0", 4) +
+           "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: "
+           "default}\nspec: {hard: {requests.cpu: 2}}\n---\n" +
+           Group("g", "minMember: 3, minResources: {cpu: 3}") + Pods("g", 3),
+       "{name: predicates}, {name: resourcequota}"},
+  };
+}
+
+std::vector<Row> RowsOfJobs() {
+  return {
+      {"NotEnoughTasks",
+       "1 pod exists, minMember is 3",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 3") + Pods("g", 1)},
+      {"NotEnoughPodsOfTask",
+       "0 pods exist of task ps, its minimum is 1",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 2, minTaskMember: {ps: 1}") + Pods("g", 2)},
+      {"NotEnoughPodsOfTask",
+       "1 sub-group exists of policy part, minSubGroups is 2",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 1, " + kParts) +
+           Pod("g-w-0", {.group = "g", .meta = ", labels: {part: \"0\"}"})},
+      {"SchedulingGated",
+       "1/2 tasks are held back by their scheduling gates",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 2") + Pod("g-w-0", {.group = "g"}) +
+           Pod("g-w-1", {.group = "g", .spec = ", schedulingGates: [{name: a/b}]"})},
+      {"PodGroupNotFound",
+       "1 pod waits for PodGroup default/absent, which does not exist",
+       "default/absent",
+       Node("n0", 4) + Pods("absent", 1)},
+      {"UnknownTierName",
+       "networkTopology.highestTierName \"row\" is borne by no HyperNode (no HyperNode has a "
+       "tierName)",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierName: row")},
+      {"TopologyPluginDisabled",
+       "networkTopology mode hard needs the plugin network-topology-aware, which the scheduler "
+       "configuration does not enable",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 1"),
+       "{name: predicates}"},
+  };
+}
+
+std::vector<Row> AllRows() {
+  std::vector<Row> rows = RowsOfPlaces();
+  for (const auto& more : {RowsOfQueues(), RowsOfJobs()}) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  return rows;
+}
+
+SchedulerConfig ConfigOf(const Row& row) {
+  if (row.plugins.empty()) return DefaultSchedulerConfig();
+  const std::string text =
+      "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: "
+      "priority}, {name: gang}]\n- plugins: [" +
+      row.plugins + "]\n";
+  return ParseSchedulerConf({"conf", text}).value().config;
+}
+
+class Waiting : public testing::TestWithParam<Row> {};
+
+TEST_P(Waiting, HasItsReasonAndItsSentence) {
+  auto cluster = BuildCluster(objects::MustLoad(GetParam().manifests));
+  ASSERT_TRUE(cluster.has_value()) << cluster.error().message;
+  SimulationOptions options;
+  if (GetParam().cycles > 0) options.cycles = GetParam().cycles;
+  const auto result = RunSimulation(*cluster, ConfigOf(GetParam()), options);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  const auto job = result->jobs.find(GetParam().job);
+  ASSERT_NE(job, result->jobs.end());
+  EXPECT_EQ(job->second.reason, GetParam().reason);
+  EXPECT_EQ(job->second.message, GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Waiting, testing::ValuesIn(AllRows()), [](const auto& test) {
+  return test.param.reason + "_" + std::to_string(test.index);
+});
+
+std::string TextOf(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::set<std::string> MatchesIn(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  std::set<std::string> found;
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), regex);
+       it != std::sregex_iterator();
+       ++it) {
+    found.insert((*it)[1].str());
+  }
+  return found;
+}
+
+const fs::path kRoot = STRATA_SOURCE;
+
+std::set<std::string> ReasonsInTheTable() {
+  std::set<std::string> reasons;
+  for (const Row& row : AllRows()) reasons.insert(row.reason);
+  return reasons;
+}
+
+TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
+  const std::string docs = TextOf(kRoot / "docs/reasons.md");
+  const std::set<std::string> warnings =
+      MatchesIn(docs.substr(docs.find("## Warnings")), "\\| `([A-Za-z]+)` \\|");
+  EXPECT_THAT(warnings, testing::Not(testing::IsEmpty()));
+  std::set<std::string> used;
+  for (const char* folder : {"src/sched", "src/simulate"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".cc") || name.ends_with("_test.cc")) continue;
+      used.merge(MatchesIn(TextOf(entry.path()), "\"([A-Z][a-z]+(?:[A-Z][a-z]+)+)\""));
+    }
+  }
+  for (const std::string& warning : warnings) {
+    EXPECT_EQ(used.erase(warning), 1U) << warning << " is documented, and nothing says it";
+  }
+  for (const char* word : {"NoExecute", "NoSchedule", "PodGroup"}) used.erase(word);  // Kubernetes'
+  EXPECT_THAT(used, ElementsAreArray(ReasonsInTheTable()));
+}
+
+TEST(Reasons, TheDocumentHasEachOfThemAndNoOther) {
+  const std::string docs = TextOf(kRoot / "docs/reasons.md");
+  EXPECT_THAT(MatchesIn(docs, "\n### ([A-Za-z]+)\n"), ElementsAreArray(ReasonsInTheTable()));
+  for (const std::string& reason : ReasonsInTheTable()) {
+    std::string anchor = reason;
+    for (char& c : anchor) c = static_cast<char>(std::tolower(c));
+    EXPECT_THAT(docs, HasSubstr("\n| [" + reason + "](#" + anchor + ") | "));
+  }
+}
+
+TEST(Reasons, NoSentenceCountsOneOfSomethingInThePlural) {
+  for (const Row& row : AllRows()) {
+    EXPECT_TRUE(
+        MatchesIn(row.message, "(?:^|[^/0-9])(1 (?:pods|nodes|tasks|sub-groups))\\b").empty())
+        << row.message;
+  }
+}
+
+}  // namespace
+}  // namespace strata
