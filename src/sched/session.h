@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -92,6 +93,19 @@ class Session {
   // ---- decisions ----
   [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
+  // Nothing is recorded while one lives.
+  class Silence {
+   public:
+    explicit Silence(Session& session)
+        : session_(session), trace_(std::exchange(session.trace_, nullptr)) {}
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+    ~Silence() { session_.trace_ = trace_; }
+
+   private:
+    Session& session_;
+    TraceSink* trace_;
+  };
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

@@ -1,7 +1,6 @@
 #include "sched/verdict.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,16 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "model/amount_format.h"
+#include "sched/obstacles.h"
 
 namespace strata {
 namespace {
 
-constexpr std::string_view kInsufficient = "Insufficient ";
-
 // How many tasks of each class a gang still misses, classes in task order.
 using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
-// What keeps tasks off nodes, and how many nodes it concerns.
-using Obstacles = std::map<std::string, std::size_t>;
 
 Wanted FirstOf(const ClusterState& state, std::span<const TaskId> tasks, std::size_t count) {
   Wanted wanted;
@@ -42,48 +38,43 @@ std::uint64_t Total(const Wanted& wanted) {
   return total;
 }
 
-// How many of the wanted tasks find a slot below `domain`, each class by itself.
-std::uint64_t FitsBelow(Search& search, const Wanted& wanted, HyperNodeId domain) {
+// What a job, or one of its sub-jobs, looked for and where.
+struct Sought {
+  Wanted wanted;
+  TopologyLimit limit;
+  HyperNodeId allocated;
+  PlaceRequest request;
+};
+
+// True when counting slots says too little: what one task of the gang does to the next matters.
+bool NeedsRehearsal(Session& session, const Wanted& wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
+    ClassView& view = session.View(entry.first);
+    return view.Peers() != nullptr || !view.spec().volumes.attached.empty();
+  });
+}
+
+Search::Rehearsal RehearseBelow(Search& search, const Sought& sought, HyperNodeId domain) {
+  PlaceRequest request = sought.request;
+  request.domain = domain;
+  request.ask_quota = false;
+  return search.Rehearse(request);
+}
+
+// How many of the wanted tasks find a place below `domain`; by slots, each class by itself.
+std::uint64_t FitsBelow(Session& session,
+                        Search& search,
+                        const Sought& sought,
+                        HyperNodeId domain) {
+  if (NeedsRehearsal(session, sought.wanted)) {
+    return std::min<std::uint64_t>(RehearseBelow(search, sought, domain).placed,
+                                   Total(sought.wanted));
+  }
   std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : wanted) {
+  for (const auto& [class_id, count] : sought.wanted) {
     fits += std::min(count, search.SlotsIn(class_id, domain, count));
   }
   return fits;
-}
-
-// What keeps tasks of the class off the nodes below `domain` that take none of it, in
-// kube-scheduler's words.
-Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain) {
-  const ClusterState& state = session.state();
-  ClassView& view = session.View(class_id);
-  std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
-  Obstacles obstacles;
-  for (const NodeId node : session.tree().NodesOf(domain)) {
-    if (view.Slots(node) > 0) continue;
-    if (!view.Admits(node)) {
-      ++obstacles[view.WhyNot(node).reason];
-      continue;
-    }
-    for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
-      const Amount request = view.spec().request.amounts()[i];
-      if (request > 0 && request > ClassView::Free(state, node, IdAt<ResourceId>(i))) {
-        ++exhausted[i];
-      }
-    }
-  }
-  for (std::size_t i = 0; i < exhausted.size(); ++i) {
-    if (exhausted[i] == 0) continue;
-    obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
-        exhausted[i];
-  }
-  return obstacles;
-}
-
-bool LacksRoom(const Obstacles& obstacles) {
-  return obstacles.empty() ||
-         std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
-           return entry.first.starts_with(kInsufficient);
-         });
 }
 
 // What the wanted tasks together ask for beyond what is idle below `domain`.
@@ -122,15 +113,25 @@ ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
   return shortest;
 }
 
+// What keeps the wanted tasks off nodes below `domain`.
+Obstacles ObstaclesBelow(Session& session,
+                         Search& search,
+                         const Sought& sought,
+                         HyperNodeId domain) {
+  if (NeedsRehearsal(session, sought.wanted)) {
+    Obstacles obstacles = RehearseBelow(search, sought, domain).obstacles;
+    if (!obstacles.empty()) return obstacles;
+  }
+  return FindObstacles(
+      session, ShortClass(search, sought.wanted, domain), session.tree().NodesOf(domain));
+}
+
 // "short of 1 nvidia.com/gpu (1 node(s) were unschedulable)", or "" when there is nothing to say.
 std::string WhatIsShort(Session& session,
                         const Wanted& wanted,
                         HyperNodeId domain,
                         const Obstacles& obstacles) {
-  std::vector<std::string> nodes;
-  for (const auto& [reason, count] : obstacles) {
-    nodes.push_back(fmt::format("{} {}", count, reason));
-  }
+  const std::vector<std::string> nodes = Sentences(obstacles);
   const std::vector<std::string> shortages = ShortagesBelow(session.state(), wanted, domain);
   if (shortages.empty()) return fmt::format("{}", fmt::join(nodes, ", "));
   const std::string detail = nodes.empty() ? "" : fmt::format(" ({})", fmt::join(nodes, ", "));
@@ -152,15 +153,15 @@ struct Miss {
 
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
 std::vector<Miss> NearestMisses(
-    Session& session, Search& search, const Wanted& wanted, HyperNodeId root, std::int32_t limit) {
+    Session& session, Search& search, const Sought& sought, HyperNodeId root) {
   const HyperNodeTree& tree = session.tree();
   std::vector<Miss> misses;
   for (const std::int32_t tier : tree.tiers()) {
-    if (tier > limit) break;
+    if (tier > sought.limit.tier) break;
     Miss nearest{.hypernode = {}, .tier = tier, .fits = 0};
     for (const HyperNodeId id : tree.OfTier(tier)) {
       if (!tree.IsAncestorOrSelf(root, id)) continue;
-      const std::uint64_t fits = FitsBelow(search, wanted, id);
+      const std::uint64_t fits = FitsBelow(session, search, sought, id);
       if (!nearest.hypernode.valid() || fits > nearest.fits) {
         nearest = {.hypernode = id, .tier = tier, .fits = fits};
       }
@@ -182,23 +183,16 @@ std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
   return id == tree.top() ? "the whole cluster" : fmt::format("HyperNode {}", tree.at(id).name);
 }
 
-// What a job, or one of its sub-jobs, looked for and where.
-struct Sought {
-  Wanted wanted;
-  TopologyLimit limit;
-  HyperNodeId allocated;
-};
-
-Refusal ExplainFlat(Session& session, Search& search, const Wanted& wanted) {
+Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
   const HyperNodeId top = session.tree().top();
   const std::size_t nodes = session.tree().NodesOf(top).size();
-  const Obstacles obstacles = ObstaclesBelow(session, ShortClass(search, wanted, top), top);
+  const Obstacles obstacles = ObstaclesBelow(session, search, sought, top);
   const std::string sentence = fmt::format("{} of {} pods fit on the {} nodes of the cluster",
-                                           FitsBelow(search, wanted, top),
-                                           Total(wanted),
+                                           FitsBelow(session, search, sought, top),
+                                           Total(sought.wanted),
                                            nodes);
   return {LacksRoom(obstacles) ? "NotEnoughResources" : "NoMatchingNode",
-          WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
+          WithDetail(sentence, ": ", WhatIsShort(session, sought.wanted, top, obstacles))};
 }
 
 Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) {
@@ -213,7 +207,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
   const std::uint64_t total = Total(sought.wanted);
   const std::vector<Miss> misses =
-      NearestMisses(session, search, sought.wanted, gradient.root, sought.limit.tier);
+      NearestMisses(session, search, sought, gradient.root);
   if (misses.empty()) {
     return {"TopologyUnsatisfied",
             fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
@@ -225,10 +219,9 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
   const Miss& last = misses.back();
-  const Obstacles obstacles =
-      ObstaclesBelow(session, ShortClass(search, sought.wanted, last.hypernode), last.hypernode);
+  const Obstacles obstacles = ObstaclesBelow(session, search, sought, last.hypernode);
   const bool elsewhere =
-      last.hypernode != tree.top() && FitsBelow(search, sought.wanted, tree.top()) >= total;
+      last.hypernode != tree.top() && FitsBelow(session, search, sought, tree.top()) >= total;
   const std::string sentence =
       fmt::format("no HyperNode of tier {} or below holds {} pods; nearest: {}",
                   sought.limit.tier,
@@ -244,7 +237,7 @@ Refusal Explain(Session& session, Search& search, const Sought& sought) {
   if (sought.limit.kind == TopologyLimit::Kind::kBounded) {
     return ExplainTopology(session, search, sought);
   }
-  return ExplainFlat(session, search, sought.wanted);
+  return ExplainFlat(session, search, sought);
 }
 
 // True when one HyperNode within the limit has enough slots for what is sought.
@@ -252,9 +245,9 @@ bool HasPlace(Session& session, Search& search, const Sought& sought) {
   const HyperNodeId top = session.tree().top();
   const std::uint64_t total = Total(sought.wanted);
   if (sought.limit.kind != TopologyLimit::Kind::kBounded) {
-    return FitsBelow(search, sought.wanted, top) >= total;
+    return FitsBelow(session, search, sought, top) >= total;
   }
-  const auto misses = NearestMisses(session, search, sought.wanted, top, sought.limit.tier);
+  const auto misses = NearestMisses(session, search, sought, top);
   return std::any_of(
       misses.begin(), misses.end(), [&](const Miss& miss) { return miss.fits >= total; });
 }
@@ -278,7 +271,8 @@ Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksh
     const Sought sought{
         .wanted = FirstOf(state, sheet.left(), missing),
         .limit = session.LimitOf(job, sheet.sub_job),
-        .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{})};
+        .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
+        .request = {.job = job, .sub_job = sheet.sub_job, .tasks = sheet.left(), .domain = {}}};
     if (HasPlace(session, search, sought)) continue;
     Refusal refusal = Explain(session, search, sought);
     const std::string name =
@@ -321,7 +315,8 @@ Refusal ExplainUnplaced(Session& session,
         search,
         {.wanted = FirstOf(session.state(), left, missing),
          .limit = session.LimitOf(job),
-         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{})});
+         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
+         .request = {.job = job, .sub_job = 0, .tasks = left, .domain = {}}});
   }
   return {refusal.reason, Heading(the_job) + refusal.message};
 }
@@ -348,7 +343,8 @@ std::optional<Refusal> ExplainGates(const Session& session, JobId job) {
 
 Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain) {
   const Task& the_task = session.state().task(task);
-  const Obstacles obstacles = ObstaclesBelow(session, the_task.class_id, domain);
+  const Obstacles obstacles =
+      FindObstacles(session, the_task.class_id, session.tree().NodesOf(domain));
   const Wanted wanted{{the_task.class_id, 1}};
   const std::string sentence = fmt::format("{}no node of {} takes pod {}",
                                            Heading(session.state().job(the_task.job)),
