@@ -87,13 +87,14 @@ PodRules PodRulesReader::RulesOf(const objects::Pod& pod) const {
   PodRules rules;
   if (!any_rules_) return rules;
   const objects::PodSpec& spec = pod.spec;
-  const auto add = [&](const objects::PodAffinity& affinity, std::vector<PodTerm>& required, int sign) {
-    for (const auto& term : affinity.required) required.push_back(TermOf(term, pod.meta.ns));
-    for (const auto& preferred : affinity.preferred) {
-      rules.preferred.push_back(
-          {.weight = sign * preferred.weight, .term = TermOf(preferred.term, pod.meta.ns)});
-    }
-  };
+  const auto add =
+      [&](const objects::PodAffinity& affinity, std::vector<PodTerm>& required, int sign) {
+        for (const auto& term : affinity.required) required.push_back(TermOf(term, pod.meta.ns));
+        for (const auto& preferred : affinity.preferred) {
+          rules.preferred.push_back(
+              {.weight = sign * preferred.weight, .term = TermOf(preferred.term, pod.meta.ns)});
+        }
+      };
   add(spec.pod_affinity, rules.affinity, +1);
   add(spec.pod_anti_affinity, rules.anti_affinity, -1);
   for (const auto& constraint : spec.spread) rules.spread.push_back(ToSpreadRule(constraint));

@@ -40,8 +40,8 @@ TEST(PodRulesReader, PodsWithoutRulesAreAllAlike) {
 }
 
 TEST(PodRulesReader, OnlyLabelsThatSomebodySelectsByAreKept) {
-  const objects::ObjectSet objects =
-      MustLoad(Affinity("podAntiAffinity", "topologyKey: zone, labelSelector: {matchLabels: {app: web}}"));
+  const objects::ObjectSet objects = MustLoad(
+      Affinity("podAntiAffinity", "topologyKey: zone, labelSelector: {matchLabels: {app: web}}"));
   const PodIdentity identity = PodRulesReader(objects).IdentityOf(objects.pods.at(0));
   EXPECT_EQ(identity.name_space, "shop");
   EXPECT_THAT(identity.labels, ElementsAre(Pair("app", "web")));
@@ -50,24 +50,26 @@ TEST(PodRulesReader, OnlyLabelsThatSomebodySelectsByAreKept) {
 TEST(PodRulesReader, ATermMeansTheOwnNamespaceUnlessItNamesOthers) {
   EXPECT_THAT(RulesFrom(Affinity("podAffinity", kSelector)).affinity.at(0).namespaces,
               ElementsAre("shop"));
-  EXPECT_THAT(RulesFrom(Affinity("podAntiAffinity", std::string(kSelector) + ", namespaces: [b, a]"))
-                  .anti_affinity.at(0)
-                  .namespaces,
-              ElementsAre("a", "b"));
+  EXPECT_THAT(
+      RulesFrom(Affinity("podAntiAffinity", std::string(kSelector) + ", namespaces: [b, a]"))
+          .anti_affinity.at(0)
+          .namespaces,
+      ElementsAre("a", "b"));
 }
 
 TEST(PodRulesReader, NamespacesAreSelectedByTheirLabels) {
   const std::string namespaces =
-      "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: one, labels: {team: x}}\n"
-      "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: two, labels: {team: y}}\n";
+      "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: one, labels: {team: red}}\n"
+      "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: two, labels: {team: blue}}\n";
   const auto from = [&](const std::string& more) {
     return RulesFrom(Affinity("podAffinity", std::string(kSelector) + more) + namespaces)
         .affinity.at(0);
   };
-  EXPECT_THAT(from(", namespaceSelector: {matchLabels: {team: x}}").namespaces,
+  EXPECT_THAT(from(", namespaceSelector: {matchLabels: {team: red}}").namespaces,
               ElementsAre("one"));
-  EXPECT_THAT(from(", namespaces: [shop], namespaceSelector: {matchLabels: {team: y}}").namespaces,
-              ElementsAre("shop", "two"));
+  EXPECT_THAT(
+      from(", namespaces: [shop], namespaceSelector: {matchLabels: {team: blue}}").namespaces,
+      ElementsAre("shop", "two"));
   EXPECT_THAT(
       from(", namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}").namespaces,
       ElementsAre("shop"));

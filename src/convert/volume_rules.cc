@@ -64,8 +64,7 @@ bool Suits(const objects::PersistentVolume& volume,
            const objects::ClaimSpec& claim,
            std::string_view full_name,
            const std::string& storage_class) {
-  if (!volume.claim_name.empty() &&
-      volume.claim_namespace + "/" + volume.claim_name != full_name) {
+  if (!volume.claim_name.empty() && volume.claim_namespace + "/" + volume.claim_name != full_name) {
     return false;
   }
   if (volume.storage_class != storage_class || volume.volume_mode != claim.volume_mode) {
@@ -73,10 +72,9 @@ bool Suits(const objects::PersistentVolume& volume,
   }
   if (volume.capacity < claim.storage) return false;
   if (claim.selector && !claim.selector->Matches(volume.meta.labels)) return false;
-  return std::all_of(
-      claim.access_modes.begin(), claim.access_modes.end(), [&](const std::string& mode) {
-        return HasMode(volume.access_modes, mode);
-      });
+  return std::all_of(claim.access_modes.begin(),
+                     claim.access_modes.end(),
+                     [&](const std::string& mode) { return HasMode(volume.access_modes, mode); });
 }
 
 template <typename T, typename Map>
@@ -164,8 +162,7 @@ void VolumeRulesReader::AddClaim(const Claim& claim, VolumeRules& out) const {
 void VolumeRulesReader::AddBound(const Claim& claim, VolumeRules& out) const {
   const auto* volume = FindIn<objects::PersistentVolume>(volumes_, claim.spec->volume_name);
   if (volume == nullptr) {
-    return Refuse(out,
-                  "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+    return Refuse(out, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
   }
   if (volume->node_affinity) out.bound.push_back(*volume->node_affinity);
   for (VolumeRules::AnyOf& terms : ZonesOf(*volume)) out.zones.push_back(std::move(terms));

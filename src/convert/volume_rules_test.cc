@@ -48,10 +48,10 @@ TEST(VolumeRulesReader, AMissingClaimIsNamed) {
 TEST(VolumeRulesReader, AClaimThatNothingBoundIsRefused) {
   constexpr const char* kUnbound = "pod has unbound immediate PersistentVolumeClaims";
   EXPECT_EQ(RulesFrom(kPod + Claim("storageClassName: \"\"")).refusal, kUnbound);
-  EXPECT_EQ(RulesFrom(kPod + Claim("storageClassName: fast") +
-                      StorageClass("provisioner: disk.csi\n"))
-                .refusal,
-            kUnbound);
+  EXPECT_EQ(
+      RulesFrom(kPod + Claim("storageClassName: fast") + StorageClass("provisioner: disk.csi\n"))
+          .refusal,
+      kUnbound);
   EXPECT_EQ(RulesFrom(kPod + Claim("storageClassName: slow")).refusal,
             "storageclass.storage.k8s.io \"slow\" not found");
 }
@@ -64,9 +64,8 @@ TEST(VolumeRulesReader, ALostClaimSaysWhatItLost) {
 }
 
 TEST(VolumeRulesReader, ABoundVolumeBringsItsNodesAndZones) {
-  const VolumeRules rules =
-      RulesFrom(kPod + Claim("volumeName: pv") +
-                Volume(kOnNode0, "topology.kubernetes.io/zone: a__b"));
+  const VolumeRules rules = RulesFrom(kPod + Claim("volumeName: pv") +
+                                      Volume(kOnNode0, "topology.kubernetes.io/zone: a__b"));
   EXPECT_EQ(rules.refusal, "");
   ASSERT_THAT(rules.bound, SizeIs(1));
   EXPECT_TRUE(rules.bound[0][0].Matches("n0", {{"kubernetes.io/hostname", "n0"}}));
@@ -102,8 +101,8 @@ TEST(VolumeRulesReader, WithoutAProvisionerOnlyVolumesThatAreThereCount) {
 }
 
 TEST(VolumeRulesReader, OnlyVolumesOfLimitedDriversCount) {
-  const std::string bound = kPod + Claim("volumeName: pv") +
-                            Volume("csi: {driver: disk.csi, volumeHandle: h}");
+  const std::string bound =
+      kPod + Claim("volumeName: pv") + Volume("csi: {driver: disk.csi, volumeHandle: h}");
   EXPECT_THAT(RulesFrom(bound).attached, IsEmpty());
   const std::string node =
       "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: n0}\n"

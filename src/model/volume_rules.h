@@ -22,9 +22,9 @@ struct AttachedVolume {
 struct VolumeRules {
   using AnyOf = std::vector<NodeSelectorTerm>;  // empty: no node
 
-  std::string refusal;  // why no node will do, in kube-scheduler's words; "" if one may
-  std::vector<AnyOf> bound;  // by the node affinity of bound volumes, all of them
-  std::vector<AnyOf> zones;  // by the zone labels of bound volumes, all of them
+  std::string refusal;         // why no node will do, in kube-scheduler's words; "" if one may
+  std::vector<AnyOf> bound;    // by the node affinity of bound volumes, all of them
+  std::vector<AnyOf> zones;    // by the zone labels of bound volumes, all of them
   std::vector<AnyOf> waiting;  // where claims without a volume can be given one, all of them
   std::vector<AttachedVolume> attached;  // sorted
   std::vector<std::string> exclusive;    // ReadWriteOncePod claims, "namespace/name", sorted

@@ -11,9 +11,9 @@ ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassI
     : state_(state),
       points_(points),
       spec_(state.task_class(class_id)),
-      takes_only_one_(std::any_of(points.filters.begin(), points.filters.end(), [&](const auto& f) {
-        return f.point->TakesOnlyOne(spec_);
-      })),
+      takes_only_one_(std::any_of(points.filters.begin(),
+                                  points.filters.end(),
+                                  [&](const auto& f) { return f.point->TakesOnlyOne(spec_); })),
       peers_(state, class_id) {}
 
 ClassView::Fact& ClassView::FactOf(NodeId node) {

@@ -170,9 +170,8 @@ const PeerCounts::Shares& PeerCounts::SharesOf(ClassId id) {
 }
 
 void PeerCounts::Recount(NodeId node) {
-  const std::size_t spread_begin =
-      affinity_.size() + anti_affinity_.size() + repulsion_.size() + attraction_.size() +
-      claims_.size();
+  const std::size_t spread_begin = affinity_.size() + anti_affinity_.size() + repulsion_.size() +
+                                   attraction_.size() + claims_.size();
   node_sums_.assign(spread_begin + spread_.size(), 0);
   for (const TaskId id : state_.TasksOn(node)) {
     const Task& task = state_.task(id);

@@ -64,7 +64,8 @@ class PeerCounts {
   [[nodiscard]] std::int64_t claim_users() const { return claims_.empty() ? 0 : claims_[0].total; }
 
  private:
-  // How much one task of another class adds to each tally, in the order in which Recount walks them.
+  // How much one task of another class adds to each tally, in the order in which Recount walks
+  // them.
   using Shares = std::vector<std::int32_t>;
 
   void FindKeys();
@@ -82,7 +83,7 @@ class PeerCounts {
   std::vector<std::string> repulsion_keys_, attraction_keys_;
 
   std::uint64_t node_epoch_ = 0;
-  std::uint64_t version_ = 0;  // changes before this one are in
+  std::uint64_t version_ = 0;      // changes before this one are in
   TopologyDomains whole_cluster_;  // one domain
   std::vector<Tally> affinity_, anti_affinity_, repulsion_, attraction_;
   std::vector<Tally> claims_;  // one if the class has ReadWriteOncePod claims

@@ -82,9 +82,8 @@ Trial::Attempt Trial::Try(TaskId task, PlaceOutcome& outcome) {
   // Tasks of one class fit everywhere or nowhere; a placement since may have changed that only
   // where rules look at other pods.
   const auto failed = failed_.find(class_id);
-  const bool hopeless =
-      failed != failed_.end() &&
-      (failed->second == outcome.placed || session_.View(class_id).Peers() == nullptr);
+  const bool hopeless = failed != failed_.end() && (failed->second == outcome.placed ||
+                                                    session_.View(class_id).Peers() == nullptr);
   if (const auto choice = hopeless ? std::nullopt : Choose(task)) {
     Take(task, *choice);
     ++outcome.placed;

@@ -33,7 +33,7 @@ struct PlaceRequest {
   const RankOrder* ranks = nullptr;  // of the job; not needed for one task
   HyperNodeId domain;
   Pass pass = Pass::kReady;
-  bool ask_quota = true;  // BestEffort tasks need none
+  bool ask_quota = true;           // BestEffort tasks need none
   Obstacles* obstacles = nullptr;  // gets what was in the way of the last task that found no node
 };
 
@@ -153,10 +153,10 @@ class Trial {
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;
   std::map<ClassId, Board> boards_;
-  std::vector<std::size_t> changed_;  // positions of nodes that this trial changed
+  std::vector<std::size_t> changed_;       // positions of nodes that this trial changed
   std::map<ClassId, std::size_t> failed_;  // classes without a node, and what was placed by then
   std::vector<TaskId> postponed_;          // tasks without a node that other pods may yet bring
-  std::set<ClassId> traced_;          // classes whose rejections are recorded
+  std::set<ClassId> traced_;               // classes whose rejections are recorded
 };
 
 }  // namespace strata

@@ -152,8 +152,10 @@ struct Miss {
 };
 
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
-std::vector<Miss> NearestMisses(
-    Session& session, Search& search, const Sought& sought, HyperNodeId root) {
+std::vector<Miss> NearestMisses(Session& session,
+                                Search& search,
+                                const Sought& sought,
+                                HyperNodeId root) {
   const HyperNodeTree& tree = session.tree();
   std::vector<Miss> misses;
   for (const std::int32_t tier : tree.tiers()) {
@@ -206,8 +208,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const Gradient gradient = session.points().gradient->Find(session.state(), query);
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
   const std::uint64_t total = Total(sought.wanted);
-  const std::vector<Miss> misses =
-      NearestMisses(session, search, sought, gradient.root);
+  const std::vector<Miss> misses = NearestMisses(session, search, sought, gradient.root);
   if (misses.empty()) {
     return {"TopologyUnsatisfied",
             fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};

@@ -95,10 +95,8 @@ class History {
       for (const std::int64_t count : tally.in_domain) text << ' ' << count;
       text << '\n';
     };
-    for (const auto tallies : {counts.affinity(),
-                               counts.anti_affinity(),
-                               counts.repulsion(),
-                               counts.attraction()}) {
+    for (const auto tallies :
+         {counts.affinity(), counts.anti_affinity(), counts.repulsion(), counts.attraction()}) {
       for (const Tally& tally : tallies) write(tally);
     }
     for (const SpreadTally& tally : counts.spread()) {

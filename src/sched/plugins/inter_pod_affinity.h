@@ -9,7 +9,12 @@
 // Pod affinity and anti-affinity as kube-scheduler's InterPodAffinity decides them.
 namespace strata {
 
-enum class AffinityRefusal : std::uint8_t { kNone, kAffinity, kAntiAffinity, kExistingAntiAffinity };
+enum class AffinityRefusal : std::uint8_t {
+  kNone,
+  kAffinity,
+  kAntiAffinity,
+  kExistingAntiAffinity
+};
 
 // Why the node does not take a task of the class, the first that applies. Required affinity of a
 // pod that is the first of those it asks for holds on every node that has the topology keys.

@@ -75,8 +75,8 @@ TEST(InterPodAffinity, TheFirstOfAGroupGoesAnywhereAndTheOthersFollow) {
   AddZones(cluster);
   cluster.Job("j", {.tasks = 6, .task = App("web", Beside("web", "zone"))});
   const std::set<std::string> nodes = RunCycle(cluster.state).NodesOf("j");
-  EXPECT_THAT(nodes, ::testing::AnyOf(UnorderedElementsAre("a0", "a1"),
-                                      UnorderedElementsAre("b0", "b1")));
+  EXPECT_THAT(nodes,
+              ::testing::AnyOf(UnorderedElementsAre("a0", "a1"), UnorderedElementsAre("b0", "b1")));
 }
 
 TEST(InterPodAffinity, TheFirstOfAGroupStillNeedsTheTopologyKey) {

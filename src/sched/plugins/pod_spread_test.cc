@@ -163,11 +163,11 @@ TEST(PodSpread, CanBeSwitchedOff) {
   ClusterBuilder cluster;
   cluster.Node("n");
   cluster.Job("j", {.tasks = 1, .task = Web({Even()})});
-  EXPECT_THAT(RunCycle(cluster.state,
-                       testing::ConfigWith(
-                           "predicates", "predicate.PodTopologySpreadEnable", false))
-                  .binds,
-              SizeIs(1));
+  EXPECT_THAT(
+      RunCycle(cluster.state,
+               testing::ConfigWith("predicates", "predicate.PodTopologySpreadEnable", false))
+          .binds,
+      SizeIs(1));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
                                 NodeId id) const override {
     const NodeSpec& node = state.node(id);
     return !IsCordoned(spec, node) && IsWanted(spec, node) &&
-           RepellentTaint(spec, node) == nullptr && filters_.volumes.RefuseSpec(spec.volumes, node).empty();
+           RepellentTaint(spec, node) == nullptr &&
+           filters_.volumes.RefuseSpec(spec.volumes, node).empty();
   }
 
   [[nodiscard]] bool AdmitsNow(const ClusterState& state,
@@ -73,8 +74,7 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
 
   [[nodiscard]] bool AdmitsPeer(const PeerCounts& peers, NodeId node) const override {
     return AffinityOf(peers, node) == AffinityRefusal::kNone &&
-           SpreadOf(peers, node) == SpreadRefusal::kNone &&
-           !filters_.volumes.IsClaimInUse(peers);
+           SpreadOf(peers, node) == SpreadRefusal::kNone && !filters_.volumes.IsClaimInUse(peers);
   }
 
   [[nodiscard]] std::string PeerReason(const PeerCounts& peers, NodeId node) const override {

@@ -12,8 +12,9 @@ namespace strata {
 //
 // Arguments, all bool and true: predicate.NodeAffinityEnable, predicate.TaintTolerationEnable,
 // predicate.NodePortsEnable, predicate.PodAffinityEnable, predicate.PodTopologySpreadEnable,
-// predicate.NodeVolumeLimitsEnable, predicate.VolumeZoneEnable, predicate.VolumeBindingEnable. Volcano's other arguments are read and checked; the filters behind
-// them do not exist here, so one that is switched on explicitly is a warning.
+// predicate.NodeVolumeLimitsEnable, predicate.VolumeZoneEnable, predicate.VolumeBindingEnable.
+// Volcano's other arguments are read and checked; the filters behind them do not exist here, so one
+// that is switched on explicitly is a warning.
 [[nodiscard]] Result<MadePlugin> MakePredicates(const PluginConfig& config,
                                                 ResourceNames& resources);
 

@@ -106,10 +106,10 @@ TEST(VolumeFilters, ANodeAttachesNoMoreThanItsDriverTakes) {
   EXPECT_THAT(decisions.binds, IsEmpty());
   EXPECT_THAT(decisions.Message("j"), HasSubstr("2 of 3 pods fit"));
   EXPECT_THAT(decisions.Message("j"), HasSubstr("1 node(s) exceed max volume count"));
-  EXPECT_THAT(RunCycle(cluster.state,
-                       ConfigWith("predicates", "predicate.NodeVolumeLimitsEnable", false))
-                  .binds,
-              SizeIs(3));
+  EXPECT_THAT(
+      RunCycle(cluster.state, ConfigWith("predicates", "predicate.NodeVolumeLimitsEnable", false))
+          .binds,
+      SizeIs(3));
 }
 
 TEST(VolumeFilters, PodsThatShareAVolumeShareItsPlace) {
