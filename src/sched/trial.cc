@@ -44,10 +44,11 @@ PlaceOutcome Trial::Run() {
       case Attempt::kPlaced:
         stop = session_.SubJobReady(job_, sub_job_);
         break;
-      case Attempt::kNoQuota:
-        break;
       case Attempt::kNoNode:
-        stop = !KeepsGoing() && postponed_.empty();
+        stop = !KeepsGoing();
+        break;
+      case Attempt::kNoQuota:
+      case Attempt::kPostponed:
         break;
     }
   }
@@ -93,8 +94,9 @@ Trial::Attempt Trial::Try(TaskId task, PlaceOutcome& outcome) {
     *request_.obstacles = FindObstacles(session_, class_id, shape_.nodes);
   }
   failed_[class_id] = outcome.placed;
-  if (session_.View(class_id).Peers() != nullptr) postponed_.push_back(task);
-  return Attempt::kNoNode;
+  if (session_.View(class_id).Peers() == nullptr) return Attempt::kNoNode;
+  postponed_.push_back(task);
+  return Attempt::kPostponed;
 }
 
 void Trial::RetryPostponed(PlaceOutcome& outcome) {

@@ -93,7 +93,7 @@ class Trial {
     Score score = kNoScore;
   };
 
-  enum class Attempt : std::uint8_t { kPlaced, kNoQuota, kNoNode };
+  enum class Attempt : std::uint8_t { kPlaced, kNoQuota, kNoNode, kPostponed };
 
   [[nodiscard]] Attempt Try(TaskId task, PlaceOutcome& outcome);
   // Tasks whose rules about other pods left them no node may find one beside pods placed after
