@@ -73,7 +73,7 @@ TEST(InterPodAffinity, WithoutThemItWaitsAndSaysSo) {
 TEST(InterPodAffinity, TheFirstOfAGroupGoesAnywhereAndTheOthersFollow) {
   ClusterBuilder cluster;
   AddZones(cluster);
-  cluster.Job("j", {.tasks = 6, .task = App("web", Beside("web", "zone"))});
+  cluster.Job("j", {.tasks = 10, .task = App("web", Beside("web", "zone"))});
   const std::set<std::string> nodes = RunCycle(cluster.state).NodesOf("j");
   EXPECT_THAT(nodes,
               ::testing::AnyOf(UnorderedElementsAre("a0", "a1"), UnorderedElementsAre("b0", "b1")));

@@ -32,7 +32,7 @@ bool HasZone(const NodeSpec& node) {
 
 std::string VolumeFilters::RefuseSpec(const VolumeRules& volumes, const NodeSpec& node) const {
   if (binding && !volumes.refusal.empty()) return volumes.refusal;
-  if (zones && HasZone(node) && !MatchesAll(volumes.zones, node)) {
+  if (zones && !volumes.zones.empty() && HasZone(node) && !MatchesAll(volumes.zones, node)) {
     return "node(s) had no available volume zone";
   }
   if (binding && !MatchesAll(volumes.bound, node)) {
@@ -47,8 +47,9 @@ std::string VolumeFilters::RefuseSpec(const VolumeRules& volumes, const NodeSpec
 bool VolumeFilters::ExceedsLimit(const ClusterState& state,
                                  const VolumeRules& volumes,
                                  NodeId id) const {
+  if (!limits || volumes.attached.empty()) return false;
   const VolumeLimits& most = state.node(id).volume_limits;
-  if (!limits || volumes.attached.empty() || most.empty()) return false;
+  if (most.empty()) return false;
   std::set<AttachedVolume> attached;
   for (const TaskId task : state.TasksOn(id)) {
     const VolumeRules& others = state.task_class(state.task(task).class_id).volumes;
