@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "convert/amounts.h"
+#include "convert/pod_rules.h"
 #include "convert/specs.h"
+#include "convert/volume_rules.h"
 #include "objects/priority.h"
 
 namespace strata {
@@ -53,10 +55,12 @@ void InternNames(const objects::ObjectSet& objects, ResourceNames& resource_name
 // The pods of a set, one by one.
 class PodLoader {
  public:
-  PodLoader(const objects::PriorityTable& priorities,
+  PodLoader(const objects::ObjectSet& objects,
+            const objects::PriorityTable& priorities,
+            const VolumeRulesReader& volumes,
             bool (*takes)(const objects::Pod&),
             ClusterState& state)
-      : priorities_(priorities), takes_(takes), state_(state) {}
+      : priorities_(priorities), rules_(objects), volumes_(volumes), takes_(takes), state_(state) {}
 
   Status Load(const objects::Pod& pod) {
     const bool has_node = !pod.spec.node_name.empty();
@@ -69,6 +73,9 @@ class PodLoader {
       if (!has_node || IsOver(status)) return {};
     }
     TRY_ASSIGN(TaskSpec task, Of(pod.meta, ToTaskSpec(pod, priorities_, state_.resource_names())));
+    task.constraints.identity = rules_.IdentityOf(pod);
+    task.constraints.rules = rules_.RulesOf(pod);
+    task.constraints.volumes = volumes_.RulesOf(pod);
     if (job) {
       task.job = *job;
       task.sub_group = SubGroupOf(state_.job(*job).spec.sub_groups, pod.meta.labels);
@@ -89,6 +96,8 @@ class PodLoader {
   }
 
   const objects::PriorityTable& priorities_;
+  PodRulesReader rules_;
+  const VolumeRulesReader& volumes_;
   bool (*takes_)(const objects::Pod&);
   ClusterState& state_;
   std::map<std::string, std::size_t> missing_;
@@ -120,9 +129,11 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
                                bool (*takes)(const objects::Pod&),
                                ClusterState& state) {
   const objects::PriorityTable priorities(objects.priority_classes);
+  const VolumeRulesReader volumes(objects);
   InternNames(objects, state.resource_names());
   for (const objects::Node& node : objects.nodes) {
     TRY_ASSIGN(NodeSpec spec, Of(node.meta, ToNodeSpec(node, state.resource_names())));
+    spec.volume_limits = volumes.LimitsOf(node.meta.name);
     TRY(Of(node.meta, state.UpsertNode(std::move(spec))));
   }
   for (const objects::HyperNode& hypernode : objects.hypernodes) {
@@ -137,7 +148,7 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
     TRY_ASSIGN(JobSpec spec, Of(group.meta, ToJobSpec(group, priorities, state.resource_names())));
     state.UpsertJob(std::move(spec));
   }
-  PodLoader loader(priorities, takes, state);
+  PodLoader loader(objects, priorities, volumes, takes, state);
   for (const objects::Pod& pod : objects.pods) TRY(loader.Load(pod));
   state.Settle();  // part of loading, not of the first cycle
   return loader.TakeReport();

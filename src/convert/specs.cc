@@ -21,6 +21,7 @@ constexpr std::string_view kHierarchyAnnotation = "volcano.sh/hierarchy";
 constexpr std::string_view kHierarchyWeightsAnnotation = "volcano.sh/hierarchy-weights";
 constexpr std::array<std::string_view, 2> kSlaAnnotations = {"sla-waiting-time",
                                                              "volcano.sh/sla-waiting-time"};
+constexpr const char* kHostnameLabel = "kubernetes.io/hostname";
 constexpr Amount kDefaultMaxPods = 110;
 
 // Puts the name of the field before an error.
@@ -141,6 +142,7 @@ Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
                 .taints = node.taints,
                 .unschedulable = node.unschedulable,
                 .allocatable = {}};
+  spec.labels.emplace(kHostnameLabel, node.meta.name);
   TRY_ASSIGN(spec.allocatable, InField("status.allocatable", ToResources(node.allocatable, names)));
   if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);
   if (const auto taint = ReadinessTaint(node)) {

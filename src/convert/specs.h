@@ -16,7 +16,9 @@
 namespace strata {
 
 // A node whose Ready condition is False or Unknown carries the taint the node controller would give
-// it. A node that says nothing about `pods` takes 110, as a kubelet without settings does.
+// it; one without the label kubernetes.io/hostname bears its name there, as a kubelet without
+// settings sees to. A node that says nothing about `pods` takes 110, as a kubelet without settings
+// does.
 [[nodiscard]] Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names);
 
 [[nodiscard]] Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names);

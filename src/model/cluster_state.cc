@@ -142,6 +142,7 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   nodes_with_preferences_ += HasPreference(spec) ? 1 : 0;
   tree_.UpsertNode(id, spec.name, spec.labels);
   sums_.stale = true;
+  BeginNodeEpoch();
   spec_versions_[id.index()] = Touch(id);
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
@@ -183,6 +184,7 @@ void ClusterState::RemoveNode(NodeId id) {
   }
   tree_.RemoveNode(id);
   sums_.stale = true;
+  BeginNodeEpoch();
   node_ids_.erase(node_ids_.find(spec.name));
   live_nodes_.erase(std::lower_bound(live_nodes_.begin(), live_nodes_.end(), id));
   free_nodes_.push_back(id.value);
@@ -323,7 +325,10 @@ std::optional<QueueId> ClusterState::FindQueue(std::string_view name) const {
 
 ClassId ClusterState::InternClass(ClassSpec spec) {
   const auto [it, added] = class_ids_.try_emplace(std::move(spec), IdAt<ClassId>(classes_.size()));
-  if (added) classes_.push_back(&it->first);
+  if (added) {
+    classes_.push_back(&it->first);
+    if (it->first.HasRules()) classes_with_rules_.push_back(it->second);
+  }
   return it->second;
 }
 

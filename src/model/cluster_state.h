@@ -15,6 +15,7 @@
 #include "model/hypernode_tree.h"
 #include "model/node.h"
 #include "model/resources.h"
+#include "model/topology_domains.h"
 #include "model/workload.h"
 
 namespace strata {
@@ -122,6 +123,11 @@ class ClusterState {
   [[nodiscard]] std::optional<std::span<const NodeId>> TouchedSince(std::uint64_t version) const;
   // Nodes that carry a PreferNoSchedule taint.
   [[nodiscard]] std::size_t nodes_with_preferences() const { return nodes_with_preferences_; }
+  // Moves with every node that comes, goes or has its spec replaced.
+  [[nodiscard]] std::uint64_t node_epoch() const { return node_epoch_; }
+  // The nodes by their value of this label. Valid until node_epoch() moves. COST: O(nodes) for the
+  // first question after that, then a lookup.
+  [[nodiscard]] const TopologyDomains& Domains(std::string_view label) const;
   // True when something in the cluster is being released.
   [[nodiscard]] bool HasReleasing() const { return releasing_tasks_ > 0; }
 
@@ -147,6 +153,8 @@ class ClusterState {
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues_[id.index()]; }
   [[nodiscard]] const ClassSpec& task_class(ClassId id) const { return *classes_[id.index()]; }
   [[nodiscard]] std::size_t class_count() const { return classes_.size(); }
+  // Classes with rules about other pods, in the order they came; it only grows.
+  [[nodiscard]] std::span<const ClassId> classes_with_rules() const { return classes_with_rules_; }
   [[nodiscard]] std::span<const JobId> jobs() const { return live_jobs_; }  // ascending by name
   [[nodiscard]] std::span<const QueueId> queues() const {
     return live_queues_;
@@ -180,6 +188,7 @@ class ClusterState {
   }
   void RebuildSums() const;
   void GrowTables();
+  void BeginNodeEpoch();
   std::uint64_t Touch(NodeId node);
   // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource
   // would overflow.
@@ -212,6 +221,8 @@ class ClusterState {
   std::vector<NodeId> touched_;  // the node whose change has version first_touch_ + i
   std::uint64_t first_touch_ = 1;
   std::size_t nodes_with_preferences_ = 0;
+  std::uint64_t node_epoch_ = 1;
+  mutable std::map<std::string, TopologyDomains, std::less<>> domains_;  // of this epoch
   std::size_t releasing_tasks_ = 0;
   mutable HyperNodeSums sums_;
 
@@ -229,6 +240,7 @@ class ClusterState {
   std::map<std::string, QuotaSpec, std::less<>> quotas_;
   std::map<ClassSpec, ClassId> class_ids_;
   std::vector<const ClassSpec*> classes_;  // into class_ids_, whose nodes never move
+  std::vector<ClassId> classes_with_rules_;
 
   Resources total_allocatable_;
   Resources total_requests_;

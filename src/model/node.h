@@ -6,6 +6,7 @@
 #include "model/constraints.h"
 #include "model/labels.h"
 #include "model/resources.h"
+#include "model/volume_rules.h"
 
 namespace strata {
 
@@ -16,6 +17,7 @@ struct NodeSpec {
       taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
   bool unschedulable = false;
   Resources allocatable;
+  VolumeLimits volume_limits = {};  // by CSI driver
 };
 
 }  // namespace strata

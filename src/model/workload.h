@@ -13,8 +13,10 @@
 #include "base/ids.h"
 #include "model/constraints.h"
 #include "model/labels.h"
+#include "model/pod_rules.h"
 #include "model/resources.h"
 #include "model/selector.h"
+#include "model/volume_rules.h"
 
 // What asks for nodes: queues, jobs (PodGroups) with their sub-jobs, tasks (pods), and the classes
 // tasks come in. A *Spec is what the outside said; the struct beside it is the spec plus what
@@ -44,8 +46,8 @@ inline constexpr std::size_t kTaskStatusCount = 10;
          status == TaskStatus::kBound || status == TaskStatus::kRunning;
 }
 
-// What a class of tasks asks of a node. Tasks with equal ClassSpecs are interchangeable to every
-// node-local rule, so filters and scores are worked out once per class and node.
+// What a class of tasks asks of a node and of the pods around it. Tasks with equal ClassSpecs are
+// interchangeable to every rule, so filters and scores are worked out once per class and node.
 struct ClassSpec {
   Resources request;       // pods: 1 included
   Amount nonzero_cpu = 0;  // kube-scheduler's request with defaults for containers that name none
@@ -54,7 +56,12 @@ struct ClassSpec {
   NodeAffinity affinity;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;  // sorted
+  PodIdentity identity;
+  PodRules rules;
+  VolumeRules volumes;
 
+  // True when what runs on other nodes matters to it, or it to pods there.
+  [[nodiscard]] bool HasRules() const { return !rules.empty() || !volumes.exclusive.empty(); }
   auto operator<=>(const ClassSpec&) const = default;
 };
 

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/check.h"
+
 namespace strata {
 
 ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id)
     : state_(state),
       points_(points),
       spec_(state.task_class(class_id)),
-      takes_only_one_(std::any_of(points.filters.begin(), points.filters.end(), [&](const auto& f) {
-        return f.point->TakesOnlyOne(spec_);
-      })) {}
+      takes_only_one_(std::any_of(points.filters.begin(),
+                                  points.filters.end(),
+                                  [&](const auto& f) { return f.point->TakesOnlyOne(spec_); })),
+      peers_(state, class_id) {}
 
 ClassView::Fact& ClassView::FactOf(NodeId node) {
   if (node.index() >= facts_.size()) facts_.resize(state_.node_slots());
@@ -28,6 +31,20 @@ bool ClassView::AdmitsSpec(NodeId node) {
         });
   }
   return fact.admits_spec;
+}
+
+const PeerCounts* ClassView::Peers() {
+  if (state_.classes_with_rules().empty() || !peers_.Concerned()) return nullptr;
+  peers_.Refresh();
+  return &peers_;
+}
+
+bool ClassView::PeersAdmit(NodeId node) {
+  const PeerCounts* peers = Peers();
+  return peers == nullptr ||
+         std::all_of(points_.peer_filters.begin(),
+                     points_.peer_filters.end(),
+                     [&](const auto& filter) { return filter.point->AdmitsPeer(*peers, node); });
 }
 
 bool ClassView::Admits(NodeId node) {
@@ -60,7 +77,7 @@ std::uint32_t ClassView::Slots(NodeId node) {
 }
 
 bool ClassView::FitsFuture(NodeId node) {
-  return spec_.request.FitsIn(state_.FutureIdle(node)) && Admits(node);
+  return spec_.request.FitsIn(state_.FutureIdle(node)) && Admits(node) && PeersAdmit(node);
 }
 
 Rejection ClassView::WhyNot(NodeId node) {
@@ -78,10 +95,18 @@ Rejection ClassView::WhyNot(NodeId node) {
     reason +=
         (reason.empty() ? "Insufficient " : ", Insufficient ") + state_.resource_names().name(id);
   }
+  if (!reason.empty()) return {"resources", reason};
+  const PeerCounts* peers = Peers();
+  CHECK(peers != nullptr);
+  for (const auto& filter : points_.peer_filters) {
+    if (filter.point->AdmitsPeer(*peers, node)) continue;
+    return {filter.plugin, filter.point->PeerReason(*peers, node)};
+  }
   return {"resources", reason};
 }
 
-bool ClassView::IsUniform() const {
+bool ClassView::IsUniform() {
+  if (Peers() != nullptr) return false;
   return std::all_of(points_.scaled.begin(), points_.scaled.end(), [&](const auto& scaled) {
     return scaled.point->IsUniform(state_, spec_);
   });

@@ -25,6 +25,8 @@ struct NodePoints {
   std::vector<Named<NodeFilterPoint>> filters;
   std::vector<Named<NodeScorePoint>> scores;
   std::vector<Named<ScaledScorePoint>> scaled;
+  std::vector<Named<PeerFilterPoint>> peer_filters;
+  std::vector<Named<PeerScorePoint>> peer_scores;
 };
 
 // Why a node does not take a task now.
@@ -35,7 +37,8 @@ struct Rejection {
 
 // What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
 // the node-local plugins give. Worked out when asked for and remembered until the node changes,
-// across trials, rollbacks and cycles.
+// across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread) is a
+// second step, never remembered: Takes.
 class ClassView {
  public:
   // What a task may have of the node now: what is idle, less what others wait for there.
@@ -46,7 +49,10 @@ class ClassView {
   ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id);
 
   // How many tasks of the class the free resources of the node take; 0 when a filter refuses it.
+  // Pods on other nodes are not looked at.
   [[nodiscard]] std::uint32_t Slots(NodeId node);
+  // A task of the class may go there now: it has a slot, and the pods around do not mind.
+  [[nodiscard]] bool Takes(NodeId node) { return Slots(node) > 0 && PeersAdmit(node); }
   // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
   // `nodes[i]`.
   void Scores(std::span<const NodeId> nodes, std::span<Score> out);
@@ -54,12 +60,14 @@ class ClassView {
   [[nodiscard]] bool FitsFuture(NodeId node);
   // True when a filter that looks at the spec of the node alone takes the class.
   [[nodiscard]] bool AdmitsSpec(NodeId node);
-  // True when no filter refuses it now, resources aside.
+  // True when no filter refuses it now, resources and pods on other nodes aside.
   [[nodiscard]] bool Admits(NodeId node);
-  // REQUIRES: Slots(node) == 0.
+  // REQUIRES: !Takes(node).
   [[nodiscard]] Rejection WhyNot(NodeId node);
-  // True when the scaled scores cannot change a choice.
-  [[nodiscard]] bool IsUniform() const;
+  // True when node-local scores and filters alone make the choice.
+  [[nodiscard]] bool IsUniform();
+  // The counts of the pods around, up to date; null when rules about pods do not concern the class.
+  [[nodiscard]] const PeerCounts* Peers();
 
   [[nodiscard]] const ClassSpec& spec() const { return spec_; }
   [[nodiscard]] const NodePoints& points() const { return points_; }
@@ -74,12 +82,14 @@ class ClassView {
     bool admits_spec = false;
   };
   Fact& FactOf(NodeId node);
+  [[nodiscard]] bool PeersAdmit(NodeId node);
   [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
 
   const ClusterState& state_;
   const NodePoints& points_;
   const ClassSpec& spec_;
   bool takes_only_one_;
+  PeerCounts peers_;
   std::vector<Fact> facts_;
   std::vector<NodeId> stale_nodes_;
   std::vector<std::size_t> stale_positions_;

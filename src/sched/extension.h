@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "model/cluster_state.h"
 #include "sched/config.h"
+#include "sched/peer_counts.h"
 #include "sched/score.h"
 
 // The extension points of the cycle. A plugin is one class that derives from Plugin and from the
@@ -131,6 +132,25 @@ class ScaledScorePoint {
                              const ClassSpec& spec,
                              std::span<const NodeId> feasible,
                              std::span<Score> out) const = 0;
+};
+
+// Which nodes take a class in view of the pods on other nodes, after NodeFilterPoint and resources
+// have let them pass. Asked only of classes that PeerCounts calls concerned.
+class PeerFilterPoint {
+ public:
+  virtual ~PeerFilterPoint() = default;
+  [[nodiscard]] virtual bool AdmitsPeer(const PeerCounts& peers, NodeId node) const = 0;
+  // For a node that is not admitted, in kube-scheduler's words.
+  [[nodiscard]] virtual std::string PeerReason(const PeerCounts& peers, NodeId node) const = 0;
+};
+
+// Scores by the pods on other nodes, scaled over all nodes that take the task.
+class PeerScorePoint {
+ public:
+  virtual ~PeerScorePoint() = default;
+  virtual void ScorePeers(const PeerCounts& peers,
+                          std::span<const NodeId> feasible,
+                          std::span<Score> out) const = 0;
 };
 
 // The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once

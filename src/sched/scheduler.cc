@@ -50,6 +50,8 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   OfferNamed<NodeFilterPoint>(plugin, config, "enablePredicate", points.nodes.filters);
   OfferNamed<NodeScorePoint>(plugin, config, "enableNodeOrder", points.nodes.scores);
   OfferNamed<ScaledScorePoint>(plugin, config, "enableNodeOrder", points.nodes.scaled);
+  OfferNamed<PeerFilterPoint>(plugin, config, "enablePredicate", points.nodes.peer_filters);
+  OfferNamed<PeerScorePoint>(plugin, config, "enableNodeOrder", points.nodes.peer_scores);
   OfferNamed<ChainScorePoint>(plugin, config, "enableNodeOrder", points.chains);
   OfferNamed<HyperNodeScorePoint>(plugin, config, "enabledHyperNodeOrder", points.hypernodes);
   auto* gradient = dynamic_cast<GradientPoint*>(&plugin);

@@ -30,6 +30,16 @@ PlaceOutcome Search::Place(const PlaceRequest& request) {
   return outcome;
 }
 
+Search::Rehearsal Search::Rehearse(PlaceRequest request) {
+  const Session::Silence silence(session_);
+  const ClusterState::Savepoint begin = session_.state().Mark();
+  Rehearsal rehearsal;
+  request.obstacles = &rehearsal.obstacles;
+  rehearsal.placed = Place(request).placed;
+  session_.state().RollbackTo(begin);
+  return rehearsal;
+}
+
 std::uint64_t Search::SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough) {
   ClassView& view = session_.View(class_id);
   std::uint64_t slots = 0;

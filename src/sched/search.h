@@ -42,6 +42,14 @@ class Search {
   // that `task` found below `domain` as well.
   void Widen(TaskId task, HyperNodeId domain);
 
+  // How many tasks of the request find a node one after the other, siblings and all, and what is in
+  // the way of the last that does not. Leaves nothing behind, not in the trace either.
+  struct Rehearsal {
+    std::size_t placed = 0;
+    Obstacles obstacles;
+  };
+  [[nodiscard]] Rehearsal Rehearse(PlaceRequest request);
+
   // Free slots for one class below a HyperNode, counted no further than `enough`.
   [[nodiscard]] std::uint64_t SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough);
 

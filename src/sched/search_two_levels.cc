@@ -24,6 +24,15 @@ void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::st
   for (std::size_t i = 0; i < names.size(); ++i) state.SetAllocatedHyperNode(job, i, names[i]);
 }
 
+// True when a place that one task does not find may be there for the next, once others are placed.
+bool WatchPeers(Session& session, std::span<const TaskId> tasks) {
+  const ClusterState& state = session.state();
+  if (state.classes_with_rules().empty()) return false;
+  return std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
+    return session.View(state.task(id).class_id).Peers() != nullptr;
+  });
+}
+
 }  // namespace
 
 Score Search::ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId id) const {
@@ -39,7 +48,7 @@ Score Search::ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId
 
 bool Search::CanShareBoard(const Level& level, const Worksheet::Sheet& sheet, Pass pass) const {
   if (session_.tracing() || pass != Pass::kReady || level.allocated.valid() ||
-      level.limit.kind != TopologyLimit::Kind::kBounded) {
+      level.limit.kind != TopologyLimit::Kind::kBounded || WatchPeers(session_, sheet.left())) {
     return false;
   }
   const SubJob& sub_job = session_.state().job(level.job).sub_jobs[sheet.sub_job];

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -94,6 +95,19 @@ class Session {
   // Whether the listener, if there is one, also wants to hear of every node.
   [[nodiscard]] bool tracing_nodes() const { return tracing() && trace_->WantsNodes(); }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
+  // Nothing is recorded while one lives.
+  class Silence {
+   public:
+    explicit Silence(Session& session)
+        : session_(session), trace_(std::exchange(session.trace_, nullptr)) {}
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+    ~Silence() { session_.trace_ = trace_; }
+
+   private:
+    Session& session_;
+    TraceSink* trace_;
+  };
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

@@ -10,7 +10,35 @@
 namespace strata {
 namespace {
 
-constexpr std::string_view kInsufficient = "Insufficient ";
+// True when counting slots says too little: what one task of the gang does to the next matters.
+bool NeedsRehearsal(Session& session, const Demand& demand) {
+  return !demand.request.tasks.empty() &&
+         std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
+           ClassView& view = session.View(entry.first);
+           return view.Peers() != nullptr || !view.spec().volumes.attached.empty();
+         });
+}
+
+Search::Rehearsal RehearseBelow(Search& search, const Demand& demand, HyperNodeId domain) {
+  PlaceRequest request = demand.request;
+  request.domain = domain;
+  request.ask_quota = false;
+  return search.Rehearse(request);
+}
+
+// Of the classes that do not all fit below `domain`, the one that misses most; else the first.
+ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
+  ClassId shortest = wanted.begin()->first;
+  std::uint64_t most = 0;
+  for (const auto& [class_id, count] : wanted) {
+    const std::uint64_t missing = count - std::min(count, search.SlotsIn(class_id, domain, count));
+    if (missing > most) {
+      most = missing;
+      shortest = class_id;
+    }
+  }
+  return shortest;
+}
 
 }  // namespace
 
@@ -39,45 +67,31 @@ std::uint64_t Total(const Wanted& wanted) {
   return total;
 }
 
-std::uint64_t FitsBelow(Search& search, const Wanted& wanted, HyperNodeId domain) {
+std::uint64_t FitsBelow(Session& session,
+                        Search& search,
+                        const Demand& demand,
+                        HyperNodeId domain) {
+  if (NeedsRehearsal(session, demand)) {
+    return std::min<std::uint64_t>(RehearseBelow(search, demand, domain).placed,
+                                   Total(demand.wanted));
+  }
   std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : wanted) {
+  for (const auto& [class_id, count] : demand.wanted) {
     fits += std::min(count, search.SlotsIn(class_id, domain, count));
   }
   return fits;
 }
 
-Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain) {
-  const ClusterState& state = session.state();
-  ClassView& view = session.View(class_id);
-  std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
-  Obstacles obstacles;
-  for (const NodeId node : session.tree().NodesOf(domain)) {
-    if (view.Slots(node) > 0) continue;
-    if (!view.Admits(node)) {
-      ++obstacles[view.WhyNot(node).reason];
-      continue;
-    }
-    for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
-      const Amount request = view.spec().request.amounts()[i];
-      if (request > 0 && request > ClassView::Free(state, node, IdAt<ResourceId>(i))) {
-        ++exhausted[i];
-      }
-    }
+Obstacles ObstaclesBelow(Session& session,
+                         Search& search,
+                         const Demand& demand,
+                         HyperNodeId domain) {
+  if (NeedsRehearsal(session, demand)) {
+    Obstacles obstacles = RehearseBelow(search, demand, domain).obstacles;
+    if (!obstacles.empty()) return obstacles;
   }
-  for (std::size_t i = 0; i < exhausted.size(); ++i) {
-    if (exhausted[i] == 0) continue;
-    obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
-        exhausted[i];
-  }
-  return obstacles;
-}
-
-bool LacksRoom(const Obstacles& obstacles) {
-  return obstacles.empty() ||
-         std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
-           return entry.first.starts_with(kInsufficient);
-         });
+  return FindObstacles(
+      session, ShortClass(search, demand.wanted, domain), session.tree().NodesOf(domain));
 }
 
 Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperNodeId domain) {
@@ -97,27 +111,11 @@ Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperN
   return shortages;
 }
 
-ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
-  ClassId shortest = wanted.begin()->first;
-  std::uint64_t most = 0;
-  for (const auto& [class_id, count] : wanted) {
-    const std::uint64_t missing = count - std::min(count, search.SlotsIn(class_id, domain, count));
-    if (missing > most) {
-      most = missing;
-      shortest = class_id;
-    }
-  }
-  return shortest;
-}
-
 std::string WhatIsShort(Session& session,
                         const Wanted& wanted,
                         HyperNodeId domain,
                         const Obstacles& obstacles) {
-  std::vector<std::string> nodes;
-  for (const auto& [reason, count] : obstacles) {
-    nodes.push_back(fmt::format("{} {}", count, reason));
-  }
+  const std::vector<std::string> nodes = Sentences(obstacles);
   std::vector<std::string> shortages;
   for (const auto& [id, amount] : ShortagesBelow(session.state(), wanted, domain)) {
     const std::string& name = session.state().resource_names().name(id);
@@ -130,7 +128,7 @@ std::string WhatIsShort(Session& session,
 }
 
 std::vector<Miss> NearestMisses(
-    Session& session, Search& search, const Wanted& wanted, HyperNodeId root, std::int32_t limit) {
+    Session& session, Search& search, const Demand& demand, HyperNodeId root, std::int32_t limit) {
   const HyperNodeTree& tree = session.tree();
   std::vector<Miss> misses;
   for (const std::int32_t tier : tree.tiers()) {
@@ -138,7 +136,7 @@ std::vector<Miss> NearestMisses(
     Miss nearest{.hypernode = {}, .tier = tier, .fits = 0};
     for (const HyperNodeId id : tree.OfTier(tier)) {
       if (!tree.IsAncestorOrSelf(root, id)) continue;
-      const std::uint64_t fits = FitsBelow(search, wanted, id);
+      const std::uint64_t fits = FitsBelow(session, search, demand, id);
       if (!nearest.hypernode.valid() || fits > nearest.fits) {
         nearest = {.hypernode = id, .tier = tier, .fits = fits};
       }

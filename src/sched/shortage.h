@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,18 +9,25 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/obstacles.h"
 #include "sched/search.h"
 #include "sched/session.h"
 
-// What is missing where, counted by free slots: the numbers behind verdicts. Nothing is tried.
+// What is missing where: the numbers behind verdicts, counted by free slots. Only where one task of
+// a gang decides what the next may do (rules about pods, volumes) is the gang rehearsed.
 namespace strata {
 
 // How many tasks of each class a gang still misses, classes in task order.
 using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
-// What keeps tasks off nodes, and how many nodes it concerns.
-using Obstacles = std::map<std::string, std::size_t>;
 // Amounts by resource, resources by name.
 using Shortages = std::vector<std::pair<ResourceId, Amount>>;
+
+// What is looked for: how many of each class, and how a rehearsal would ask for them (without tasks
+// there is none).
+struct Demand {
+  Wanted wanted;
+  PlaceRequest request;
+};
 
 void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
 [[nodiscard]] Wanted FirstOf(const ClusterState& state,
@@ -29,23 +35,22 @@ void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
                              std::size_t count);
 [[nodiscard]] std::uint64_t Total(const Wanted& wanted);
 
-// How many of the wanted tasks find a slot below `domain`, each class by itself.
-[[nodiscard]] std::uint64_t FitsBelow(Search& search, const Wanted& wanted, HyperNodeId domain);
+// How many of the wanted tasks find a place below `domain`; by slots each class by itself.
+[[nodiscard]] std::uint64_t FitsBelow(Session& session,
+                                      Search& search,
+                                      const Demand& demand,
+                                      HyperNodeId domain);
 
-// What keeps tasks of the class off the nodes below `domain` that take none of it, in
-// kube-scheduler's words.
-[[nodiscard]] Obstacles ObstaclesBelow(Session& session, ClassId class_id, HyperNodeId domain);
-// True when the nodes are not all refused by filters.
-[[nodiscard]] bool LacksRoom(const Obstacles& obstacles);
+// What keeps the wanted tasks off nodes below `domain`. REQUIRES: something is wanted.
+[[nodiscard]] Obstacles ObstaclesBelow(Session& session,
+                                       Search& search,
+                                       const Demand& demand,
+                                       HyperNodeId domain);
 
 // What the wanted tasks together ask for beyond what is idle below `domain`.
 [[nodiscard]] Shortages ShortagesBelow(const ClusterState& state,
                                        const Wanted& wanted,
                                        HyperNodeId domain);
-
-// Of the classes that do not all fit below `domain`, the one that misses most; else the first.
-// REQUIRES: something is wanted.
-[[nodiscard]] ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain);
 
 // "short of 1 nvidia.com/gpu (1 node(s) were unschedulable)", the part in brackets alone when no
 // sum is short, or "" when there is nothing to say.
@@ -64,6 +69,6 @@ struct Miss {
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
 // COST: one pass over the nodes per tier.
 [[nodiscard]] std::vector<Miss> NearestMisses(
-    Session& session, Search& search, const Wanted& wanted, HyperNodeId root, std::int32_t limit);
+    Session& session, Search& search, const Demand& demand, HyperNodeId root, std::int32_t limit);
 
 }  // namespace strata

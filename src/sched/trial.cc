@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace strata {
 
@@ -35,29 +36,23 @@ PlaceOutcome Trial::Run() {
   PlaceOutcome outcome;
   ClusterState& state = session_.state();
   const ClusterState::Savepoint begin = state.Mark();
-  std::set<ClassId> failed;  // tasks of one class fit everywhere or nowhere
   bool stop = shape_.nodes.empty();
   while (!stop && outcome.taken < request_.tasks.size()) {
     const TaskId task = request_.tasks[outcome.taken];
-    const ClassSpec& spec = state.task_class(state.task(task).class_id);
-    auto refusal = request_.ask_quota ? session_.Exhausted(job_.queue, spec.request) : std::nullopt;
-    if (refusal) {
-      outcome.quota = std::move(refusal);
-      ++outcome.taken;
-      continue;
-    }
-    const bool hopeless = failed.contains(state.task(task).class_id);
-    const auto choice = hopeless ? std::nullopt : Choose(task);
     ++outcome.taken;
-    if (choice) {
-      Take(task, *choice);
-      ++outcome.placed;
-      stop = session_.SubJobReady(job_, sub_job_);
-    } else {
-      failed.insert(state.task(task).class_id);
-      stop = !KeepsGoing();
+    switch (Try(task, outcome)) {
+      case Attempt::kPlaced:
+        stop = session_.SubJobReady(job_, sub_job_);
+        break;
+      case Attempt::kNoNode:
+        stop = !KeepsGoing();
+        break;
+      case Attempt::kNoQuota:
+      case Attempt::kPostponed:
+        break;
     }
   }
+  RetryPostponed(outcome);
   outcome.ok = outcome.placed > 0 && Succeeded();
   if (!outcome.ok) state.RollbackTo(begin);
   if (outcome.ok && sub_job_.key && !session_.SubJobReady(job_, sub_job_)) WaitAsOne(begin);
@@ -73,6 +68,46 @@ void Trial::WaitAsOne(ClusterState::Savepoint begin) {
   for (const TaskId id : tasks) nodes.push_back(state.task(id).node);
   state.RollbackTo(begin);
   for (std::size_t i = 0; i < tasks.size(); ++i) state.Pipeline(tasks[i], nodes[i]);
+}
+
+Trial::Attempt Trial::Try(TaskId task, PlaceOutcome& outcome) {
+  const ClusterState& state = session_.state();
+  const ClassId class_id = state.task(task).class_id;
+  if (request_.ask_quota) {
+    auto refusal = session_.Exhausted(job_.queue, state.task_class(class_id).request);
+    if (refusal) {
+      outcome.quota = std::move(refusal);
+      return Attempt::kNoQuota;
+    }
+  }
+  // Tasks of one class fit everywhere or nowhere; a placement since may have changed that only
+  // where rules look at other pods.
+  const auto failed = failed_.find(class_id);
+  const bool hopeless = failed != failed_.end() && (failed->second == outcome.placed ||
+                                                    session_.View(class_id).Peers() == nullptr);
+  if (const auto choice = hopeless ? std::nullopt : Choose(task)) {
+    Take(task, *choice);
+    ++outcome.placed;
+    return Attempt::kPlaced;
+  }
+  if (!hopeless && request_.obstacles != nullptr) {
+    *request_.obstacles = FindObstacles(session_, class_id, shape_.nodes);
+  }
+  failed_[class_id] = outcome.placed;
+  if (session_.View(class_id).Peers() == nullptr) return Attempt::kNoNode;
+  postponed_.push_back(task);
+  return Attempt::kPostponed;
+}
+
+void Trial::RetryPostponed(PlaceOutcome& outcome) {
+  std::size_t placed_before = 0;
+  while (!postponed_.empty() && placed_before < outcome.placed) {
+    placed_before = outcome.placed;
+    for (const TaskId task : std::exchange(postponed_, {})) {
+      if (session_.SubJobReady(job_, sub_job_)) return;
+      static_cast<void>(Try(task, outcome));
+    }
+  }
 }
 
 bool Trial::Succeeded() const {

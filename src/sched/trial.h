@@ -16,6 +16,7 @@
 #include "sched/chain_board.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_index.h"
+#include "sched/obstacles.h"
 #include "sched/rank_order.h"
 #include "sched/session.h"
 
@@ -32,7 +33,8 @@ struct PlaceRequest {
   const RankOrder* ranks = nullptr;  // of the job; not needed for one task
   HyperNodeId domain;
   Pass pass = Pass::kReady;
-  bool ask_quota = true;  // BestEffort tasks need none
+  bool ask_quota = true;           // BestEffort tasks need none
+  Obstacles* obstacles = nullptr;  // gets what was in the way of the last task that found no node
 };
 
 struct PlaceOutcome {
@@ -91,6 +93,12 @@ class Trial {
     Score score = kNoScore;
   };
 
+  enum class Attempt : std::uint8_t { kPlaced, kNoQuota, kNoNode, kPostponed };
+
+  [[nodiscard]] Attempt Try(TaskId task, PlaceOutcome& outcome);
+  // Tasks whose rules about other pods left them no node may find one beside pods placed after
+  // them: again, until that changes nothing.
+  void RetryPostponed(PlaceOutcome& outcome);
   [[nodiscard]] std::optional<Choice> Choose(TaskId task);
   [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
   [[nodiscard]] Best BestByChain(TaskId task, const DomainIndex& index);
@@ -100,7 +108,7 @@ class Trial {
   // Positions of the nodes that take the task, chain by chain; counts them in groups_.
   [[nodiscard]] std::vector<std::size_t> Collect(const std::function<bool(NodeId)>& takes);
   // REQUIRES: `nodes` are the nodes counted in groups_, in their order.
-  [[nodiscard]] ScoreSheet ScoreAll(ClassView& view, std::span<const NodeId> nodes);
+  [[nodiscard]] ScoreSheet ScoreAll(ClassView& view, std::span<const NodeId> nodes, bool idle);
   void TraceChoice(TaskId task,
                    const ScoreSheet& sheet,
                    std::span<const NodeId> nodes,
@@ -145,8 +153,10 @@ class Trial {
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;
   std::map<ClassId, Board> boards_;
-  std::vector<std::size_t> changed_;  // positions of nodes that this trial changed
-  std::set<ClassId> traced_;          // classes whose rejections are recorded
+  std::vector<std::size_t> changed_;       // positions of nodes that this trial changed
+  std::map<ClassId, std::size_t> failed_;  // classes without a node, and what was placed by then
+  std::vector<TaskId> postponed_;          // tasks without a node that other pods may yet bring
+  std::set<ClassId> traced_;               // classes whose rejections are recorded
 };
 
 }  // namespace strata

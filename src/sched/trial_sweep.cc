@@ -28,17 +28,28 @@ std::vector<std::size_t> Trial::Collect(const std::function<bool(NodeId)>& takes
   return positions;
 }
 
-ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes) {
+ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes, bool idle) {
   const ClusterState& state = session_.state();
   ScoreSheet sheet(nodes.size());
   std::vector<Score> row(nodes.size());
-  for (const auto& score : view.points().scores) {
-    score.point->ScoreNodes(state, view.spec(), nodes, row);
-    sheet.Add(score.plugin, row);
+  if (!session_.tracing() && idle) {
+    view.Scores(nodes, row);  // remembered; nobody asks who gave what
+    sheet.Add("", row);
+  } else {
+    for (const auto& score : view.points().scores) {
+      score.point->ScoreNodes(state, view.spec(), nodes, row);
+      sheet.Add(score.plugin, row);
+    }
   }
   for (const auto& scaled : view.points().scaled) {
     scaled.point->ScoreFeasible(state, view.spec(), nodes, row);
     sheet.Add(scaled.plugin, row);
+  }
+  if (const PeerCounts* peers = view.Peers()) {
+    for (const auto& score : view.points().peer_scores) {
+      score.point->ScorePeers(*peers, nodes, row);
+      sheet.Add(score.plugin, row);
+    }
   }
   const Placement placement{
       .job = &job_, .sub_job = &sub_job_, .spec = &view.spec(), .allocated = allocated_};
@@ -59,7 +70,7 @@ std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
   ClassView& view = session_.View(class_id);
   if (session_.tracing_nodes() && traced_.insert(class_id).second) TraceRejections(task);
 
-  std::vector<std::size_t> positions = Collect([&](NodeId node) { return view.Slots(node) > 0; });
+  std::vector<std::size_t> positions = Collect([&](NodeId node) { return view.Takes(node); });
   const bool idle = !positions.empty();
   if (!idle && request_.pass == Pass::kWaiting) {
     positions = Collect([&](NodeId node) { return view.FitsFuture(node); });
@@ -68,7 +79,7 @@ std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
 
   std::vector<NodeId> nodes(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) nodes[i] = shape_.nodes[positions[i]];
-  const ScoreSheet sheet = ScoreAll(view, nodes);
+  const ScoreSheet sheet = ScoreAll(view, nodes, idle);
   std::size_t best = 0;
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (Better(sheet.total[i], positions[i], sheet.total[best], positions[best])) best = i;
@@ -99,7 +110,7 @@ void Trial::TraceRejections(TaskId task) {
   const ClusterState& state = session_.state();
   ClassView& view = session_.View(state.task(task).class_id);
   for (const NodeId node : shape_.nodes) {
-    if (view.Slots(node) > 0) continue;
+    if (view.Takes(node)) continue;
     const Rejection why = view.WhyNot(node);
     session_.Trace(RejectRecord{.job = job_.spec.name,
                                 .pod = state.task(task).name,

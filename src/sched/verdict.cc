@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "model/amount_format.h"
+#include "sched/obstacles.h"
 #include "sched/shortage.h"
 
 namespace strata {
@@ -46,7 +47,7 @@ std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
 struct Sought {
   const Job* job = nullptr;
   std::string sub_job;
-  Wanted wanted;
+  Demand demand;
   TopologyLimit limit;
   HyperNodeId allocated;
   HyperNodeId within;  // the top, or where a job keeps its sub-jobs
@@ -78,12 +79,11 @@ void TraceMisses(Session& session,
         .tier = miss.tier,
         .hypernode = session.tree().at(miss.hypernode).name,
         .fits = miss.fits,
-        .wanted = Total(sought.wanted),
+        .wanted = Total(sought.demand.wanted),
         .short_of = {},
-        .nodes = ObstaclesBelow(
-            session, ShortClass(search, sought.wanted, miss.hypernode), miss.hypernode)};
+        .nodes = ObstaclesBelow(session, search, sought.demand, miss.hypernode)};
     for (const auto& [id, amount] :
-         ShortagesBelow(session.state(), sought.wanted, miss.hypernode)) {
+         ShortagesBelow(session.state(), sought.demand.wanted, miss.hypernode)) {
       record.short_of.emplace(session.state().resource_names().name(id), amount);
     }
     session.Trace(std::move(record));
@@ -93,9 +93,9 @@ void TraceMisses(Session& session,
 Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
   const HyperNodeTree& tree = session.tree();
   const HyperNodeId top = tree.top();
-  const Wanted& wanted = sought.wanted;
-  const std::uint64_t fits = FitsBelow(search, wanted, top);
-  const Obstacles obstacles = ObstaclesBelow(session, ShortClass(search, wanted, top), top);
+  const Wanted& wanted = sought.demand.wanted;
+  const std::uint64_t fits = FitsBelow(session, search, sought.demand, top);
+  const Obstacles obstacles = ObstaclesBelow(session, search, sought.demand, top);
   const std::string sentence =
       fmt::format("{} of {} on the {} of the cluster",
                   fits,
@@ -110,9 +110,9 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const HyperNodeTree& tree = session.tree();
   const Gradient gradient = RootOf(session, sought);
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
-  const std::uint64_t total = Total(sought.wanted);
+  const std::uint64_t total = Total(sought.demand.wanted);
   const std::vector<Miss> misses =
-      NearestMisses(session, search, sought.wanted, gradient.root, sought.limit.tier);
+      NearestMisses(session, search, sought.demand, gradient.root, sought.limit.tier);
   if (misses.empty()) {
     return {"TopologyUnsatisfied",
             fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
@@ -125,15 +125,14 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   }
   TraceMisses(session, search, sought, misses);
   const Miss& last = misses.back();
-  const Obstacles obstacles =
-      ObstaclesBelow(session, ShortClass(search, sought.wanted, last.hypernode), last.hypernode);
-  const bool elsewhere =
-      last.hypernode != tree.top() && FitsBelow(search, sought.wanted, tree.top()) >= total;
+  const Obstacles obstacles = ObstaclesBelow(session, search, sought.demand, last.hypernode);
+  const bool elsewhere = last.hypernode != tree.top() &&
+                         FitsBelow(session, search, sought.demand, tree.top()) >= total;
   const std::string sentence = fmt::format("no HyperNode of tier {} or below holds {}; nearest: {}",
                                            sought.limit.tier,
                                            Pods(total),
                                            fmt::join(parts, ", "));
-  const std::string what = WhatIsShort(session, sought.wanted, last.hypernode, obstacles);
+  const std::string what = WhatIsShort(session, sought.demand.wanted, last.hypernode, obstacles);
   const std::string name = NameOf(tree, last.hypernode);
   return {elsewhere ? "TopologyUnsatisfied" : "NotEnoughResources",
           WithDetail(sentence,
@@ -151,13 +150,13 @@ Refusal Explain(Session& session, Search& search, const Sought& sought) {
 
 // True when one HyperNode within the limit has enough slots for what is sought.
 bool HasPlace(Session& session, Search& search, const Sought& sought) {
-  const std::uint64_t total = Total(sought.wanted);
+  const std::uint64_t total = Total(sought.demand.wanted);
   if (sought.limit.kind != TopologyLimit::Kind::kBounded) {
-    return FitsBelow(search, sought.wanted, sought.within) >= total;
+    return FitsBelow(session, search, sought.demand, sought.within) >= total;
   }
   const HyperNodeId root = RootOf(session, sought).root;
   if (!root.valid()) return false;
-  const auto misses = NearestMisses(session, search, sought.wanted, root, sought.limit.tier);
+  const auto misses = NearestMisses(session, search, sought.demand, root, sought.limit.tier);
   return std::any_of(
       misses.begin(), misses.end(), [&](const Miss& miss) { return miss.fits >= total; });
 }
@@ -171,8 +170,13 @@ Sought SoughtBy(const Session& session,
   const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
   return {.job = &the_job,
           .sub_job = sub_job.name,
-          .wanted = FirstOf(
-              session.state(), sheet.left(), MissingForGang(the_job, sub_job, sheet.left().size())),
+          .demand = {.wanted = FirstOf(session.state(),
+                                       sheet.left(),
+                                       MissingForGang(the_job, sub_job, sheet.left().size())),
+                     .request = {.job = job,
+                                 .sub_job = sheet.sub_job,
+                                 .tasks = sheet.left(),
+                                 .domain = {}}},
           .limit = session.LimitOf(job, sheet.sub_job),
           .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
           .within = within};
@@ -193,12 +197,12 @@ std::vector<const Worksheet::Sheet*> InOrder(const Session& session,
 // The sub-jobs fit one by one, but not all of them: `together` is what they want.
 Refusal ExplainTogether(Session& session, Search& search, const Sought& together) {
   const HyperNodeTree& tree = session.tree();
-  const std::uint64_t total = Total(together.wanted);
+  const std::uint64_t total = Total(together.demand.wanted);
   const bool bounded = together.limit.kind == TopologyLimit::Kind::kBounded;
   std::vector<Miss> misses;
   if (bounded) {
     misses = NearestMisses(
-        session, search, together.wanted, RootOf(session, together).root, together.limit.tier);
+        session, search, together.demand, RootOf(session, together).root, together.limit.tier);
   }
   std::erase_if(misses, [&](const Miss& miss) { return miss.fits >= total; });
   TraceMisses(session, search, together, misses);
@@ -211,7 +215,7 @@ Refusal ExplainTogether(Session& session, Search& search, const Sought& together
   const std::string where =
       bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.tier)
               : "in the cluster";
-  const bool room = FitsBelow(search, together.wanted, tree.top()) >= total;
+  const bool room = FitsBelow(session, search, together.demand, tree.top()) >= total;
   return {
       room ? "TopologyUnsatisfied" : "NotEnoughResources",
       WithDetail(fmt::format("each sub-group has a place, but not all of them together {}", where),
@@ -225,7 +229,7 @@ Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksh
   Sought together{
       .job = &the_job,
       .sub_job = "",
-      .wanted = {},
+      .demand = {},
       .limit = session.LimitOf(job),
       .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
       .within = session.tree().top()};
@@ -233,9 +237,11 @@ Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksh
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
   for (const Worksheet::Sheet* sheet : InOrder(session, the_job, worksheet)) {
     const Sought sought = SoughtBy(session, job, *sheet, gradient.root);
-    if (sought.wanted.empty()) continue;
+    if (sought.demand.wanted.empty()) continue;
     if (HasPlace(session, search, sought)) {
-      for (const auto& [class_id, count] : sought.wanted) Add(together.wanted, class_id, count);
+      for (const auto& [class_id, count] : sought.demand.wanted) {
+        Add(together.demand.wanted, class_id, count);
+      }
       continue;
     }
     Refusal refusal = Explain(session, search, sought);
@@ -304,7 +310,8 @@ Refusal ExplainUnplaced(Session& session,
         search,
         {.job = &the_job,
          .sub_job = "",
-         .wanted = FirstOf(session.state(), left, missing),
+         .demand = {.wanted = FirstOf(session.state(), left, missing),
+                    .request = {.job = job, .sub_job = 0, .tasks = left, .domain = {}}},
          .limit = session.LimitOf(job),
          .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
          .within = session.tree().top()});
@@ -361,7 +368,8 @@ std::optional<Refusal> ExplainGates(const Session& session, JobId job) {
 
 Refusal ExplainBestEffort(Session& session, TaskId task, HyperNodeId domain) {
   const Task& the_task = session.state().task(task);
-  const Obstacles obstacles = ObstaclesBelow(session, the_task.class_id, domain);
+  const Obstacles obstacles =
+      FindObstacles(session, the_task.class_id, session.tree().NodesOf(domain));
   const Wanted wanted{{the_task.class_id, 1}};
   const std::string sentence = fmt::format("{}no node of {} takes pod {}",
                                            Heading(session.state().job(the_task.job)),

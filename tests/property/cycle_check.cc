@@ -5,6 +5,7 @@
 
 #include "model/constraints.h"
 #include "sched/plugins/queue_shares.h"
+#include "tests/property/peer_check.h"
 #include "tests/support/recount.h"
 
 namespace strata::testing {
@@ -91,6 +92,7 @@ std::string CycleCheck::FaultsInside() {
   faults_ = RecountMistakes(state_);
   const std::vector<TaskId> placed = NewlyPlaced();
   for (const TaskId id : placed) CheckPlacement(id);
+  CheckPeers(placed);
   for (const NodeId node : state_.nodes()) CheckPorts(node);
   for (const QueueId id : state_.queues()) CheckQuota(id, placed);
   return std::move(faults_);
@@ -127,6 +129,13 @@ void CycleCheck::CheckPorts(NodeId node) {
       }
       taken.push_back(port);
     }
+  }
+}
+
+void CycleCheck::CheckPeers(const std::vector<TaskId>& placed) {
+  const PeerCheck check(state_, placed);
+  for (const TaskId id : placed) {
+    for (const std::string& fault : check.FaultsOf(id)) Fault(state_.task(id).name + ": " + fault);
   }
 }
 

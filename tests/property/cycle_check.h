@@ -32,6 +32,7 @@ class CycleCheck {
 
   void CheckPlacement(TaskId id);
   void CheckPorts(NodeId node);
+  void CheckPeers(const std::vector<TaskId>& placed);
   void CheckQuota(QueueId id, const std::vector<TaskId>& placed);
   void CheckGang(JobId id, const Decisions& decisions);
   void CheckHard(JobId id, const Decisions& decisions);

@@ -1,4 +1,6 @@
 // Random decisions on random clusters, with savepoints to go back to.
+#include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "sched/peer_counts.h"
 #include "tests/property/world.h"
 #include "tests/support/property.h"
 #include "tests/support/recount.h"
@@ -59,6 +62,7 @@ class History {
         break;
     }
     RC_ASSERT(RecountMistakes(state_) == "");
+    if (move.task % 2 == 0) CheckPeerCounts();
   }
 
   // Everything that was held or undecided is given back.
@@ -69,6 +73,39 @@ class History {
   }
 
  private:
+  // What has followed the history agrees with what is counted afresh.
+  void CheckPeerCounts() {
+    for (std::size_t i = 0; i < state_.class_count(); ++i) {
+      const auto id = IdAt<ClassId>(i);
+      PeerCounts fresh(state_, id);
+      PeerCounts& kept = kept_.try_emplace(id, state_, id).first->second;
+      RC_ASSERT(kept.Concerned() == fresh.Concerned());
+      kept.Refresh();
+      fresh.Refresh();
+      RC_ASSERT(Text(kept) == Text(fresh));
+    }
+  }
+
+  static std::string Text(const PeerCounts& counts) {
+    std::ostringstream text;
+    const auto write = [&](const Tally& tally) {
+      text << "total " << tally.total << " on nodes";
+      for (const std::int64_t count : tally.on_node) text << ' ' << count;
+      text << " in domains";
+      for (const std::int64_t count : tally.in_domain) text << ' ' << count;
+      text << '\n';
+    };
+    for (const auto tallies :
+         {counts.affinity(), counts.anti_affinity(), counts.repulsion(), counts.attraction()}) {
+      for (const Tally& tally : tallies) write(tally);
+    }
+    for (const SpreadTally& tally : counts.spread()) {
+      write(tally);
+      text << "least " << tally.least << " of " << tally.domains_in_use << '\n';
+    }
+    return text.str();
+  }
+
   void Place(const Move& move, bool now) {
     const std::vector<TaskId> tasks = state_.AllTasks();
     if (tasks.empty() || state_.nodes().empty()) return;
@@ -90,6 +127,7 @@ class History {
   ClusterState& state_;
   std::vector<std::pair<ClusterState::Savepoint, std::string>> savepoints_;
   std::string before_hold_;
+  std::map<ClassId, PeerCounts> kept_;
 };
 
 TEST(RollbackProperty, LeavesNoTrace) {

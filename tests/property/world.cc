@@ -22,6 +22,20 @@ constexpr const char* kHca = "rdma/hca";
 const HostPort kPort{.ip = "", .protocol = "TCP", .port = 80};
 const Taint kKeepOut{.key = "only", .value = "some", .effect = TaintEffect::kNoSchedule};
 
+// What a pod asks of the pods around it.
+enum class PeerRule : std::uint8_t {
+  kNone,
+  kApart,        // none of its app on its node
+  kApartZone,    // none of app "x" in its zone
+  kTogether,     // beside its own app, by zone
+  kFollow,       // beside app "x", by zone
+  kSpread,       // even over zones
+  kSpreadWide,   // the same, over at least two
+  kRatherNear,   // would rather be beside app "x"
+  kRatherApart,  // would rather not be on a node with its app
+  kRatherSpread  // would rather be even over zones
+};
+
 // What a pod asks for.
 struct Shape {
   Amount cores, gib, gpus, hcas;
@@ -29,7 +43,16 @@ struct Shape {
   const char* near_zone = nullptr;  // would rather be there
   bool tolerates = false;
   bool port = false;
+  const char* app = nullptr;
+  PeerRule rule = PeerRule::kNone;
 };
+
+constexpr Shape Peer(const char* app, PeerRule rule) {
+  Shape shape{1, 1, 0, 0};
+  shape.app = app;
+  shape.rule = rule;
+  return shape;
+}
 constexpr std::array kShapes = {
     Shape{1, 1, 0, 0},
     Shape{2, 2, 0, 0},
@@ -44,6 +67,16 @@ constexpr std::array kShapes = {
     Shape{0, 0, 0, 0, nullptr, nullptr, true, true},  // BestEffort with a port
     Shape{0, 3, 0, 0},
     Shape{1, 1, 1, 1},
+    Peer("x", PeerRule::kNone),
+    Peer("x", PeerRule::kApart),
+    Peer("y", PeerRule::kApartZone),
+    Peer("y", PeerRule::kTogether),
+    Peer("z", PeerRule::kFollow),
+    Peer("even", PeerRule::kSpread),  // nobody else bears these two, so that the rule holds for all
+    Peer("wide", PeerRule::kSpreadWide),
+    Peer("y", PeerRule::kRatherNear),
+    Peer("x", PeerRule::kRatherApart),
+    Peer("z", PeerRule::kRatherSpread),
 };
 
 std::string Name(const char* kind, std::size_t index) {
@@ -86,6 +119,58 @@ Resources Convert(const AmountsByName& amounts, ResourceNames& names) {
   return resources;
 }
 
+PodTerm Apps(const char* app, const char* key) {
+  return {.selector = LabelSelector{{{"app", SelectorOp::kIn, {app}}}},
+          .namespaces = {"test"},
+          .every_namespace = false,
+          .topology_key = key};
+}
+
+SpreadRule Even(const char* app, SpreadRule::Unsatisfiable when) {
+  SpreadRule rule;
+  rule.topology_key = "zone";
+  rule.when_unsatisfiable = when;
+  rule.selector = LabelSelector{{{"app", SelectorOp::kIn, {app}}}};
+  return rule;
+}
+
+PodRules RulesOf(const Shape& shape) {
+  PodRules rules;
+  switch (shape.rule) {
+    case PeerRule::kNone:
+      break;
+    case PeerRule::kApart:
+      rules.anti_affinity = {Apps(shape.app, "host")};
+      break;
+    case PeerRule::kApartZone:
+      rules.anti_affinity = {Apps("x", "zone")};
+      break;
+    case PeerRule::kTogether:
+      rules.affinity = {Apps(shape.app, "zone")};
+      break;
+    case PeerRule::kFollow:
+      rules.affinity = {Apps("x", "zone")};
+      break;
+    case PeerRule::kSpread:
+      rules.spread = {Even(shape.app, SpreadRule::Unsatisfiable::kDoNotSchedule)};
+      break;
+    case PeerRule::kSpreadWide:
+      rules.spread = {Even(shape.app, SpreadRule::Unsatisfiable::kDoNotSchedule)};
+      rules.spread[0].min_domains = 2;
+      break;
+    case PeerRule::kRatherNear:
+      rules.preferred = {{.weight = 50, .term = Apps("x", "zone")}};
+      break;
+    case PeerRule::kRatherApart:
+      rules.preferred = {{.weight = -30, .term = Apps(shape.app, "host")}};
+      break;
+    case PeerRule::kRatherSpread:
+      rules.spread = {Even(shape.app, SpreadRule::Unsatisfiable::kScheduleAnyway)};
+      break;
+  }
+  return rules;
+}
+
 ClassSpec ClassOf(const TaskGene& gene, ResourceNames& names) {
   const Shape& shape = kShapes[Pick(gene.shape, kShapes)];
   ClassSpec spec;
@@ -103,6 +188,9 @@ ClassSpec ClassOf(const TaskGene& gene, ResourceNames& names) {
         {.key = kKeepOut.key, .op = Toleration::Op::kExists, .value = "", .effect = std::nullopt}};
   }
   if (shape.port) spec.host_ports = {kPort};
+  spec.identity.name_space = "test";
+  if (shape.app != nullptr) spec.identity.labels = {{"app", shape.app}};
+  spec.rules = RulesOf(shape);
   return spec;
 }
 
@@ -110,6 +198,7 @@ NodeSpec NodeOf(const World& world, std::size_t index, ResourceNames& names) {
   const NodeGene& gene = world.nodes[index];
   NodeSpec spec;
   spec.name = Name("n", index);
+  spec.labels["host"] = spec.name;
   constexpr std::array kZones = {"", "a", "b"};
   if (const char* zone = kZones[Pick(gene.zone, kZones)]; *zone != '\0') spec.labels["zone"] = zone;
   if (gene.taint > 0) {

@@ -30,6 +30,7 @@ struct NodeArgs {
   Labels labels = {};
   std::vector<Taint> taints = {};
   bool unschedulable = false;
+  VolumeLimits volume_limits = {};
 };
 
 struct TaskArgs {
@@ -45,6 +46,9 @@ struct TaskArgs {
   std::string node = "";
   bool gated = false;
   std::optional<SubGroupKey> sub_group = std::nullopt;
+  Labels labels = {};
+  PodRules rules = {};
+  VolumeRules volumes = {};
 };
 
 struct JobArgs {
@@ -78,6 +82,16 @@ struct QueueArgs {
 }
 [[nodiscard]] inline TopologySpec Soft() {
   return {.mode = TopologySpec::Mode::kSoft, .highest_tier = std::nullopt, .highest_tier_name = ""};
+}
+
+// Pods that bear this label, in the domains of a topology key.
+[[nodiscard]] inline PodTerm Pods(const std::string& label,
+                                  const std::string& value,
+                                  const std::string& topology_key) {
+  return {.selector = LabelSelector{{{label, SelectorOp::kIn, {value}}}},
+          .namespaces = {""},
+          .every_namespace = false,
+          .topology_key = topology_key};
 }
 
 [[nodiscard]] inline TaskArgs BestEffort() {
@@ -183,6 +197,7 @@ class ClusterBuilder {
     spec.labels = args.labels;
     spec.taints = args.taints;
     spec.unschedulable = args.unschedulable;
+    spec.volume_limits = args.volume_limits;
     spec.allocatable.Set(kCpu, Cores(args.cpu));
     spec.allocatable.Set(kMemory, GiB(args.memory));
     spec.allocatable.Set(kPods, args.pods);
@@ -200,6 +215,9 @@ class ClusterBuilder {
     spec.node_selector = args.selector;
     spec.tolerations = args.tolerations;
     spec.host_ports = args.ports;
+    spec.identity.labels = args.labels;
+    spec.rules = args.rules;
+    spec.volumes = args.volumes;
     return spec;
   }
   ResourceId Gpu() { return state.resource_names().Intern("nvidia.com/gpu"); }

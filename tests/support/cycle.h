@@ -86,6 +86,19 @@ class TraceLog final : public TraceSink {
   return config;
 }
 
+// The configuration with one argument of one plugin.
+[[nodiscard]] inline SchedulerConfig ConfigWith(const std::string& plugin,
+                                                const std::string& argument,
+                                                ArgumentValue value) {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  for (auto& tier : config.tiers) {
+    for (PluginConfig& one : tier) {
+      if (one.name == plugin) one.arguments.Set(argument, value);
+    }
+  }
+  return config;
+}
+
 // One scheduler over one state, cycle after cycle.
 class Cycles {
  public:

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/inter_pod_affinity.h"
+#include "sched/plugins/pod_spread.h"
 
 namespace strata {
 namespace {
@@ -28,6 +30,8 @@ struct Weights {
   std::int64_t balanced = 1;
   std::int64_t node_affinity = 2;
   std::int64_t taints = 3;
+  std::int64_t pod_affinity = 2;
+  std::int64_t spread = 2;
 };
 
 // The same weight for both, as Volcano sets it, so that the mean is a plain one.
@@ -51,7 +55,10 @@ bool ToleratesEveryPreference(const std::vector<Toleration>& tolerations) {
   });
 }
 
-class Nodeorder final : public Plugin, public NodeScorePoint, public ScaledScorePoint {
+class Nodeorder final : public Plugin,
+                        public NodeScorePoint,
+                        public ScaledScorePoint,
+                        public PeerScorePoint {
  public:
   Nodeorder(const Weights& weights, ResourceId gpu) : weights_(weights), gpu_(gpu) {}
 
@@ -83,6 +90,25 @@ class Nodeorder final : public Plugin, public NodeScorePoint, public ScaledScore
     }
     for (Score& score : out.first(feasible.size())) {
       score = TaintScore(score, worst) * weights_.taints * kScoreUnit;
+    }
+  }
+
+  void ScorePeers(const PeerCounts& peers,
+                  std::span<const NodeId> feasible,
+                  std::span<Score> out) const override {
+    const std::span<Score> totals = out.first(feasible.size());
+    std::fill(totals.begin(), totals.end(), 0);
+    std::vector<std::int64_t> parts(feasible.size());
+    const auto add = [&](std::int64_t weight) {
+      for (std::size_t i = 0; i < parts.size(); ++i) totals[i] += parts[i] * weight * kScoreUnit;
+    };
+    if (weights_.pod_affinity != 0 && !peers.attraction().empty()) {
+      ScoreAffinity(peers, feasible, parts);
+      add(weights_.pod_affinity);
+    }
+    if (weights_.spread != 0 && PrefersSpread(peers)) {
+      ScoreSpread(peers, feasible, parts);
+      add(weights_.spread);
     }
   }
 
@@ -198,8 +224,8 @@ Result<MadePlugin> MakeNodeorder(const PluginConfig& config, ResourceNames& reso
       Argument{"balancedresource.weight", weights.balanced, &weights.balanced},
       Argument{"nodeaffinity.weight", weights.node_affinity, &weights.node_affinity},
       Argument{"tainttoleration.weight", weights.taints, &weights.taints},
-      Argument{"podaffinity.weight", 0, nullptr},
-      Argument{"podtopologyspread.weight", 0, nullptr},
+      Argument{"podaffinity.weight", weights.pod_affinity, &weights.pod_affinity},
+      Argument{"podtopologyspread.weight", weights.spread, &weights.spread},
       Argument{"imagelocality.weight", 0, nullptr},
   };
   std::vector<std::string_view> known;

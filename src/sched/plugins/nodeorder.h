@@ -11,12 +11,14 @@
 namespace strata {
 
 // kube-scheduler's node scores, with its integer steps, each times its weight. Serves
-// NodeScorePoint (least and most allocated, balanced allocation, preferred node affinity) and
-// ScaledScorePoint (taints that would rather not). A part of weight 0 is left out.
+// NodeScorePoint (least and most allocated, balanced allocation, preferred node affinity),
+// ScaledScorePoint (taints that would rather not) and PeerScorePoint (preferred pod affinity and
+// anti-affinity, ScheduleAnyway spread). A part of weight 0 is left out.
 //
 // Arguments: leastrequested.weight (1), mostrequested.weight (0), balancedresource.weight (1),
-// nodeaffinity.weight (2), tainttoleration.weight (3). podaffinity.weight, podtopologyspread.weight
-// and imagelocality.weight are read and checked, but have no effect: one that is set is a warning.
+// nodeaffinity.weight (2), tainttoleration.weight (3), podaffinity.weight (2),
+// podtopologyspread.weight (2). imagelocality.weight is read and checked, but has no effect: one
+// that is set is a warning.
 [[nodiscard]] Result<MadePlugin> MakeNodeorder(const PluginConfig& config,
                                                ResourceNames& resources);
 

@@ -162,8 +162,8 @@ TEST(Nodeorder, PartsThatDoNotExistWarnOnlyWhenTheyAreWeighed) {
   EXPECT_THAT(
       OpenPlugin(cluster, "nodeorder", {{"imagelocality.weight", std::int64_t{0}}}).warnings,
       IsEmpty());
-  EXPECT_THAT(OpenPlugin(cluster, "nodeorder", {{"podaffinity.weight", "2"}}).warnings,
-              ElementsAre("nodeorder: podaffinity.weight: has no effect in this version"));
+  EXPECT_THAT(OpenPlugin(cluster, "nodeorder", {{"imagelocality.weight", "2"}}).warnings,
+              ElementsAre("nodeorder: imagelocality.weight: has no effect in this version"));
   ResourceNames names;
   EXPECT_FALSE(TryPlugin("nodeorder", {{"podtopologyspread.weight", 0.5}}, names).has_value());
 }

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/inter_pod_affinity.h"
+#include "sched/plugins/pod_spread.h"
+#include "sched/plugins/volume_filters.h"
 
 namespace strata {
 namespace {
@@ -15,6 +18,9 @@ struct Filters {
   bool node_affinity = true;
   bool taints = true;
   bool ports = true;
+  bool pod_affinity = true;
+  bool spread = true;
+  VolumeFilters volumes;
 };
 
 bool ToleratesCordon(const std::vector<Toleration>& tolerations) {
@@ -25,7 +31,7 @@ bool ToleratesCordon(const std::vector<Toleration>& tolerations) {
   });
 }
 
-class Predicates final : public Plugin, public NodeFilterPoint {
+class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilterPoint {
  public:
   explicit Predicates(const Filters& filters) : filters_(filters) {}
 
@@ -33,19 +39,15 @@ class Predicates final : public Plugin, public NodeFilterPoint {
                                 const ClassSpec& spec,
                                 NodeId id) const override {
     const NodeSpec& node = state.node(id);
-    return !IsCordoned(spec, node) && IsWanted(spec, node) && RepellentTaint(spec, node) == nullptr;
+    return !IsCordoned(spec, node) && IsWanted(spec, node) &&
+           RepellentTaint(spec, node) == nullptr &&
+           filters_.volumes.RefuseSpec(spec.volumes, node).empty();
   }
 
   [[nodiscard]] bool AdmitsNow(const ClusterState& state,
                                const ClassSpec& spec,
                                NodeId id) const override {
-    if (!filters_.ports || spec.host_ports.empty()) return true;
-    for (const HostPort& used : state.PortsInUse(id)) {
-      for (const HostPort& wanted : spec.host_ports) {
-        if (wanted.ConflictsWith(used)) return false;
-      }
-    }
-    return true;
+    return HasPorts(state, spec, id) && !filters_.volumes.ExceedsLimit(state, spec.volumes, id);
   }
 
   [[nodiscard]] bool TakesOnlyOne(const ClassSpec& spec) const override {
@@ -61,10 +63,48 @@ class Predicates final : public Plugin, public NodeFilterPoint {
     if (const Taint* taint = RepellentTaint(spec, node)) {
       return fmt::format("node(s) had untolerated taint {{{}: {}}}", taint->key, taint->value);
     }
-    return "node(s) didn't have free ports for the requested pod ports";
+    if (!HasPorts(state, spec, id)) {
+      return "node(s) didn't have free ports for the requested pod ports";
+    }
+    if (filters_.volumes.ExceedsLimit(state, spec.volumes, id)) {
+      return "node(s) exceed max volume count";
+    }
+    return filters_.volumes.RefuseSpec(spec.volumes, node);
+  }
+
+  [[nodiscard]] bool AdmitsPeer(const PeerCounts& peers, NodeId node) const override {
+    return AffinityOf(peers, node) == AffinityRefusal::kNone &&
+           SpreadOf(peers, node) == SpreadRefusal::kNone && !filters_.volumes.IsClaimInUse(peers);
+  }
+
+  [[nodiscard]] std::string PeerReason(const PeerCounts& peers, NodeId node) const override {
+    const AffinityRefusal affinity = AffinityOf(peers, node);
+    if (affinity != AffinityRefusal::kNone) return ToString(affinity);
+    const SpreadRefusal spread = SpreadOf(peers, node);
+    if (spread != SpreadRefusal::kNone) return ToString(spread);
+    return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod "
+           "access mode";
   }
 
  private:
+  [[nodiscard]] bool HasPorts(const ClusterState& state, const ClassSpec& spec, NodeId id) const {
+    if (!filters_.ports || spec.host_ports.empty()) return true;
+    for (const HostPort& used : state.PortsInUse(id)) {
+      for (const HostPort& wanted : spec.host_ports) {
+        if (wanted.ConflictsWith(used)) return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] AffinityRefusal AffinityOf(const PeerCounts& peers, NodeId node) const {
+    return filters_.pod_affinity ? RefuseByAffinity(peers, node) : AffinityRefusal::kNone;
+  }
+
+  [[nodiscard]] SpreadRefusal SpreadOf(const PeerCounts& peers, NodeId node) const {
+    return filters_.spread ? RefuseBySpread(peers, node) : SpreadRefusal::kNone;
+  }
+
   [[nodiscard]] static bool IsCordoned(const ClassSpec& spec, const NodeSpec& node) {
     return node.unschedulable && !ToleratesCordon(spec.tolerations);
   }
@@ -88,11 +128,6 @@ struct WithoutEffect {
   bool fallback;
 };
 constexpr std::array kSwitchesWithoutEffect = {
-    WithoutEffect{"predicate.PodAffinityEnable", true},
-    WithoutEffect{"predicate.NodeVolumeLimitsEnable", true},
-    WithoutEffect{"predicate.VolumeZoneEnable", true},
-    WithoutEffect{"predicate.PodTopologySpreadEnable", true},
-    WithoutEffect{"predicate.VolumeBindingEnable", true},
     WithoutEffect{"predicate.DynamicResourceAllocationEnable", false},
 };
 
@@ -100,6 +135,11 @@ constexpr std::array kKnownArguments = {
     "predicate.NodeAffinityEnable",
     "predicate.NodePortsEnable",
     "predicate.TaintTolerationEnable",
+    "predicate.PodAffinityEnable",
+    "predicate.PodTopologySpreadEnable",
+    "predicate.NodeVolumeLimitsEnable",
+    "predicate.VolumeZoneEnable",
+    "predicate.VolumeBindingEnable",
     "predicate.CacheEnable",
     "volumebinding.weight",
     "volumebinding.bindTimeoutSeconds",
@@ -115,6 +155,11 @@ Result<MadePlugin> MakePredicates(const PluginConfig& config, ResourceNames& /*r
   TRY_ASSIGN(filters.node_affinity, arguments.Bool("predicate.NodeAffinityEnable", true));
   TRY_ASSIGN(filters.taints, arguments.Bool("predicate.TaintTolerationEnable", true));
   TRY_ASSIGN(filters.ports, arguments.Bool("predicate.NodePortsEnable", true));
+  TRY_ASSIGN(filters.pod_affinity, arguments.Bool("predicate.PodAffinityEnable", true));
+  TRY_ASSIGN(filters.spread, arguments.Bool("predicate.PodTopologySpreadEnable", true));
+  TRY_ASSIGN(filters.volumes.limits, arguments.Bool("predicate.NodeVolumeLimitsEnable", true));
+  TRY_ASSIGN(filters.volumes.zones, arguments.Bool("predicate.VolumeZoneEnable", true));
+  TRY_ASSIGN(filters.volumes.binding, arguments.Bool("predicate.VolumeBindingEnable", true));
   TRY(arguments.Bool("predicate.CacheEnable", false));  // answers are always remembered here
   for (const char* number : {"volumebinding.weight",
                              "volumebinding.bindTimeoutSeconds",

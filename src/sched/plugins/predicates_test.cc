@@ -126,8 +126,11 @@ TEST(Predicates, VolcanosOtherSwitchesAreKnownAndWarnOnlyWhenSwitchedOn) {
                           {"volumebinding.shape", std::monostate{}}})
                   .warnings,
               IsEmpty());
-  EXPECT_THAT(OpenPlugin(cluster, "predicates", {{"predicate.VolumeZoneEnable", true}}).warnings,
-              ElementsAre("predicates: predicate.VolumeZoneEnable: has no effect in this version"));
+  EXPECT_THAT(
+      OpenPlugin(cluster, "predicates", {{"predicate.DynamicResourceAllocationEnable", true}})
+          .warnings,
+      ElementsAre(
+          "predicates: predicate.DynamicResourceAllocationEnable: has no effect in this version"));
 }
 
 TEST(Predicates, EveryArgumentIsTypeChecked) {

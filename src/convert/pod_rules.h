@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/pod_rules.h"
+#include "objects/object_set.h"
+
+namespace strata {
+
+// Compiles what the pods of one set of objects ask of each other. Selectors of namespaces become
+// lists of names by the Namespaces of the set; a namespace without an object of its own bears only
+// the label kubernetes.io/metadata.name.
+class PodRulesReader {
+ public:
+  explicit PodRulesReader(const objects::ObjectSet& objects);
+
+  // Nothing while no pod of the set has rules; else the namespace, and the labels that a selector
+  // of the set looks at.
+  [[nodiscard]] PodIdentity IdentityOf(const objects::Pod& pod) const;
+  [[nodiscard]] PodRules RulesOf(const objects::Pod& pod) const;
+
+ private:
+  void LearnKeys(const std::optional<LabelSelector>& selector);
+  void LearnKeys(const objects::PodSpec& spec);
+  [[nodiscard]] PodTerm TermOf(const objects::PodAffinityTerm& term,
+                               const std::string& own_namespace) const;
+
+  std::map<std::string, Labels> namespaces_;
+  std::set<std::string, std::less<>> keys_;
+  bool any_rules_ = false;
+};
+
+}  // namespace strata

@@ -1,0 +1,92 @@
+#include "tests/property/peer_check.h"
+
+#include <algorithm>
+#include <map>
+
+namespace strata::testing {
+
+PeerCheck::PeerCheck(const ClusterState& state, const std::vector<TaskId>& placed)
+    : state_(state), placed_(placed.begin(), placed.end()) {
+  for (const TaskId id : state.AllTasks()) {
+    if (state.task(id).node.valid()) there_.push_back(id);
+  }
+}
+
+const ClassSpec& PeerCheck::SpecOf(TaskId id) const {
+  return state_.task_class(state_.task(id).class_id);
+}
+
+bool PeerCheck::Together(TaskId a, TaskId b, const std::string& key) const {
+  const Labels& left = state_.node(state_.task(a).node).labels;
+  const Labels& right = state_.node(state_.task(b).node).labels;
+  return left.contains(key) && right.contains(key) && left.at(key) == right.at(key);
+}
+
+bool PeerCheck::HasCompany(TaskId id, const PodTerm& term) const {
+  return std::any_of(there_.begin(), there_.end(), [&](TaskId other) {
+    return other != id && SpecOf(id).rules.AllAffinityMatches(SpecOf(other).identity) &&
+           Together(id, other, term.topology_key);
+  });
+}
+
+bool PeerCheck::IsFirst(TaskId id) const {
+  const PodRules& rules = SpecOf(id).rules;
+  if (!rules.AllAffinityMatches(SpecOf(id).identity)) return false;
+  return std::none_of(there_.begin(), there_.end(), [&](TaskId other) {
+    if (placed_.contains(other) || !rules.AllAffinityMatches(SpecOf(other).identity)) return false;
+    return std::any_of(rules.affinity.begin(), rules.affinity.end(), [&](const PodTerm& term) {
+      return state_.node(state_.task(other).node).labels.contains(term.topology_key);
+    });
+  });
+}
+
+bool PeerCheck::IsTooMany(TaskId id, const SpreadRule& rule) const {
+  const ClassSpec& spec = SpecOf(id);
+  std::map<std::string, std::int64_t> pods;  // by domain
+  for (const NodeId node : state_.nodes()) {
+    const NodeSpec& the_node = state_.node(node);
+    if (!the_node.labels.contains(rule.topology_key)) continue;
+    if (!MatchesNode(spec.node_selector, spec.affinity, the_node.name, the_node.labels)) continue;
+    std::int64_t& count = pods[the_node.labels.at(rule.topology_key)];
+    for (const TaskId other : state_.TasksOn(node)) {
+      const bool leaves = state_.task(other).status == TaskStatus::kReleasing;
+      if (!leaves && rule.Matches(spec.identity, SpecOf(other).identity)) ++count;
+    }
+  }
+  std::int64_t least = pods.begin()->second;
+  for (const auto& [domain, count] : pods) least = std::min(least, count);
+  if (static_cast<std::int64_t>(pods.size()) < rule.min_domains) least = 0;
+  const Labels& labels = state_.node(state_.task(id).node).labels;
+  return pods.at(labels.at(rule.topology_key)) - least > rule.max_skew;
+}
+
+std::vector<std::string> PeerCheck::FaultsOf(TaskId id) const {
+  std::vector<std::string> faults;
+  const ClassSpec& spec = SpecOf(id);
+  const Labels& labels = state_.node(state_.task(id).node).labels;
+  for (const PodTerm& term : spec.rules.affinity) {
+    if (!labels.contains(term.topology_key)) faults.emplace_back("no domain for its affinity");
+    if (!HasCompany(id, term) && !IsFirst(id)) faults.emplace_back("its affinity is not met");
+  }
+  for (const TaskId other : there_) {
+    if (other == id) continue;
+    for (const auto& [from, to] : {std::pair(id, other), std::pair(other, id)}) {
+      for (const PodTerm& term : SpecOf(from).rules.anti_affinity) {
+        if (term.Matches(SpecOf(to).identity) && Together(id, other, term.topology_key)) {
+          faults.push_back("it is beside " + state_.task(other).name + " against anti-affinity");
+        }
+      }
+    }
+  }
+  for (const SpreadRule& rule : spec.rules.spread) {
+    if (rule.when_unsatisfiable != SpreadRule::Unsatisfiable::kDoNotSchedule) continue;
+    if (!labels.contains(rule.topology_key)) {
+      faults.emplace_back("no domain to spread over");
+    } else if (IsTooMany(id, rule)) {
+      faults.emplace_back("its spread is uneven");
+    }
+  }
+  return faults;
+}
+
+}  // namespace strata::testing
