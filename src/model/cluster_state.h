@@ -38,7 +38,9 @@ class ClusterState {
   using Savepoint = std::size_t;
 
   // ---- events ----
+  // Whoever adds a name calls GrowTables before the next read.
   ResourceNames& resource_names() { return resource_names_; }
+  void GrowTables();
   [[nodiscard]] const ResourceNames& resource_names() const { return resource_names_; }
 
   // Adds the node or replaces what is known of it; tasks on it stay. kInvalidArgument when a grand
@@ -187,7 +189,6 @@ class ClusterState {
     return sums_;
   }
   void RebuildSums() const;
-  void GrowTables();
   void BeginNodeEpoch();
   std::uint64_t Touch(NodeId node);
   // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource

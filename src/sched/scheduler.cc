@@ -156,6 +156,7 @@ Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterSt
       TRY(loader.Add(config.tiers[t][p], fmt::format("tiers[{}].plugins[{}]", t, p)));
     }
   }
+  state.GrowTables();  // plugins may have named resources that nothing asks for
   auto session = std::make_unique<Session>(
       state, std::move(loader.plugins), std::move(loader.points), std::move(actions));
   made.scheduler.reset(new Scheduler(std::move(session)));

@@ -151,11 +151,11 @@ void DropNodeRequirement(objects::ObjectSet& objects,
 
 void DropPodTerm(objects::ObjectSet& objects,
                  std::string_view group,
-                 PodTerm kind,
+                 PodTermKind kind,
                  const objects::PodAffinityTerm& term) {
   ForWaitingPods(objects, group, [&](objects::Pod& pod) {
-    std::erase(kind == PodTerm::kAffinity ? pod.spec.pod_affinity.required
-                                          : pod.spec.pod_anti_affinity.required,
+    std::erase(kind == PodTermKind::kAffinity ? pod.spec.pod_affinity.required
+                                              : pod.spec.pod_anti_affinity.required,
                term);
   });
 }

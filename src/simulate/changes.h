@@ -46,10 +46,10 @@ void DropNodeSelector(objects::ObjectSet& objects, std::string_view group, std::
 void DropNodeRequirement(objects::ObjectSet& objects,
                          std::string_view group,
                          const Requirement& requirement);
-enum class PodTerm : std::uint8_t { kAffinity, kAntiAffinity };
+enum class PodTermKind : std::uint8_t { kAffinity, kAntiAffinity };
 void DropPodTerm(objects::ObjectSet& objects,
                  std::string_view group,
-                 PodTerm kind,
+                 PodTermKind kind,
                  const objects::PodAffinityTerm& term);
 void DropSpread(objects::ObjectSet& objects,
                 std::string_view group,

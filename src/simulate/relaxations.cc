@@ -149,8 +149,8 @@ class PodRelaxations {
         DropNodeRequirement(objects, query_.job, requirement);
       });
     }
-    for (const auto& term : together) TryPodTerm(PodTerm::kAffinity, term);
-    for (const auto& term : apart) TryPodTerm(PodTerm::kAntiAffinity, term);
+    for (const auto& term : together) TryPodTerm(PodTermKind::kAffinity, term);
+    for (const auto& term : apart) TryPodTerm(PodTermKind::kAntiAffinity, term);
     for (const auto& spread : spreads) {
       TryTerm("pods: spec.topologySpreadConstraints",
               fmt::format("maxSkew {} over {}", spread.max_skew, spread.topology_key),
@@ -203,10 +203,10 @@ class PodRelaxations {
         change);
   }
 
-  void TryPodTerm(PodTerm kind, const objects::PodAffinityTerm& term) {
+  void TryPodTerm(PodTermKind kind, const objects::PodAffinityTerm& term) {
     TryTerm(
-        kind == PodTerm::kAffinity ? "pods: spec.affinity.podAffinity"
-                                   : "pods: spec.affinity.podAntiAffinity",
+        kind == PodTermKind::kAffinity ? "pods: spec.affinity.podAffinity"
+                                       : "pods: spec.affinity.podAntiAffinity",
         fmt::format(
             "{} over {}", term.selector ? ToString(*term.selector) : "<none>", term.topology_key),
         [&](auto& objects) { DropPodTerm(objects, query_.job, kind, term); });

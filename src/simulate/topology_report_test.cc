@@ -47,6 +47,13 @@ TEST(PodShape, DefaultsToAllGpusOfTheLargestNodeOrAllItsCpus) {
   EXPECT_EQ(DefaultPodShape(*Cluster(EightNodes("cpu: 3")).state).at("cpu").ToString(), "3");
 }
 
+TEST(PodShape, IsEmptyWhereNodesHaveNothingAlsoWhenPluginsKnowGpus) {
+  auto bare = Cluster("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n");
+  ASSERT_TRUE(RunSimulation(bare, DefaultSchedulerConfig(), {}).has_value());
+  EXPECT_TRUE(bare.state->resource_names().Find("nvidia.com/gpu").has_value());
+  EXPECT_TRUE(DefaultPodShape(*bare.state).empty());
+}
+
 TEST(TopologyReport, CountsPodsPerTier) {
   const auto cluster = Cluster(EightNodes("cpu: 3"));
   const TopologyReport report =
