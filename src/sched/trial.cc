@@ -65,6 +65,7 @@ void Trial::WaitAsOne(ClusterState::Savepoint begin) {
   ClusterState& state = session_.state();
   const std::vector<TaskId> tasks = state.ChangedSince(begin);
   std::vector<NodeId> nodes;
+  nodes.reserve(tasks.size());
   for (const TaskId id : tasks) nodes.push_back(state.task(id).node);
   state.RollbackTo(begin);
   for (std::size_t i = 0; i < tasks.size(); ++i) state.Pipeline(tasks[i], nodes[i]);

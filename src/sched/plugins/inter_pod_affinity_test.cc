@@ -66,7 +66,7 @@ TEST(InterPodAffinity, WithoutThemItWaitsAndSaysSo) {
   EXPECT_THAT(decisions.binds, IsEmpty());
   EXPECT_EQ(decisions.Reason("j"), "NoMatchingNode");
   EXPECT_EQ(decisions.Message("j"),
-            "1/1 tasks in gang unschedulable: 0 of 1 pods fit on the 5 nodes of the cluster: "
+            "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 5 nodes of the cluster: "
             "5 node(s) didn't match pod affinity rules");
 }
 

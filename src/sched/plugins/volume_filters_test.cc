@@ -85,7 +85,7 @@ TEST(VolumeFilters, WhatIsWrongWithThePodIsSaidOnce) {
   volumes.refusal = "persistentvolumeclaim \"data\" not found";
   cluster.Job("j", {.tasks = 1, .task = With(volumes)});
   EXPECT_EQ(RunCycle(cluster.state).Message("j"),
-            "1/1 tasks in gang unschedulable: 0 of 1 pods fit on the 2 nodes of the cluster: "
+            "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 2 nodes of the cluster: "
             "persistentvolumeclaim \"data\" not found");
   EXPECT_THAT(
       RunCycle(cluster.state, ConfigWith("predicates", "predicate.VolumeBindingEnable", false))
