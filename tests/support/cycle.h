@@ -89,7 +89,7 @@ class TraceLog final : public TraceSink {
 // The configuration with one argument of one plugin.
 [[nodiscard]] inline SchedulerConfig ConfigWith(const std::string& plugin,
                                                 const std::string& argument,
-                                                ArgumentValue value) {
+                                                const ArgumentValue& value) {
   SchedulerConfig config = DefaultSchedulerConfig();
   for (auto& tier : config.tiers) {
     for (PluginConfig& one : tier) {

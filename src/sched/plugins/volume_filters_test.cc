@@ -15,7 +15,6 @@ using testing::Decisions;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::TaskArgs;
