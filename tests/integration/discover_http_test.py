@@ -7,13 +7,13 @@ import json
 import os
 import pathlib
 import resource
+import select
 import socket
 import ssl
 import struct
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 from strata_run import FIXTURES, PODS, Run
@@ -122,15 +122,14 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.answer(PORTS)
 
     def do_slow(self):
-        time.sleep(100)
+        self.connection.recv(1)  # never answers; ends when the client hangs up
 
     def do_endless(self):
         self.send_response(200)
         self.end_headers()
         self.wfile.write(b"[")
-        while True:
+        while not select.select([self.connection], [], [], 0.2)[0]:  # until the client hangs up
             self.wfile.write(b" ")
-            time.sleep(0.2)
 
     def do_huge(self):
         self.send_response(200)

@@ -35,9 +35,18 @@ TEST_P(DiscoverGolden, PrintsAsExpected) {
   EXPECT_EQ(report, ReadFile(GetParam() / "expected.txt")) << "in " << GetParam();
 }
 
-TEST_P(DiscoverGolden, PrintsATreeThatTopologyDraws) {
-  const std::string text = ReadFile(GetParam() / "expected.yaml");
-  if (text.find("kind") == std::string::npos) GTEST_SKIP() << "no manifests";
+// The cases that come to a tree.
+std::vector<fs::path> CasesWithTrees() {
+  std::vector<fs::path> cases = CasesOf("discover");
+  std::erase_if(cases, [](const fs::path& folder) {
+    return ReadFile(folder / "expected.yaml").find("kind") == std::string::npos;
+  });
+  return cases;
+}
+
+class DiscoveredTree : public testing::TestWithParam<fs::path> {};
+
+TEST_P(DiscoveredTree, IsDrawnByTopology) {
   const RunOutput run = RunStrata(GetParam(),
                                   {"topology",
                                    "-f",
@@ -53,6 +62,10 @@ TEST_P(DiscoverGolden, PrintsATreeThatTopologyDraws) {
 INSTANTIATE_TEST_SUITE_P(Cases,
                          DiscoverGolden,
                          testing::ValuesIn(CasesOf("discover")),
+                         [](const auto& test) { return TestName(test.param); });
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         DiscoveredTree,
+                         testing::ValuesIn(CasesWithTrees()),
                          [](const auto& test) { return TestName(test.param); });
 
 }  // namespace
