@@ -28,10 +28,14 @@ class Simulator:
             stderr=subprocess.STDOUT, env={**os.environ, "IBSIM_SOCKNAME": self.socket})
         wait_until(lambda: f"@{self.socket}:ctl" in pathlib.Path("/proc/net/unix").read_text(), 10, "ibsim start")
 
+    def prompts(self):
+        return pathlib.Path(self.log.name).read_text(encoding="utf-8").count("sim> ")
+
     def say(self, command):
+        before = self.prompts()
         self.process.stdin.write(command.encode() + b"\n")
         self.process.stdin.flush()
-        time.sleep(0.3)
+        wait_until(lambda: self.prompts() > before, 10, f"ibsim's answer to {command}")
 
     def command(self):
         return ["env", "-C", str(self.folder), f"SIM_HOST={self.host}", f"LD_PRELOAD={PRELOAD}",
