@@ -10,7 +10,13 @@
 namespace strata::objects {
 namespace {
 
-// How many bytes the character at the front of `text` has, 0 when it is not UTF-8.
+bool IsControl(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
+}
+
+}  // namespace
+
 std::size_t CharacterSize(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -28,13 +34,6 @@ std::size_t CharacterSize(std::string_view text) {
   const bool beyond = lead == 0xF4 && byte(1) > 0x8F;
   return overlong || surrogate || beyond ? 0 : size;
 }
-
-bool IsControl(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
-}
-
-}  // namespace
 
 Status CheckText(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {

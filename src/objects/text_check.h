@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "base/result.h"
@@ -9,5 +10,8 @@ namespace strata::objects {
 // kInvalidArgument, with line and column, unless `text` is UTF-8 (no overlong forms, no surrogates)
 // without control characters other than tabs and line ends: what YAML allows.
 [[nodiscard]] Status CheckText(std::string_view text);
+
+// How many bytes the character at the front of `text` has; 0 when it is not UTF-8.
+[[nodiscard]] std::size_t CharacterSize(std::string_view text);
 
 }  // namespace strata::objects

@@ -81,6 +81,16 @@ TEST(YamlToJson, EmptyDocumentsAreLeftOut) {
   EXPECT_EQ(Json("# only a comment\n"), "nothing");
 }
 
+TEST(YamlToJson, NamedEscapesAreUtf8) {
+  EXPECT_EQ(Json(R"(a: "1\N2\_3\L4\P5\xe96")"),
+            "{\"a\":\"1\xC2\x85"
+            "2\xC2\xA0"
+            "3\xE2\x80\xA8"
+            "4\xE2\x80\xA9"
+            "5\xC3\xA9"
+            "6\"}");
+}
+
 TEST(YamlToJson, StringsAreEscaped) {
   EXPECT_EQ(Json(R"(a: "tab\t, quote \", newline\n, \u00e9")"),
             "{\"a\":\"tab\\u0009, quote \\\", newline\\u000a, \xC3\xA9\"}");

@@ -1,5 +1,7 @@
 #include "objects/yaml_tree.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <map>
 #include <memory>
@@ -28,6 +30,21 @@ tl::unexpected<Error> FailAt(const YAML::Mark& mark, std::string_view message) {
               fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, message));
 }
 
+// yaml-cpp writes the escapes \N and \_ (U+0085, U+00A0) as that one byte, which is not UTF-8. The
+// text it read was, so no other byte can stand where a character begins and not begin one.
+std::string WithWholeCharacters(std::string_view value) {
+  std::string whole;
+  whole.reserve(value.size());
+  while (!value.empty()) {
+    const std::size_t size = CharacterSize(value);
+    if (size == 0) whole += '\xC2';
+    const std::string_view character = value.substr(0, std::max<std::size_t>(size, 1));
+    whole += character;
+    value.remove_prefix(character.size());
+  }
+  return whole;
+}
+
 // Builds one document from the parser's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -43,7 +60,7 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& tag,
                 YAML::anchor_t anchor,
                 const std::string& value) override {
-    Add(Kind::kScalar, mark, tag, anchor).scalar = value;
+    Add(Kind::kScalar, mark, tag, anchor).scalar = WithWholeCharacters(value);
   }
   void OnSequenceStart(const YAML::Mark& mark,
                        const std::string& tag,
