@@ -20,11 +20,6 @@ constexpr std::size_t kFreeSteps = 1'000'000;
 
 using Kind = YamlNode::Kind;
 
-tl::unexpected<Error> FailAt(const YamlNode& node, std::string_view message) {
-  return Fail(Code::kInvalidArgument,
-              fmt::format("line {}, column {}: {}", node.line, node.column, message));
-}
-
 void AppendString(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
@@ -40,11 +35,23 @@ void AppendString(std::string& out, std::string_view text) {
   out += '"';
 }
 
+// `text` in quotes and on one line, for a message.
+std::string Quoted(std::string_view text) {
+  std::string quoted;
+  AppendString(quoted, text);
+  return quoted;
+}
+
+tl::unexpected<Error> FailAt(const YamlNode& node, std::string_view message) {
+  return Fail(Code::kInvalidArgument,
+              fmt::format("line {}, column {}: {}", node.line, node.column, message));
+}
+
 Result<YamlScalar> Resolve(const YamlNode& node) {
   if (node.tag == "!") return YamlScalar{};  // quoted
   if (node.tag == "?" || node.tag.empty()) return ResolvePlainScalar(node.scalar);
   if (auto scalar = ResolveTaggedScalar(node.tag, node.scalar)) return std::move(*scalar);
-  return FailAt(node, fmt::format("tag {} does not fit \"{}\"", node.tag, node.scalar));
+  return FailAt(node, fmt::format("tag {} does not fit {}", node.tag, Quoted(node.scalar)));
 }
 
 // The key as JSON has it: `on:` is "true", `1:` is "1".
@@ -125,7 +132,7 @@ class JsonWriter {
       if (IsMergeKey(key_node)) continue;
       TRY_ASSIGN(std::string key, KeyOf(key_node));
       const auto [position, is_new] = keys.insert(std::move(key));
-      if (!is_new) return FailAt(key_node, fmt::format("duplicate key \"{}\"", *position));
+      if (!is_new) return FailAt(key_node, "duplicate key " + Quoted(*position));
       TRY(WriteMember(*position, *node.items[i + 1], depth, keys.size() == 1));
     }
     TRY(WriteMergeKeys(node, depth, keys));

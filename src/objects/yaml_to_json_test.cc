@@ -108,6 +108,11 @@ TEST(YamlToJson, ErrorsNameLineAndColumn) {
   EXPECT_EQ(Json("a: !!int x\n"), "line 1, column 4: tag tag:yaml.org,2002:int does not fit \"x\"");
 }
 
+TEST(YamlToJson, ErrorsStayOnOneLine) {
+  EXPECT_EQ(Json("a: !u |\n  text\n"), "line 1, column 4: tag !u does not fit \"text\\u000a\"");
+  EXPECT_EQ(Json("\"k\\n\": 1\n\"k\\n\": 2\n"), "line 2, column 1: duplicate key \"k\\u000a\"");
+}
+
 TEST(YamlToJson, DepthAndAliasBombsAreErrors) {
   EXPECT_THAT(Json(std::string(100'000, '[')), HasSubstr("nested too deeply"));
   EXPECT_THAT(Json("a: " + std::string(300, '[') + std::string(300, ']')),
