@@ -6,7 +6,8 @@ include(StrataLayers)
 #   strata_module(NAME <folder>
 #     [LAYER <n>]          checked against cmake/layers.txt
 #     [SOURCES <cc>...]    none: a header-only module
-#     HEADERS <h>...       each must compile on its own (target all_verify_interface_header_sets)
+#     HEADERS <h>...       each must compile on its own: x.h as the first include of x.cc, the others by
+#                          target all_verify_interface_header_sets
 #     [DEPS <module>...]   modules of lower layers
 #     [SAME_LAYER <module>...]  modules of the same layer, allowed in cmake/layers.txt
 #     [LIBS <target>...]   third-party libraries
@@ -45,8 +46,15 @@ function(strata_module)
     add_library(strata_${M_NAME} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_sources(strata_${M_NAME} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src
-                                           FILES ${M_HEADERS})
+  set(lone_headers ${M_HEADERS})
+  foreach(source IN LISTS M_SOURCES)
+    string(REGEX REPLACE "\\.cc$" ".h" header ${source})
+    list(REMOVE_ITEM lone_headers ${header})
+  endforeach()
+  target_sources(strata_${M_NAME} ${scope}
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${M_HEADERS}
+    FILE_SET lone TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${lone_headers})
+  set_target_properties(strata_${M_NAME} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone)
   list(TRANSFORM M_DEPS PREPEND strata_)
   list(TRANSFORM M_SAME_LAYER PREPEND strata_)
   target_link_libraries(strata_${M_NAME} ${scope} ${M_DEPS} ${M_SAME_LAYER} ${M_LIBS})
@@ -87,6 +95,9 @@ function(strata_test)
   target_compile_definitions(${target} PRIVATE ${T_DEFINES})
   # A picture names only the fields that matter; g++ 12 counts designated initializers as forgetful.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-field-initializers>)
+  if(STRATA_TESTS_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  endif()
   add_test(NAME ${T_NAME} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)

@@ -3,6 +3,7 @@
 
 * a source, or a header of a module, that no CMakeLists.txt of its folder (or one above) names: it would
   never be built, run or checked;
+* a source that does not include its own header first: nothing else shows that the header compiles alone;
 * a file longer than 800 lines, or a header without #pragma once;
 * notes to self in place of work (markers such as "FIXME").
 
@@ -35,8 +36,18 @@ def must_be_listed(path, root):
     return path.suffix == ".cc" or not helps_tests
 
 
+def hides_own_header(path, root, lines):
+    """Whether x.cc beside x.h includes something else before it."""
+    if path.suffix != ".cc" or not path.with_suffix(".h").exists():
+        return False
+    own = f'#include "{path.with_suffix(".h").relative_to(root).as_posix().removeprefix("src/")}"'
+    return next((line for line in lines if line.startswith("#include")), own) != own
+
+
 def check(path, root):
     lines = path.read_text().splitlines()
+    if hides_own_header(path, root, lines):
+        yield 1, "the first include is not this file's own header"
     if len(lines) > MAX_LINES:
         yield MAX_LINES + 1, f"{len(lines)} lines, more than {MAX_LINES}: split it"
     if path.suffix == ".h" and "#pragma once" not in lines:

@@ -3,7 +3,7 @@
 
 A file that was clean is not looked at again until it, something it includes, its compile command,
 a .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
-held to tests/.clang-tidy wherever they stand.
+held to tests/.clang-tidy wherever they stand; tests that are compiled together are looked at together.
 
 Usage: tools/run_tidy.py [--fix] [--profile] [path-prefix...]. Exit status 1 when there are findings.
 """
@@ -25,7 +25,18 @@ BUILD = ROOT / "build"
 CACHE = BUILD / "tidy-cache"
 TIDY = "clang-tidy-14"
 FOLDERS = ("src/", "tests/", "bench/")
+TEST_FILES = r"/(src|tests|bench)/.*\.(h|cc)$"
 FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ")
+
+
+def sources(path):
+    """The names of our files that a compile command is for: one, or those of a unity file."""
+    if "/Unity/" in str(path):
+        lines = path.read_text().splitlines()
+        paths = [pathlib.Path(line.split('"')[1]) for line in lines if line.startswith("#include")]
+    else:
+        paths = [path]
+    return [path.relative_to(ROOT).as_posix() for path in paths if path.is_relative_to(ROOT)]
 
 
 def is_test(name):
@@ -79,7 +90,7 @@ def tidy(entry, name, options):
     started = time.monotonic()
     command = [TIDY, "--quiet", "-p", str(BUILD), entry["file"]]
     if is_test(name) and (ROOT / "tests/.clang-tidy").exists():
-        command.insert(1, f"--config-file={ROOT / 'tests/.clang-tidy'}")
+        command[1:1] = [f"--config-file={ROOT / 'tests/.clang-tidy'}", f"--header-filter={TEST_FILES}"]
     if options.profile:
         command.insert(1, "--enable-check-profile")
     if options.fix:
@@ -104,14 +115,12 @@ def work(entry, name, options):
 
 
 def entries(prefixes):
-    """One compile command per file of ours, in the order of their names."""
+    """One compile command per file of ours, or files compiled together, in the order of their names."""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        path = pathlib.Path(entry["file"])
-        if path.is_relative_to(ROOT):
-            name = path.relative_to(ROOT).as_posix()
-            if name.startswith(FOLDERS) and (not prefixes or name.startswith(tuple(prefixes))):
-                found.setdefault(name, entry)
+        names = [name for name in sources(pathlib.Path(entry["file"])) if name.startswith(FOLDERS)]
+        if any(name.startswith(tuple(prefixes) or FOLDERS) for name in names):
+            found.setdefault(names[0], entry)
     return sorted(found.items())
 
 

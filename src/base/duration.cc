@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace strata {
 namespace {
 
@@ -27,10 +29,6 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"s", 1'000'000'000},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // The digits at the front of `rest`, taken off; none when they are too many.
 std::optional<std::int64_t> TakeDigits(std::string_view& rest, std::size_t& count) {

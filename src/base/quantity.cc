@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace strata {
 namespace {
 
@@ -67,10 +69,6 @@ std::optional<Scale> ParseSuffix(std::string_view text) {
     return std::nullopt;
   }
   return Scale{10, std::clamp(exponent, -1000, 1000)};
-}
-
-constexpr bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // The digits of "12.34" as they stand, and how many of them are behind the point.

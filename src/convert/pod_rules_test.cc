@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::Pair;
 
 // A pod with labels {app: web, index: "7"} in namespace "shop"; `spec` goes into its spec.
-std::string Pod(const std::string& spec) {
+std::string PodWith(const std::string& spec) {
   return "apiVersion: v1\nkind: Pod\n"
          "metadata: {name: p, namespace: shop, labels: {app: web, index: \"7\"}}\n"
          "spec:\n  containers: [{name: c, image: i}]\n" +
@@ -21,8 +21,8 @@ std::string Pod(const std::string& spec) {
 }
 
 std::string Affinity(const std::string& kind, const std::string& term) {
-  return Pod("  affinity: {" + kind + ": {requiredDuringSchedulingIgnoredDuringExecution: [{" +
-             term + "}]}}\n");
+  return PodWith("  affinity: {" + kind + ": {requiredDuringSchedulingIgnoredDuringExecution: [{" +
+                 term + "}]}}\n");
 }
 
 PodRules RulesFrom(const std::string& yaml) {
@@ -33,7 +33,7 @@ PodRules RulesFrom(const std::string& yaml) {
 constexpr const char* kSelector = "topologyKey: zone, labelSelector: {matchLabels: {app: db}}";
 
 TEST(PodRulesReader, PodsWithoutRulesAreAllAlike) {
-  const objects::ObjectSet objects = MustLoad(Pod(""));
+  const objects::ObjectSet objects = MustLoad(PodWith(""));
   const PodRulesReader reader(objects);
   EXPECT_EQ(reader.IdentityOf(objects.pods.at(0)), PodIdentity{});
   EXPECT_TRUE(reader.RulesOf(objects.pods.at(0)).empty());
@@ -78,18 +78,18 @@ TEST(PodRulesReader, NamespacesAreSelectedByTheirLabels) {
 
 TEST(PodRulesReader, AntiAffinityWeighsDown) {
   const PodRules rules = RulesFrom(
-      Pod("  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
-          "[{weight: 30, podAffinityTerm: {" +
-          std::string(kSelector) + "}}]}}\n"));
+      PodWith("  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
+              "[{weight: 30, podAffinityTerm: {" +
+              std::string(kSelector) + "}}]}}\n"));
   EXPECT_EQ(rules.preferred.at(0).weight, -30);
 }
 
 TEST(PodRulesReader, SpreadConstraintsKeepTheirTerms) {
-  const PodRules rules = RulesFrom(
-      Pod("  topologySpreadConstraints:\n"
-          "  - {maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3,\n"
-          "     nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}},\n"
-          "     matchLabelKeys: [index]}\n"));
+  const PodRules rules = RulesFrom(PodWith(
+      "  topologySpreadConstraints:\n"
+      "  - {maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3,\n"
+      "     nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}},\n"
+      "     matchLabelKeys: [index]}\n"));
   const SpreadRule& rule = rules.spread.at(0);
   EXPECT_EQ(rule.max_skew, 2);
   EXPECT_EQ(rule.min_domains, 3);

@@ -62,9 +62,9 @@ TEST(NodeSpecs, ANodeSilentAboutPodsTakesAsManyAsAKubeletDoes) {
             110);
 }
 
-std::string Pod(const std::string& annotations,
-                const std::string& spec,
-                const std::string& rest = "") {
+std::string PodText(const std::string& annotations,
+                    const std::string& spec,
+                    const std::string& rest = "") {
   return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {" + annotations + "}" +
          rest +
          "}\nspec:\n  containers: [{name: c, image: i, resources: {requests: {cpu: 500m}}}]\n" +
@@ -72,7 +72,7 @@ std::string Pod(const std::string& annotations,
 }
 
 TEST(TaskSpecs, APodTakesOnePlaceOnItsNode) {
-  const TaskSpec task = TaskFrom(Pod("", ""));
+  const TaskSpec task = TaskFrom(PodText("", ""));
   EXPECT_EQ(task.name, "default/p");
   EXPECT_EQ(task.constraints.request.Get(kCpu), 500);
   EXPECT_EQ(task.constraints.request.Get(kPods), 1);
@@ -86,24 +86,25 @@ TEST(TaskSpecs, PriorityComesFromTheAnnotationThenTheSpecThenTheClassThenIsOne) 
       MustLoad("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\n"
                "value: 70\n")
           .priority_classes);
-  EXPECT_EQ(TaskFrom(Pod("volcano.sh/task-priority: \"9\"", "  priority: 5\n")).priority, 9);
-  EXPECT_EQ(TaskFrom(Pod("volcano.sh/task-priority: \"x\"", "  priority: 5\n")).priority, 5);
-  EXPECT_EQ(TaskFrom(Pod("", "  priorityClassName: high\n"), classes).priority, 70);
-  EXPECT_EQ(TaskFrom(Pod("", "  priorityClassName: gone\n"), classes).priority, 1);
-  EXPECT_EQ(TaskFrom(Pod("", "")).priority, 1);
+  EXPECT_EQ(TaskFrom(PodText("volcano.sh/task-priority: \"9\"", "  priority: 5\n")).priority, 9);
+  EXPECT_EQ(TaskFrom(PodText("volcano.sh/task-priority: \"x\"", "  priority: 5\n")).priority, 5);
+  EXPECT_EQ(TaskFrom(PodText("", "  priorityClassName: high\n"), classes).priority, 70);
+  EXPECT_EQ(TaskFrom(PodText("", "  priorityClassName: gone\n"), classes).priority, 1);
+  EXPECT_EQ(TaskFrom(PodText("", "")).priority, 1);
 }
 
 TEST(TaskSpecs, StatusFollowsPhaseNodeAndDeletion) {
   const std::string deleted = ", deletionTimestamp: \"2026-01-01T00:00:00Z\"";
   const std::string on_node = "  nodeName: n0\n";
   const std::string running = on_node + "status: {phase: Running}\n";
-  EXPECT_EQ(TaskFrom(Pod("", on_node)).status, TaskStatus::kBound);
-  EXPECT_EQ(TaskFrom(Pod("", running)).status, TaskStatus::kRunning);
-  EXPECT_EQ(TaskFrom(Pod("", running, deleted)).status, TaskStatus::kReleasing);
-  EXPECT_EQ(TaskFrom(Pod("", on_node, deleted)).status, TaskStatus::kReleasing);
-  EXPECT_EQ(TaskFrom(Pod("", on_node + "status: {phase: Succeeded}\n", deleted)).status,
+  EXPECT_EQ(TaskFrom(PodText("", on_node)).status, TaskStatus::kBound);
+  EXPECT_EQ(TaskFrom(PodText("", running)).status, TaskStatus::kRunning);
+  EXPECT_EQ(TaskFrom(PodText("", running, deleted)).status, TaskStatus::kReleasing);
+  EXPECT_EQ(TaskFrom(PodText("", on_node, deleted)).status, TaskStatus::kReleasing);
+  EXPECT_EQ(TaskFrom(PodText("", on_node + "status: {phase: Succeeded}\n", deleted)).status,
             TaskStatus::kSucceeded);
-  EXPECT_EQ(TaskFrom(Pod("", on_node + "status: {phase: Failed}\n")).status, TaskStatus::kFailed);
+  EXPECT_EQ(TaskFrom(PodText("", on_node + "status: {phase: Failed}\n")).status,
+            TaskStatus::kFailed);
 }
 
 TEST(TaskSpecs, GatesAndHostPortsAreKept) {
@@ -119,13 +120,13 @@ TEST(TaskSpecs, GatesAndHostPortsAreKept) {
 TEST(TaskSpecs, TolerationsInAnotherOrderAreTheSameClass) {
   const std::string a = "{key: a, operator: Exists}";
   const std::string b = "{key: b, operator: Exists}";
-  EXPECT_EQ(TaskFrom(Pod("", "  tolerations: [" + a + ", " + b + "]\n")).constraints,
-            TaskFrom(Pod("", "  tolerations: [" + b + ", " + a + "]\n")).constraints);
+  EXPECT_EQ(TaskFrom(PodText("", "  tolerations: [" + a + ", " + b + "]\n")).constraints,
+            TaskFrom(PodText("", "  tolerations: [" + b + ", " + a + "]\n")).constraints);
 }
 
 TEST(TaskSpecs, TheGroupIsNamedByEitherAnnotation) {
   const auto group = [](const std::string& annotations) {
-    return GroupOf(MustLoad(Pod(annotations, "")).pods.at(0));
+    return GroupOf(MustLoad(PodText(annotations, "")).pods.at(0));
   };
   EXPECT_EQ(group("scheduling.k8s.io/group-name: a"), "default/a");
   EXPECT_EQ(group("scheduling.volcano.sh/group-name: b"), "default/b");

@@ -36,36 +36,36 @@ constexpr const char* kOnNode0 =
     "[{key: kubernetes.io/hostname, operator: In, values: [n0]}]}]}}";
 constexpr const char* kWaits = "volumeBindingMode: WaitForFirstConsumer\n";
 
-VolumeRules RulesFrom(const std::string& yaml) {
+VolumeRules VolumesFrom(const std::string& yaml) {
   const objects::ObjectSet objects = MustLoad(yaml);
   return VolumeRulesReader(objects).RulesOf(objects.pods.at(0));
 }
 
 TEST(VolumeRulesReader, AMissingClaimIsNamed) {
-  EXPECT_EQ(RulesFrom(kPod).refusal, "persistentvolumeclaim \"data\" not found");
+  EXPECT_EQ(VolumesFrom(kPod).refusal, "persistentvolumeclaim \"data\" not found");
 }
 
 TEST(VolumeRulesReader, AClaimThatNothingBoundIsRefused) {
   constexpr const char* kUnbound = "pod has unbound immediate PersistentVolumeClaims";
-  EXPECT_EQ(RulesFrom(kPod + Claim("storageClassName: \"\"")).refusal, kUnbound);
+  EXPECT_EQ(VolumesFrom(kPod + Claim("storageClassName: \"\"")).refusal, kUnbound);
   EXPECT_EQ(
-      RulesFrom(kPod + Claim("storageClassName: fast") + StorageClass("provisioner: disk.csi\n"))
+      VolumesFrom(kPod + Claim("storageClassName: fast") + StorageClass("provisioner: disk.csi\n"))
           .refusal,
       kUnbound);
-  EXPECT_EQ(RulesFrom(kPod + Claim("storageClassName: slow")).refusal,
+  EXPECT_EQ(VolumesFrom(kPod + Claim("storageClassName: slow")).refusal,
             "storageclass.storage.k8s.io \"slow\" not found");
 }
 
 TEST(VolumeRulesReader, ALostClaimSaysWhatItLost) {
-  EXPECT_EQ(RulesFrom(kPod + Claim("volumeName: pv", "status: {phase: Lost}\n")).refusal,
+  EXPECT_EQ(VolumesFrom(kPod + Claim("volumeName: pv", "status: {phase: Lost}\n")).refusal,
             "persistentvolumeclaim \"data\" bound to non-existent persistentvolume \"pv\"");
-  EXPECT_EQ(RulesFrom(kPod + Claim("volumeName: pv")).refusal,
+  EXPECT_EQ(VolumesFrom(kPod + Claim("volumeName: pv")).refusal,
             "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
 }
 
 TEST(VolumeRulesReader, ABoundVolumeBringsItsNodesAndZones) {
-  const VolumeRules rules = RulesFrom(kPod + Claim("volumeName: pv") +
-                                      Volume(kOnNode0, "topology.kubernetes.io/zone: a__b"));
+  const VolumeRules rules = VolumesFrom(kPod + Claim("volumeName: pv") +
+                                        Volume(kOnNode0, "topology.kubernetes.io/zone: a__b"));
   EXPECT_EQ(rules.refusal, "");
   ASSERT_THAT(rules.bound, SizeIs(1));
   EXPECT_TRUE(rules.bound[0][0].Matches("n0", {{"kubernetes.io/hostname", "n0"}}));
@@ -77,9 +77,9 @@ TEST(VolumeRulesReader, ABoundVolumeBringsItsNodesAndZones) {
 
 TEST(VolumeRulesReader, AClaimThatWaitsGoesWhereItsClassProvisions) {
   const std::string waiting = kPod + Claim("storageClassName: fast");
-  EXPECT_EQ(RulesFrom(waiting + StorageClass("provisioner: disk.csi\n" + std::string(kWaits))),
+  EXPECT_EQ(VolumesFrom(waiting + StorageClass("provisioner: disk.csi\n" + std::string(kWaits))),
             VolumeRules{});
-  const VolumeRules rules = RulesFrom(
+  const VolumeRules rules = VolumesFrom(
       waiting +
       StorageClass("provisioner: disk.csi\n" + std::string(kWaits) +
                    "allowedTopologies: [{matchLabelExpressions: [{key: zone, values: [a]}]}]\n"));
@@ -92,29 +92,29 @@ TEST(VolumeRulesReader, WithoutAProvisionerOnlyVolumesThatAreThereCount) {
   const std::string local =
       kPod + Claim("storageClassName: fast") +
       StorageClass("provisioner: kubernetes.io/no-provisioner\n" + std::string(kWaits));
-  EXPECT_THAT(RulesFrom(local).waiting, ElementsAre(IsEmpty()));
+  EXPECT_THAT(VolumesFrom(local).waiting, ElementsAre(IsEmpty()));
   const std::string of_class = ", storageClassName: fast";
-  EXPECT_THAT(RulesFrom(local + Volume(kOnNode0 + of_class)).waiting, ElementsAre(SizeIs(1)));
-  EXPECT_THAT(RulesFrom(local + Volume("storageClassName: fast")).waiting, IsEmpty());
+  EXPECT_THAT(VolumesFrom(local + Volume(kOnNode0 + of_class)).waiting, ElementsAre(SizeIs(1)));
+  EXPECT_THAT(VolumesFrom(local + Volume("storageClassName: fast")).waiting, IsEmpty());
   const std::string taken = of_class + ", claimRef: {namespace: default, name: other}";
-  EXPECT_THAT(RulesFrom(local + Volume(kOnNode0 + taken)).waiting, ElementsAre(IsEmpty()));
+  EXPECT_THAT(VolumesFrom(local + Volume(kOnNode0 + taken)).waiting, ElementsAre(IsEmpty()));
 }
 
 TEST(VolumeRulesReader, OnlyVolumesOfLimitedDriversCount) {
   const std::string bound =
       kPod + Claim("volumeName: pv") + Volume("csi: {driver: disk.csi, volumeHandle: h}");
-  EXPECT_THAT(RulesFrom(bound).attached, IsEmpty());
+  EXPECT_THAT(VolumesFrom(bound).attached, IsEmpty());
   const std::string node =
       "---\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: n0}\n"
       "spec: {drivers: [{name: disk.csi, nodeID: n0, allocatable: {count: 3}}]}\n";
-  EXPECT_THAT(RulesFrom(bound + node).attached, ElementsAre(AttachedVolume{"disk.csi", "h"}));
+  EXPECT_THAT(VolumesFrom(bound + node).attached, ElementsAre(AttachedVolume{"disk.csi", "h"}));
   const objects::ObjectSet objects = MustLoad(node);
   EXPECT_THAT(VolumeRulesReader(objects).LimitsOf("n0"), ElementsAre(Pair("disk.csi", 3)));
   EXPECT_THAT(VolumeRulesReader(objects).LimitsOf("n1"), IsEmpty());
 }
 
 TEST(VolumeRulesReader, AnEphemeralClaimIsMadeInTime) {
-  const VolumeRules rules = RulesFrom(
+  const VolumeRules rules = VolumesFrom(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
       "spec:\n  containers: [{name: c, image: i}]\n"
       "  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: "

@@ -62,9 +62,9 @@ void ReadName(const Cursor& at, std::string& out) {
   }
 }
 
-class Reader {
+class EntryReader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  explicit EntryReader(std::string file) : file_(std::move(file)) {}
 
   Result<DiscoveryConf> Read(const Value& root) {
     objects::ReadLog log;
@@ -164,7 +164,7 @@ Result<DiscoveryConf> ParseDiscoveryConf(const objects::Source& source) {
   TRY_ASSIGN(const objects::ConfFile file,
              objects::ParseConfFile(source, kConfigMapKey, "controller configuration"));
   if (!file.document) return DiscoveryConf{};
-  return Reader(file.name).Read(file.document->root());
+  return EntryReader(file.name).Read(file.document->root());
 }
 
 }  // namespace strata::discovery

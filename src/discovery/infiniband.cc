@@ -126,9 +126,9 @@ Result<std::vector<Block>> ParseBlocks(std::string_view text) {
   return blocks;
 }
 
-class FabricBuilder {
+class BlockWiring {
  public:
-  explicit FabricBuilder(const std::vector<Block>& blocks) : blocks_(blocks) {}
+  explicit BlockWiring(const std::vector<Block>& blocks) : blocks_(blocks) {}
 
   Result<Fabric> Build() {
     TRY(NameBlocks());
@@ -222,7 +222,7 @@ Result<Fabric> ParseIbnetdiscover(std::string_view text) {
     return Fail(Code::kInvalidArgument,
                 "no Switch and no Ca in it (want what ibnetdiscover prints)");
   }
-  return FabricBuilder(blocks).Build();
+  return BlockWiring(blocks).Build();
 }
 
 Result<Fabric> ReadInfiniband(const InfinibandConfig& config, Reader& reader) {

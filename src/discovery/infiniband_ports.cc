@@ -83,9 +83,9 @@ std::optional<PortLine> ParseLine(std::string_view line, std::size_t number) {
   return port;
 }
 
-class FabricBuilder {
+class PortWiring {
  public:
-  explicit FabricBuilder(const std::vector<PortLine>& ports) : ports_(ports) {
+  explicit PortWiring(const std::vector<PortLine>& ports) : ports_(ports) {
     std::map<std::tuple<std::string, std::string, std::string>, int> adapters;
     for (const PortLine& port : ports_) {
       const std::string guid(port.near.guid);
@@ -175,7 +175,7 @@ Result<Fabric> ParsePortLines(std::string_view text) {
     }
     ports.push_back(*port);
   }
-  return FabricBuilder(ports).Build();
+  return PortWiring(ports).Build();
 }
 
 }  // namespace strata::discovery

@@ -79,11 +79,11 @@ void ReadNeighbours(const Cursor& root, std::vector<Neighbour>& out) {
 
 using Reports = std::map<std::string, std::vector<Neighbour>>;
 
-class FabricBuilder {
+class LldpWiring {
  public:
-  FabricBuilder(const Reports& reports,
-                const HostNames& names,
-                const std::vector<NamePattern>& interfaces)
+  LldpWiring(const Reports& reports,
+             const HostNames& names,
+             const std::vector<NamePattern>& interfaces)
       : reports_(reports), names_(names), interfaces_(interfaces) {
     for (const auto& [owner, neighbours] : reports_) {
       for (const Neighbour& neighbour : neighbours) Learn(neighbour);
@@ -206,7 +206,7 @@ Result<Fabric> ReadAnswer(const std::string& text,
   });
   TRY(std::move(read));
   if (!log.error.empty()) return Fail(Code::kInvalidArgument, log.error);
-  return FabricBuilder(reports, names, interfaces).Build();
+  return LldpWiring(reports, names, interfaces).Build();
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ Result<Fabric> FabricOfLldp(const std::map<std::string, std::string>& texts,
     if (!document) return tl::unexpected(Error(document.error()).Context(owner));
     TRY(ReadReport(owner, document->root(), reports));
   }
-  return FabricBuilder(reports, names, interfaces).Build();
+  return LldpWiring(reports, names, interfaces).Build();
 }
 
 Result<Fabric> ReadRoce(const RoceConfig& config,

@@ -254,7 +254,7 @@ void Store(const Cursor& config, SourceConfig& out) {
   out.config = kRead(config);
 }
 
-struct Kind {
+struct SourceKind {
   std::string_view name;
   ConfigReader read;
   // An entry without `config` means one without keys.
@@ -262,8 +262,8 @@ struct Kind {
   Keys keys;
 };
 
-const std::vector<Kind>& Kinds() {
-  static const std::vector<Kind> kinds = {
+const std::vector<SourceKind>& Kinds() {
+  static const std::vector<SourceKind> kinds = {
       {"exec", Store<ReadExec>, true, {{"command"}}},
       {"infiniband", Store<ReadInfiniband>, false, {{"file", "command"}}},
       {"label", Store<ReadLabel>, false, {{"networkTopologyTypes", "preset"}, Unknown::kWarn}},
@@ -287,12 +287,13 @@ void ReadSourceConfig(const Cursor& entry,
                       const Cursor& config,
                       SourceConfig& out,
                       std::vector<std::string>& unknown) {
-  const auto found = std::find_if(
-      Kinds().begin(), Kinds().end(), [&](const Kind& kind) { return kind.name == out.source; });
+  const auto found = std::find_if(Kinds().begin(), Kinds().end(), [&](const SourceKind& kind) {
+    return kind.name == out.source;
+  });
   if (found == Kinds().end()) {
     std::vector<std::string_view> known;
     known.reserve(Kinds().size());
-    for (const Kind& kind : Kinds()) known.push_back(kind.name);
+    for (const SourceKind& kind : Kinds()) known.push_back(kind.name);
     return entry.At("source").UnknownWord(out.source, known);
   }
   if (found->needs_config) config.Required();

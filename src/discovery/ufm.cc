@@ -66,9 +66,9 @@ class Switches {
   std::map<std::string, std::set<std::string>> ids_;
 };
 
-class FabricBuilder {
+class UfmWiring {
  public:
-  explicit FabricBuilder(const std::vector<UfmPort>& ports) : ports_(ports) {}
+  explicit UfmWiring(const std::vector<UfmPort>& ports) : ports_(ports) {}
 
   Fabric Build() {
     for (const UfmPort& port : ports_) Learn(port);
@@ -160,7 +160,7 @@ Result<UfmPage> ParseUfmPorts(const std::string& text) {
 }
 
 Fabric FabricOfUfm(const std::vector<UfmPort>& ports) {
-  return FabricBuilder(ports).Build();
+  return UfmWiring(ports).Build();
 }
 
 Result<Fabric> ReadUfm(const UfmConfig& config, const Credentials& credentials, Reader& reader) {

@@ -268,7 +268,7 @@ TEST(HyperNodeMembers, ByRegexAreFoundAnywhereInTheName) {
   cluster.Add("loose", 1, {Matching("node-1")});
   cluster.Add("strict", 1, {Matching("^node-1$")});
   EXPECT_THAT(cluster.NodesOf("loose"),
-              testing::UnorderedElementsAre("node-1", "node-10", "x-node-1"));
+              ::testing::UnorderedElementsAre("node-1", "node-10", "x-node-1"));
   EXPECT_THAT(cluster.NodesOf("strict"), ElementsAre("node-1"));
   cluster.AddNode("node-1b");
   EXPECT_TRUE(cluster.tree.Contains(cluster.Id("loose"), cluster.Node("node-1b")));

@@ -29,7 +29,7 @@ TEST(NamePattern, ThatDoesNotCompileSaysWhy) {
   const Result<NamePattern> pattern = NamePattern::Compile("node-[0-9");
   ASSERT_FALSE(pattern.has_value());
   EXPECT_EQ(pattern.error().code, Code::kInvalidArgument);
-  EXPECT_THAT(pattern.error().message, testing::HasSubstr("missing ]"));
+  EXPECT_THAT(pattern.error().message, ::testing::HasSubstr("missing ]"));
 }
 
 TEST(NamePattern, KeepsItsTextThroughCopies) {

@@ -29,14 +29,15 @@ std::optional<std::string_view> Twice(const std::vector<Value::Member>& members)
 }
 
 // The path is built on the way back from a find, innermost step first.
-std::optional<std::string> Find(const Value& value) {  // NOLINT(misc-no-recursion)
+std::optional<std::string> FirstIn(const Value& value) {  // NOLINT(misc-no-recursion)
   const auto prepend = [](const std::string& step, const std::string& rest) {
     return rest.empty() || rest.front() == '[' ? step + rest : step + "." + rest;
   };
   if (value.type() == Value::Type::kArray) {
     std::size_t index = 0;
     for (const Value& item : value.Items()) {
-      if (const auto found = Find(item)) return prepend("[" + std::to_string(index) + "]", *found);
+      if (const auto found = FirstIn(item))
+        return prepend("[" + std::to_string(index) + "]", *found);
       ++index;
     }
     return std::nullopt;
@@ -46,7 +47,7 @@ std::optional<std::string> Find(const Value& value) {  // NOLINT(misc-no-recursi
   if (const auto twice = Twice(members)) return std::string(*twice);
   for (const Value::Member& member : members) {
     if (member.key == "managedFields") continue;
-    if (const auto found = Find(member.value)) return prepend(std::string(member.key), *found);
+    if (const auto found = FirstIn(member.value)) return prepend(std::string(member.key), *found);
   }
   return std::nullopt;
 }
@@ -54,7 +55,7 @@ std::optional<std::string> Find(const Value& value) {  // NOLINT(misc-no-recursi
 }  // namespace
 
 std::optional<std::string> FindDuplicateKey(const Value& root) {
-  return Find(root);
+  return FirstIn(root);
 }
 
 }  // namespace strata::objects

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<std::string> NamesOf(const auto& list) {
+std::vector<std::string> FullNamesOf(const auto& list) {
   std::vector<std::string> names;
   for (const auto& object : list) names.push_back(NamespacedName(object.meta));
   return names;
@@ -201,10 +201,10 @@ TEST(Load, ReadsVolumesClassesAndSmallKinds) {
 }
 
 TEST(Load, ListsOfAnyKindAreUnpacked) {
-  EXPECT_THAT(NamesOf(MustLoad(R"({"apiVersion":"v1","kind":"List","items":[
+  EXPECT_THAT(FullNamesOf(MustLoad(R"({"apiVersion":"v1","kind":"List","items":[
         {"apiVersion":"v1","kind":"Node","metadata":{"name":"b"}},
         {"apiVersion":"v1","kind":"NodeList","items":[{"metadata":{"name":"a"}}]}]})")
-                          .nodes),
+                              .nodes),
               ElementsAre("a", "b"));
   EXPECT_THAT(MustLoad(R"({"apiVersion":"v1","kind":"PodList","items":[]})").pods, IsEmpty());
 }
@@ -212,7 +212,8 @@ TEST(Load, ListsOfAnyKindAreUnpacked) {
 TEST(Load, TheOrderOfTheInputDoesNotMatter) {
   const std::string a = "{apiVersion: v1, kind: Node, metadata: {name: a}}\n";
   const std::string b = "{apiVersion: v1, kind: Node, metadata: {name: b}}\n";
-  EXPECT_EQ(NamesOf(MustLoad(a + "---\n" + b).nodes), NamesOf(MustLoad(b + "---\n" + a).nodes));
+  EXPECT_EQ(FullNamesOf(MustLoad(a + "---\n" + b).nodes),
+            FullNamesOf(MustLoad(b + "---\n" + a).nodes));
 }
 
 TEST(Load, ReadsTheInternalAddressesOfANode) {

@@ -18,13 +18,12 @@ using testing::Decisions;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kWholeNode;
 using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::TaskArgs;
 using testing::TraceLog;
-
-const TaskArgs kWholeNode = {.cpu = 8};
 
 // ---- configuration
 

@@ -33,6 +33,7 @@ using testing::HardByName;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSubsetOf;
+using testing::kWholeNode;
 using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
@@ -41,8 +42,6 @@ using testing::TaskArgs;
 using testing::TraceLog;
 
 using Names = std::set<std::string>;
-
-const TaskArgs kWholeNode = {.cpu = 8};
 
 class SeedTree : public ::testing::Test {
  protected:

@@ -23,6 +23,7 @@ using testing::Hard;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSubsetOf;
+using testing::kWholeNode;
 using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::Soft;
@@ -83,8 +84,6 @@ class TwoSpines : public ::testing::Test {
   }
   ClusterBuilder cluster_;
 };
-
-const TaskArgs kWholeNode = {.cpu = 8};
 
 TEST_F(TwoSpines, EverySubGroupGetsARackAndTheJobOneSpine) {
   Fill({"node0"});

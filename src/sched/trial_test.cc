@@ -18,13 +18,12 @@ using testing::Decisions;
 using ::testing::ElementsAre;
 using testing::Hard;
 using ::testing::IsEmpty;
+using testing::kWholeNode;
 using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::TaskArgs;
 using testing::TraceLog;
-
-const TaskArgs kWholeNode = {.cpu = 8};
 
 // Scores that look at one node only, so that equal nodes tie.
 SchedulerConfig NodeScoresOnly() {

@@ -9,14 +9,6 @@
 namespace strata {
 namespace {
 
-Amounts ToAmounts(const Resources& resources, std::size_t size) {
-  Amounts amounts(size, 0.0);
-  for (std::size_t i = 0; i < size; ++i) {
-    amounts[i] = static_cast<double>(resources.Get(IdAt<ResourceId>(i)));
-  }
-  return amounts;
-}
-
 // The plugin that divides the cluster; null when none does.
 const PluginConfig* FindDivider(const SchedulerConfig& config) {
   for (const auto& tier : config.tiers) {
@@ -37,9 +29,9 @@ QueueReport::Row MakeRow(const ClusterState& state, QueueId id) {
           .parent = queue.spec.parent,
           .weight = queue.spec.weight,
           .priority = queue.spec.priority,
-          .allocated = ToAmounts(queue.allocated, size),
-          .request = ToAmounts(request, size),
-          .guarantee = ToAmounts(queue.spec.guarantee, size),
+          .allocated = ToAmounts(queue.allocated.amounts(), size),
+          .request = ToAmounts(request.amounts(), size),
+          .guarantee = ToAmounts(queue.spec.guarantee.amounts(), size),
           .capability = queue.spec.capability,
           .deserved = std::nullopt,
           .real_capability = std::nullopt,
@@ -76,8 +68,8 @@ void FillCapacity(const ClusterState& state,
       request.Add(state.queue(below).pending);
     }
     request.Add(allocated);
-    row->allocated = ToAmounts(allocated, row->allocated.size());
-    row->request = ToAmounts(request, row->request.size());
+    row->allocated = ToAmounts(allocated.amounts(), row->allocated.size());
+    row->request = ToAmounts(request.amounts(), row->request.size());
   }
 }
 

@@ -11,6 +11,7 @@
 #include "simulate/changes.h"
 #include "simulate/relax_limits.h"
 #include "simulate/resolver.h"
+#include "simulate/text.h"
 
 namespace strata {
 namespace {
@@ -20,10 +21,6 @@ using Kind = Relaxation::Kind;
 constexpr std::size_t kMaxTaints = 16;
 constexpr std::size_t kMaxSingleNodes = 8;
 constexpr std::size_t kShownNodes = 3;
-
-std::string Plural(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
 
 std::string NameNodes(const std::vector<std::string>& nodes) {
   const auto shown =

@@ -7,22 +7,12 @@
 
 #include "convert/amounts.h"
 #include "objects/yaml_writer.h"
+#include "simulate/json_object.h"
 
 namespace strata {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// An empty map is an object, not null.
-template <typename Map, typename ToValue>
-Json ObjectOf(const Map& map, const ToValue& to_value) {
-  Json object = Json::object();
-  auto& members = object.get_ref<Json::object_t&>();
-  members.reserve(map.size());
-  // Not operator[], which looks through all members for the key: keys of a map are distinct.
-  for (const auto& [key, value] : map) members.emplace_back(key, to_value(value));
-  return object;
-}
 
 Json ToJson(const SimulationResult::Job& job) {
   return {{"phase", job.phase},
@@ -43,14 +33,14 @@ Json ToJson(const SimulationResult::HyperNode& hypernode) {
 Json ToJson(const SimulationResult& result) {
   const auto same = [](const auto& value) { return Json(value); };
   Json json = Json::object();
-  json["binds"] = ObjectOf(result.binds, same);
-  json["pipelined"] = ObjectOf(result.pipelined, same);
+  json["binds"] = JsonObject(result.binds, same);
+  json["pipelined"] = JsonObject(result.pipelined, same);
   json["evicted"] = result.evicted;
-  json["devices"] =
-      ObjectOf(result.devices, [&](const auto& containers) { return ObjectOf(containers, same); });
-  json["jobs"] = ObjectOf(result.jobs, [](const auto& job) { return ToJson(job); });
+  json["devices"] = JsonObject(
+      result.devices, [&](const auto& containers) { return JsonObject(containers, same); });
+  json["jobs"] = JsonObject(result.jobs, [](const auto& job) { return ToJson(job); });
   json["hyperNodes"] =
-      ObjectOf(result.hypernodes, [](const auto& hypernode) { return ToJson(hypernode); });
+      JsonObject(result.hypernodes, [](const auto& hypernode) { return ToJson(hypernode); });
   json["topologyReady"] = result.topology_ready;
   json["warnings"] = Json::array();
   for (const SimulationResult::Warning& warning : result.warnings) {

@@ -20,11 +20,7 @@ constexpr std::size_t kShownHolders = 3;
 constexpr std::size_t kShownPods = 8;
 constexpr std::size_t kShownScores = 5;
 
-std::string Plural(std::uint64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-std::string Amounts(const std::map<std::string, Amount>& amounts) {
+std::string AmountsText(const std::map<std::string, Amount>& amounts) {
   std::vector<std::string> parts;
   parts.reserve(amounts.size());
   for (const auto& [name, amount] : amounts) {
@@ -57,7 +53,7 @@ std::string Holding(const std::vector<Holder>& holders) {
     parts.push_back(fmt::format("{} {} ({}{})",
                                 pod ? "pod" : "job",
                                 holder.name,
-                                Amounts(holder.amounts),
+                                AmountsText(holder.amounts),
                                 pod ? "" : ", " + Plural(holder.pods, "pod")));
   }
   std::string text = fmt::format("{}", fmt::join(parts, ", "));
@@ -129,7 +125,7 @@ class Lines {
                     whole ? "the whole cluster" : record.hypernode,
                     record.fits,
                     Plural(record.wanted, "pod")));
-    if (!record.short_of.empty()) Add(4, "short of " + Amounts(record.short_of));
+    if (!record.short_of.empty()) Add(4, "short of " + AmountsText(record.short_of));
     for (const auto& [reason, nodes] : record.nodes) {
       if (nodes == 1 && reason == "node(s) were unschedulable") {
         Add(4, "1 node was unschedulable");

@@ -109,10 +109,6 @@ std::string RenderWarnings(const SimulationResult& result, const TextStyle& styl
   return out;
 }
 
-std::string Plural(std::size_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string Summary(const SimulationResult& result) {
   const auto waiting = static_cast<std::size_t>(
       std::count_if(result.jobs.begin(), result.jobs.end(), [](const auto& entry) {

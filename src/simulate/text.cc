@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace strata {
@@ -33,6 +35,10 @@ std::string Paint(std::string_view text, Ink ink, const TextStyle& style) {
   std::string painted = "\x1b[";
   painted.append(CodeOf(ink)).append("m").append(text).append("\x1b[0m");
   return painted;
+}
+
+std::string Plural(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::size_t DisplayWidth(std::string_view text) {

@@ -6,28 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "simulate/json_object.h"
 
 namespace strata {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Not operator[], which looks through all members for the key: keys of a map are distinct.
-template <typename Map, typename ToValue>
-Json ObjectOf(const Map& map, const ToValue& to_value) {
-  Json object = Json::object();
-  auto& members = object.get_ref<Json::object_t&>();
-  members.reserve(map.size());
-  for (const auto& [key, value] : map) members.emplace_back(key, to_value(value));
-  return object;
-}
-
 Json ToJson(const ScoresByName& scores) {
-  return ObjectOf(scores, [](Score score) { return Json(ToDouble(score)); });
+  return JsonObject(scores, [](Score score) { return Json(ToDouble(score)); });
 }
 
 Json ToJson(const std::map<std::string, ScoresByName>& by_plugin) {
-  return ObjectOf(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
+  return JsonObject(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
 }
 
 const char* TypeOf(StepRecord::Kind kind) {
@@ -110,7 +101,7 @@ struct Fields {
     for (const auto& [name, amount] : record.short_of) {
       json["shortOf"][name] = ToQuantity(name, amount).ToString();
     }
-    json["nodes"] = ObjectOf(record.nodes, [](std::size_t count) { return Json(count); });
+    json["nodes"] = JsonObject(record.nodes, [](std::size_t count) { return Json(count); });
   }
 
   void operator()(const StepRecord& record) const {

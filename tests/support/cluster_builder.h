@@ -51,6 +51,9 @@ struct TaskArgs {
   VolumeRules volumes = {};
 };
 
+// A node of NodeArgs{} holds one of these.
+inline const TaskArgs kWholeNode = {.cpu = 8};
+
 struct JobArgs {
   int tasks = 1;  // equal ones; ClusterBuilder::Task adds others
   TaskArgs task = {};

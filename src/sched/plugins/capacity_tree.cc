@@ -12,18 +12,10 @@
 namespace strata {
 namespace {
 
-constexpr std::string_view kRoot = "root";
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-// Volcano's smallest amount: less than this is nothing.
-constexpr double kNothing = 0.1;
 
 Amounts TotalOf(const ClusterState& state) {
-  Amounts total(state.resource_names().size(), 0.0);
-  const auto allocatable = state.Allocatable(state.tree().top());
-  for (std::size_t i = 0; i < std::min(total.size(), allocatable.size()); ++i) {
-    total[i] = static_cast<double>(allocatable[i]);
-  }
-  return total;
+  return ToAmounts(state.Allocatable(state.tree().top()), state.resource_names().size());
 }
 
 // What is left of `amounts` without `less`, at least nothing.
@@ -68,7 +60,7 @@ CapacityTree::CapacityTree(const ClusterState& state, Shape shape) {
 void CapacityTree::Add(const ClusterState& state, QueueId id) {
   const std::size_t size = state.resource_names().size();
   const std::size_t index = queues_.size();
-  CapacityQueue queue{.name = std::string(kRoot),
+  CapacityQueue queue{.name = std::string(kRootQueue),
                       .queue = id,
                       .path = {index},
                       .children = {},
@@ -140,17 +132,17 @@ void CapacityTree::FinishHierarchy(const ClusterState& state) {
 std::vector<std::size_t> CapacityTree::Link(const ClusterState& state) {
   std::map<std::string_view, std::size_t> by_name;
   for (std::size_t i = 0; i < queues_.size(); ++i) by_name.emplace(queues_[i].name, i);
-  if (!by_name.contains(kRoot)) {
+  if (!by_name.contains(kRootQueue)) {
     Add(state, QueueId{});
     by_name.clear();  // the names have moved
     for (std::size_t i = 0; i < queues_.size(); ++i) by_name.emplace(queues_[i].name, i);
   }
-  const std::size_t root = by_name.at(kRoot);
+  const std::size_t root = by_name.at(kRootQueue);
   std::vector<std::optional<std::size_t>> parents(queues_.size());
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     if (i == root) continue;
     const std::string& named = state.queue(queues_[i].queue).spec.parent;
-    const auto it = by_name.find(named.empty() ? kRoot : std::string_view(named));
+    const auto it = by_name.find(named.empty() ? kRootQueue : std::string_view(named));
     if (it == by_name.end()) continue;
     parents[i] = it->second;
     queues_[it->second].children.push_back(i);

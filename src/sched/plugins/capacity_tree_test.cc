@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-struct Terms {
+struct QueueTerms {
   Shape deserved;
   Shape guarantee;
   Shape capability;
@@ -21,7 +21,7 @@ struct Terms {
 struct TreeCluster : TestCluster {
   TreeCluster() { AddNode("n0", {.cpu = 20, .memory = 200}); }
 
-  QueueId Add(const std::string& name, const std::string& parent, const Terms& terms = {}) {
+  QueueId Add(const std::string& name, const std::string& parent, const QueueTerms& terms = {}) {
     QueueSpec spec;
     spec.name = name;
     spec.parent = parent;

@@ -14,14 +14,6 @@
 namespace strata {
 namespace {
 
-Amounts ToAmounts(std::span<const Amount> amounts, std::size_t size) {
-  Amounts result(size, 0.0);
-  for (std::size_t i = 0; i < std::min(size, amounts.size()); ++i) {
-    result[i] = static_cast<double>(amounts[i]);
-  }
-  return result;
-}
-
 enum class QueueOrder : std::uint8_t { kNone, kByBranch };
 
 class Drf final : public Plugin, public OrderPoint {

@@ -25,7 +25,7 @@ struct DrfCluster : TestCluster {
   }
 };
 
-TestPlugin OpenTree(TestCluster& cluster) {
+TestPlugin OpenDrfTree(TestCluster& cluster) {
   const PluginConfig config{
       .name = "drf", .switches = {{"enableHierarchy", true}}, .arguments = {}};
   auto made = MakePlugin(config, cluster.state.resource_names());
@@ -78,7 +78,7 @@ TEST(Drf, QueuesComeByTheWeightedSharesOfTheirBranches) {
     c.AddTask(job, {.cpu = cores}, "n0");
     c.AddTask(job, {.cpu = 100});
   }
-  EXPECT_LT(Compare(OpenTree(c), c, eng, sci), 0);
+  EXPECT_LT(Compare(OpenDrfTree(c), c, eng, sci), 0);
 }
 
 TEST(Drf, ABranchThatCannotHaveMoreComesAfterOneThatWants) {
@@ -90,7 +90,7 @@ TEST(Drf, ABranchThatCannotHaveMoreComesAfterOneThatWants) {
   const JobId wants = c.AddJob("ns/hungry", "hungry");
   c.AddTask(wants, {.cpu = 6}, "n0");
   const TaskId more = c.AddTask(wants, {.cpu = 1});
-  const TestPlugin plugin = OpenTree(c);
+  const TestPlugin plugin = OpenDrfTree(c);
   EXPECT_LT(Compare(plugin, c, hungry, full), 0);
   c.state.Allocate(more, *c.state.FindNode("n0"));
   EXPECT_GT(Compare(plugin, c, hungry, full), 0);  // both have all now: by share

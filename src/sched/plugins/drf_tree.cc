@@ -10,10 +10,6 @@
 namespace strata {
 namespace {
 
-constexpr std::string_view kRoot = "root";
-// Volcano's smallest amount: less than this is nothing.
-constexpr double kNothing = 0.1;
-
 std::vector<std::string> Split(std::string_view text) {
   std::vector<std::string> parts;
   while (true) {
@@ -56,7 +52,7 @@ DrfPath DrfPathOf(const ClusterState& state, const QueueSpec& queue) {
   DrfPath path;
   std::set<std::string_view> seen;
   const QueueSpec* at = &queue;
-  while (at->name != kRoot) {
+  while (at->name != kRootQueue) {
     if (!at->hierarchy.empty() && !at->hierarchy_weights.empty()) {
       DrfPath above = FromAnnotations(*at);
       std::reverse(path.names.begin(), path.names.end());

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "sched/plugins/kube_scores.h"
+
 namespace strata {
 namespace {
-
-constexpr std::int64_t kMaxNodeScore = 100;
 
 bool SatisfiesAffinity(const PeerCounts& peers, NodeId node) {
   bool present = true;

@@ -8,12 +8,12 @@
 #include "base/check.h"
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/inter_pod_affinity.h"
+#include "sched/plugins/kube_scores.h"
 #include "sched/plugins/pod_spread.h"
 
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMaxNodeScore = 100;
 // A sum of preferred weights has no limit of its own. This keeps it within what a Score can hold,
 // and is far beyond what any weight makes of the other parts.
 constexpr std::int64_t kMostAffinity = 1'000'000'000;

@@ -6,10 +6,11 @@
 #include <set>
 #include <vector>
 
+#include "sched/plugins/kube_scores.h"
+
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMaxNodeScore = 100;
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
 using Unsatisfiable = SpreadRule::Unsatisfiable;
 

@@ -41,7 +41,7 @@ TaskArgs Web(std::vector<SpreadRule> rules = {}) {
 }
 
 //   zone a: a0 a1 a2      zone b: b0
-void AddZones(ClusterBuilder& cluster) {
+void AddUnevenZones(ClusterBuilder& cluster) {
   for (const char* name : {"a0", "a1", "a2", "b0"}) {
     cluster.Node(name, {.labels = {{"zone", std::string(1, *name)}}});
   }
@@ -55,14 +55,14 @@ std::map<char, int> PodsByZone(const Decisions& decisions) {
 
 TEST(PodSpread, AGangIsJudgedPlacementByPlacement) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Job("j", {.tasks = 6, .task = Web({Even()})});
   EXPECT_THAT(PodsByZone(RunCycle(cluster.state)), ElementsAre(Pair('a', 3), Pair('b', 3)));
 }
 
 TEST(PodSpread, PodsThatRunAlreadyCount) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Occupy("a0", Web()).Occupy("a1", Web());
   cluster.Occupy("b0", Web(), TaskStatus::kReleasing);  // on its way out
   cluster.Job("j", {.tasks = 2, .task = Web({Even()})});
@@ -71,7 +71,7 @@ TEST(PodSpread, PodsThatRunAlreadyCount) {
 
 TEST(PodSpread, AFullZoneHoldsBackTheRest) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Occupy("b0", {.cpu = 7});
   cluster.Job("j", {.tasks = 4, .task = Web({Even()})});
   const Decisions decisions = RunCycle(cluster.state);
@@ -83,7 +83,7 @@ TEST(PodSpread, AFullZoneHoldsBackTheRest) {
 
 TEST(PodSpread, TooFewDomainsCountAsIfThereWereAnEmptyOne) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   SpreadRule rule = Even();
   rule.min_domains = 3;
   cluster.Job("j", {.tasks = 4, .task = Web({rule}), .min_available = 1});
@@ -101,7 +101,7 @@ TEST(PodSpread, ANodeWithoutTheKeyTakesNone) {
 
 TEST(PodSpread, NodesThatThePodCannotUseDoNotCountUnlessItSaysSo) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Node("c0", {.labels = {{"zone", "c"}, {"disk", "hdd"}}});
   TaskArgs args = Web({Even()});
   for (const char* node : {"a0", "a1", "a2", "b0"}) {
@@ -117,7 +117,7 @@ TEST(PodSpread, NodesThatThePodCannotUseDoNotCountUnlessItSaysSo) {
 
 TEST(PodSpread, TaintsCountWhenHonoured) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Node("c0",
                {.labels = {{"zone", "c"}},
                 .taints = {{.key = "k", .value = "", .effect = TaintEffect::kNoSchedule}}});
@@ -131,7 +131,7 @@ TEST(PodSpread, TaintsCountWhenHonoured) {
 
 TEST(PodSpread, ScheduleAnywayPrefersTheEmptierZone) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Occupy("a0", Web()).Occupy("a1", Web());
   cluster.Job("j", {.tasks = 1, .task = Web({Even(Unsatisfiable::kScheduleAnyway)})});
   EXPECT_THAT(RunCycle(cluster.state).binds, ElementsAre(Pair("j-w-0", "b0")));
@@ -139,7 +139,7 @@ TEST(PodSpread, ScheduleAnywayPrefersTheEmptierZone) {
 
 TEST(PodSpread, ScoresFallWithThePodsInTheZone) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddUnevenZones(cluster);
   cluster.Node("lost");
   cluster.Occupy("a0", Web()).Occupy("a1", Web()).Occupy("b0", Web());
   cluster.Job("j", {.tasks = 1, .task = Web({Even(Unsatisfiable::kScheduleAnyway)})});

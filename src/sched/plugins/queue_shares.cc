@@ -8,17 +8,6 @@
 namespace strata {
 namespace {
 
-// Volcano's smallest amount: less than this is nothing.
-constexpr double kNothing = 0.1;
-
-Amounts ToAmounts(std::span<const Amount> amounts, std::size_t size) {
-  Amounts result(size, 0.0);
-  for (std::size_t i = 0; i < std::min(size, amounts.size()); ++i) {
-    result[i] = static_cast<double>(amounts[i]);
-  }
-  return result;
-}
-
 bool IsEmpty(const Amounts& amounts) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     if (i != kPods.index() && amounts[i] >= kNothing) return false;
@@ -84,6 +73,14 @@ QueueShare Claim(const ClusterState& state, QueueId id, const Amounts& unguarant
 }
 
 }  // namespace
+
+Amounts ToAmounts(std::span<const Amount> amounts, std::size_t size) {
+  Amounts result(size, 0.0);
+  for (std::size_t i = 0; i < std::min(size, amounts.size()); ++i) {
+    result[i] = static_cast<double>(amounts[i]);
+  }
+  return result;
+}
 
 void ShareOut(Amounts total, std::span<QueueShare> queues) {
   Amounts& remaining = total;

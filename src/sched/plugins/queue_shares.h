@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -12,6 +14,13 @@ namespace strata {
 
 // Amounts per ResourceId, in the unit of each resource. Doubles, since shares are fractions.
 using Amounts = std::vector<double>;
+
+// Volcano's smallest amount: less than this is nothing.
+inline constexpr double kNothing = 0.1;
+// What stands above all queues, whether somebody wrote it or not.
+inline constexpr std::string_view kRootQueue = "root";
+
+[[nodiscard]] Amounts ToAmounts(std::span<const Amount> amounts, std::size_t size);
 
 // What one queue asks for, and what it may have.
 struct QueueShare {

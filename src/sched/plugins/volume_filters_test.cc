@@ -24,7 +24,7 @@ VolumeRules::AnyOf InZone(const std::string& zone) {
 }
 
 //   a: zone a      b: zone b
-void AddZones(ClusterBuilder& cluster) {
+void AddZoneNodes(ClusterBuilder& cluster) {
   for (const char* name : {"a", "b"}) {
     cluster.Node(name, {.labels = {{"topology.kubernetes.io/zone", name}}});
   }
@@ -38,7 +38,7 @@ TaskArgs With(VolumeRules volumes) {
 
 TEST(VolumeFilters, ABoundVolumeDecidesTheNode) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddZoneNodes(cluster);
   VolumeRules volumes;
   volumes.bound = {InZone("b")};
   cluster.Job("j", {.tasks = 2, .task = With(volumes)});
@@ -51,7 +51,7 @@ TEST(VolumeFilters, ABoundVolumeDecidesTheNode) {
 
 TEST(VolumeFilters, AZoneBindsOnlyNodesThatHaveOne) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddZoneNodes(cluster);
   VolumeRules volumes;
   volumes.zones = {InZone("c")};
   cluster.Job("j", {.tasks = 1, .task = With(volumes)});
@@ -67,7 +67,7 @@ TEST(VolumeFilters, AZoneBindsOnlyNodesThatHaveOne) {
 
 TEST(VolumeFilters, AClaimThatWaitsNeedsAPlaceForItsVolume) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddZoneNodes(cluster);
   VolumeRules volumes;
   volumes.waiting = {{}};
   cluster.Job("j", {.tasks = 1, .task = With(volumes)});
@@ -79,7 +79,7 @@ TEST(VolumeFilters, AClaimThatWaitsNeedsAPlaceForItsVolume) {
 
 TEST(VolumeFilters, WhatIsWrongWithThePodIsSaidOnce) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddZoneNodes(cluster);
   VolumeRules volumes;
   volumes.refusal = "persistentvolumeclaim \"data\" not found";
   cluster.Job("j", {.tasks = 1, .task = With(volumes)});
@@ -122,7 +122,7 @@ TEST(VolumeFilters, PodsThatShareAVolumeShareItsPlace) {
 
 TEST(VolumeFilters, AClaimForOnePodIsUsedByOne) {
   ClusterBuilder cluster;
-  AddZones(cluster);
+  AddZoneNodes(cluster);
   VolumeRules volumes;
   volumes.exclusive = {"default/state"};
   cluster.Job("j", {.tasks = 2, .task = With(volumes), .min_available = 1});
