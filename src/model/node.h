@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/constraints.h"
+#include "model/gpu.h"
 #include "model/labels.h"
 #include "model/resources.h"
 
@@ -16,6 +18,7 @@ struct NodeSpec {
       taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
   bool unschedulable = false;
   Resources allocatable;
+  std::optional<NodeGpus> gpus;  // none: it registers none, and is used by count alone
 };
 
 }  // namespace strata

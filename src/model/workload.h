@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "model/constraints.h"
+#include "model/gpu.h"
 #include "model/labels.h"
 #include "model/resources.h"
 #include "model/selector.h"
@@ -54,6 +55,7 @@ struct ClassSpec {
   NodeAffinity affinity;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;  // sorted
+  std::optional<GpuRequest> gpus;    // none: asks for none
 
   auto operator<=>(const ClassSpec&) const = default;
 };
@@ -79,6 +81,7 @@ struct TaskSpec {
   TaskStatus status = TaskStatus::kPending;
   std::string node_name;  // "" while pending
   bool gated = false;     // has scheduling gates
+  GpuClaim gpus;          // what it holds on its node
 };
 
 struct Task {
