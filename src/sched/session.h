@@ -40,6 +40,7 @@ struct Points {
   std::vector<Named<ChainScorePoint>> chains;
   std::vector<Named<HyperNodeScorePoint>> hypernodes;
   const GradientPoint* gradient = nullptr;
+  const DevicePoint* devices = nullptr;
 };
 
 // One cycle: the state, the plugins' answers combined as Volcano combines them, and what has been
@@ -92,6 +93,9 @@ class Session {
   // ---- decisions ----
   [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
+  // Allocates or pipelines the task, with the GPUs it asks for, and tells the listener.
+  // REQUIRES: the node takes it so.
+  void Place(TaskId task, NodeId node, DevicePoint::When when, HyperNodeId domain);
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

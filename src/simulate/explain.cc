@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace strata {
 namespace {
@@ -77,7 +78,9 @@ class Story {
   }
 
   void operator()(const StepRecord& record) {
-    if (record.kind == StepRecord::Kind::kAllocate) placed_.emplace_back(record.pod, record.node);
+    if (record.kind == StepRecord::Kind::kAllocate) {
+      placed_.push_back({record.pod, record.node, DevicesOf(record)});
+    }
     if (record.kind == StepRecord::Kind::kDiscard) placed_.clear();
   }
 
@@ -86,18 +89,44 @@ class Story {
       const std::vector<std::string> names(nodes.begin(), nodes.end());
       lines_.push_back(fmt::format("  nodes that do not take it: {}: {}", NameSome(names), reason));
     }
-    for (const auto& [pod, node] : placed_) lines_.push_back(fmt::format("  {} on {}", pod, node));
+    for (const Placed& placed : placed_) {
+      lines_.push_back(fmt::format("  {} on {}", placed.pod, placed.node));
+      lines_.insert(lines_.end(), placed.devices.begin(), placed.devices.end());
+    }
     return std::move(lines_);
   }
 
  private:
+  struct Placed {
+    std::string pod;
+    std::string node;
+    std::vector<std::string> devices;  // a line per container
+  };
+
+  // "    main: GPU-a, GPU-b: 0-3 NV2+PHB; pair score 230, the best possible 250".
+  static std::vector<std::string> DevicesOf(const StepRecord& record) {
+    std::vector<std::string> lines;
+    if (!record.devices) return lines;
+    for (const DeviceRecord::Container& container : record.devices->containers) {
+      std::string line = fmt::format("    {}: {}", container.name, NameSome(container.uuids));
+      if (!container.links.empty()) {
+        line += fmt::format(": {}; pair score {}, the best possible {}",
+                            fmt::join(container.links, ", "),
+                            container.score,
+                            container.best);
+      }
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+
   static std::string SubJob(const std::string& name) {
     return name.empty() ? "" : "sub-group " + name + ": ";
   }
 
   std::vector<std::string> lines_;
   std::map<std::string, std::set<std::string>> rejected_;
-  std::vector<std::pair<std::string, std::string>> placed_;
+  std::vector<Placed> placed_;
 };
 
 std::string FirstSentence(const SimulationResult::Job& job, const std::string& name) {

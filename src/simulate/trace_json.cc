@@ -28,6 +28,17 @@ Json ToJson(const std::map<std::string, ScoresByName>& by_plugin) {
   return ObjectOf(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
 }
 
+Json ToJson(const DeviceRecord& devices) {
+  Json containers = Json::object();
+  for (const DeviceRecord::Container& container : devices.containers) {
+    containers[container.name] = {{"uuids", container.uuids},
+                                  {"links", container.links},
+                                  {"score", container.score},
+                                  {"best", container.best}};
+  }
+  return containers;
+}
+
 const char* TypeOf(StepRecord::Kind kind) {
   switch (kind) {
     case StepRecord::Kind::kAllocate:
@@ -104,6 +115,7 @@ struct Fields {
     if (of_a_pod) {
       json["pod"] = record.pod;
       json["node"] = record.node;
+      if (record.devices) json["devices"] = ToJson(*record.devices);
     } else {
       json["hyperNode"] = record.hypernode;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,11 +18,19 @@ enum class Sets : std::uint8_t { kBest, kFirst };
 
 using Reasons = std::map<std::string_view, std::size_t>;
 
+const GpuPolicy& LeastUsedFirst() {
+  static const GpuPolicy policy = {.order = {GpuOrder::kSpread}};
+  return policy;
+}
+
 // One pod on one node.
 class Fitter {
  public:
   Fitter(const GpuRequest& pod, const NodeGpus& node, Sets sets)
-      : pod_(pod), node_(node), search_(sets == Sets::kBest && pod.policy.topology_aware) {}
+      : pod_(pod),
+        policy_(sets == Sets::kBest ? pod.policy : LeastUsedFirst()),
+        node_(node),
+        search_(sets == Sets::kBest && pod.policy.topology_aware) {}
 
   GpuFit Run(std::span<const GpuUsage> usage, const GpuQuota& quota) {
     GpuFit fit;
@@ -62,7 +69,9 @@ class Fitter {
     const bool mig = std::any_of(candidates.begin(), candidates.end(), [&](std::size_t at) {
       return node_.gpus[at].IsMig();
     });
-    if (mig) return PlaceOnMig(container, OrderGpus(pod_, node_, usage, candidates), usage, shares);
+    if (mig)
+      return PlaceOnMig(
+          container, OrderGpus(pod_, policy_, node_, usage, candidates), usage, shares);
     const std::vector<std::size_t> chosen = Choose(candidates, count, usage, fit);
     if (chosen.empty()) {
       if (pod_.numa_bind && candidates.size() >= count) {
@@ -117,7 +126,7 @@ class Fitter {
                                   const std::vector<GpuUsage>& usage,
                                   GpuFit& fit) const {
     if (candidates.size() < count) return {};
-    if (!search_) return FirstInOrder(OrderGpus(pod_, node_, usage, candidates), count);
+    if (!search_) return FirstInOrder(OrderGpus(pod_, policy_, node_, usage, candidates), count);
     GpuSet best;
     for (const std::vector<std::size_t>& group : Groups(candidates)) {
       if (group.size() < count) continue;
@@ -190,6 +199,7 @@ class Fitter {
   }
 
   const GpuRequest& pod_;
+  const GpuPolicy& policy_;
   const NodeGpus& node_;
   bool search_;
   Reasons reasons_;

@@ -40,16 +40,16 @@ struct GpuFit {
                              std::span<const GpuUsage> usage,
                              const GpuQuota& quota = {});
 
-// How many such pods fit one after the other, at most `most`. Quick: by the order of the policy,
-// without a search for good sets.
+// How many such pods fit one after the other, at most `most`, when each takes the least used GPUs,
+// whatever its policy. Quick: without a search for good sets.
 [[nodiscard]] std::uint32_t CountGpuFits(const GpuRequest& pod,
                                          const NodeGpus& node,
                                          std::span<const GpuUsage> usage,
                                          std::uint32_t most);
 
-// The positions of the GPUs that could serve `container`, in the order in which the policy takes
-// them.
+// The candidates in the order in which the policy takes them.
 [[nodiscard]] std::vector<std::size_t> OrderGpus(const GpuRequest& pod,
+                                                 const GpuPolicy& policy,
                                                  const NodeGpus& node,
                                                  std::span<const GpuUsage> usage,
                                                  std::vector<std::size_t> candidates);

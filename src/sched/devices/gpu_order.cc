@@ -26,24 +26,26 @@ using Keys = std::array<Score, kMostKeys>;  // ascending: what is taken first
 
 class KeyMaker {
  public:
-  KeyMaker(const GpuRequest& pod, const NodeGpus& node, std::span<const GpuUsage> usage)
-      : pod_(pod), node_(node), usage_(usage) {}
+  KeyMaker(const GpuRequest& pod,
+           const GpuPolicy& policy,
+           const NodeGpus& node,
+           std::span<const GpuUsage> usage)
+      : pod_(pod), policy_(policy), node_(node), usage_(usage) {}
 
   [[nodiscard]] Keys Of(std::size_t at) const {
     const Gpu& gpu = node_.gpus[at];
     const Score fullness = Fullness(pod_.weights, gpu, usage_[at]);
-    const GpuPolicy& policy = pod_.policy;
     Keys keys{};
     std::size_t next = 0;
-    const bool packs = policy.order.front() == GpuOrder::kBinpack;
-    if (pod_.numa_bind && policy.order.front() != GpuOrder::kNuma) {
+    const bool packs = policy_.order.front() == GpuOrder::kBinpack;
+    if (pod_.numa_bind && policy_.order.front() != GpuOrder::kNuma) {
       // NUMA nodes one after the other.
-      keys[next++] = packs && !policy.chain ? gpu.numa : -gpu.numa;
+      keys[next++] = packs && !policy_.chain ? gpu.numa : -gpu.numa;
     }
-    for (std::size_t i = 0; i < std::min(policy.order.size(), kMostKeys - 2); ++i) {
-      keys[next++] = Key(policy.order[i], fullness, gpu);
+    for (std::size_t i = 0; i < std::min(policy_.order.size(), kMostKeys - 2); ++i) {
+      keys[next++] = Key(policy_.order[i], fullness, gpu);
     }
-    if (!policy.chain) keys[next] = -gpu.numa;
+    if (!policy_.chain) keys[next] = -gpu.numa;
     return keys;
   }
 
@@ -61,6 +63,7 @@ class KeyMaker {
   }
 
   const GpuRequest& pod_;
+  const GpuPolicy& policy_;
   const NodeGpus& node_;
   std::span<const GpuUsage> usage_;
 };
@@ -68,10 +71,11 @@ class KeyMaker {
 }  // namespace
 
 std::vector<std::size_t> OrderGpus(const GpuRequest& pod,
+                                   const GpuPolicy& policy,
                                    const NodeGpus& node,
                                    std::span<const GpuUsage> usage,
                                    std::vector<std::size_t> candidates) {
-  const KeyMaker keys(pod, node, usage);
+  const KeyMaker keys(pod, policy, node, usage);
   std::vector<std::pair<Keys, std::size_t>> ranked;
   ranked.reserve(candidates.size());
   for (const std::size_t at : candidates) ranked.emplace_back(keys.Of(at), at);
