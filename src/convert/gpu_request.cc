@@ -205,14 +205,15 @@ GpuNodePolicy ReadNodePolicy(const objects::Pod& pod, std::vector<std::string>* 
   return GpuNodePolicy::kBinpack;
 }
 
+// One look for most containers, which name none. Requests include what only limits name.
 bool NamesGpus(const objects::Container& container) {
-  const auto names = [&](std::string_view name) { return AmountOf(container, name) != nullptr; };
-  return names(kCount) || std::any_of(kShares.begin(), kShares.end(), names);
+  const auto first = container.requests.lower_bound(kCount);
+  return first != container.requests.end() && first->first.starts_with(kCount);
 }
 
 // Names shares of a GPU and no count.
 bool LacksCount(const objects::Container& container) {
-  return AmountOf(container, kCount) == nullptr &&
+  return NamesGpus(container) && AmountOf(container, kCount) == nullptr &&
          std::any_of(kShares.begin(), kShares.end(), [&](std::string_view name) {
            const Quantity* amount = AmountOf(container, name);
            return amount != nullptr && !amount->IsZero();

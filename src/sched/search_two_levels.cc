@@ -127,8 +127,10 @@ std::optional<Search::Plan> Search::PlanBelow(
   }
   for (const TaskId id : state.ChangedSince(begin)) {
     const Task& task = state.task(id);
-    plan.steps.push_back(
-        {.task = id, .node = task.node, .idle = task.status == TaskStatus::kAllocated});
+    plan.steps.push_back({.task = id,
+                          .node = task.node,
+                          .idle = task.status == TaskStatus::kAllocated,
+                          .gpus = state.GpusOf(id)});
   }
   const Job& the_job = state.job(job);
   const bool holds =
@@ -147,7 +149,8 @@ void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
     session_.Place(step.task,
                    step.node,
                    step.idle ? DevicePoint::When::kNow : DevicePoint::When::kFuture,
-                   plan.hypernode);
+                   plan.hypernode,
+                   step.gpus);
   }
   // Sub-jobs that had no place below this HyperNode may be tried again in a later turn.
   for (Worksheet::Sheet& sheet : worksheet.sheets()) {

@@ -236,14 +236,18 @@ ClassView& Session::View(ClassId class_id) {
 // ---- decisions
 // ----------------------------------------------------------------------------------------------------------
 
-void Session::Place(TaskId id, NodeId node, DevicePoint::When when, HyperNodeId domain) {
+void Session::Place(TaskId id,
+                    NodeId node,
+                    DevicePoint::When when,
+                    HyperNodeId domain,
+                    std::optional<GpuClaim> given) {
   const Task& task = state_.task(id);
   const ClassSpec& spec = state_.task_class(task.class_id);
   const bool now = when == DevicePoint::When::kNow;
   GpuClaim gpus;
   std::optional<DeviceRecord> devices;
   if (spec.gpus && points_.devices != nullptr && state_.node(node).gpus) {
-    gpus = points_.devices->Choose(state_, spec, node, when);
+    gpus = given ? *std::move(given) : points_.devices->Choose(state_, spec, node, when);
     if (tracing()) devices = points_.devices->Describe(state_, spec, node, gpus);
   }
   now ? state_.Allocate(id, node, std::move(gpus)) : state_.Pipeline(id, node, std::move(gpus));

@@ -93,9 +93,13 @@ class Session {
   // ---- decisions ----
   [[nodiscard]] bool tracing() const { return trace_ != nullptr; }
   void Trace(TraceRecord record) { trace_->Record(std::move(record)); }
-  // Allocates or pipelines the task, with the GPUs it asks for, and tells the listener.
-  // REQUIRES: the node takes it so.
-  void Place(TaskId task, NodeId node, DevicePoint::When when, HyperNodeId domain);
+  // Allocates or pipelines the task, with the GPUs it asks for (or those given), and tells the
+  // listener. REQUIRES: the node takes it so.
+  void Place(TaskId task,
+             NodeId node,
+             DevicePoint::When when,
+             HyperNodeId domain,
+             std::optional<GpuClaim> given = std::nullopt);
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace strata {
 
@@ -69,10 +71,12 @@ PlaceOutcome Trial::Run() {
 void Trial::WaitAsOne(ClusterState::Savepoint begin) {
   ClusterState& state = session_.state();
   const std::vector<TaskId> tasks = state.ChangedSince(begin);
-  std::vector<NodeId> nodes;
-  for (const TaskId id : tasks) nodes.push_back(state.task(id).node);
+  std::vector<std::pair<NodeId, GpuClaim>> places;
+  for (const TaskId id : tasks) places.emplace_back(state.task(id).node, state.GpusOf(id));
   state.RollbackTo(begin);
-  for (std::size_t i = 0; i < tasks.size(); ++i) state.Pipeline(tasks[i], nodes[i]);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    state.Pipeline(tasks[i], places[i].first, std::move(places[i].second));
+  }
 }
 
 bool Trial::Succeeded() const {

@@ -107,6 +107,7 @@ int Lost(DeviceHandle* device) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the names are NVIDIA's.
 extern "C" {
 
 int nvmlInit_v2() {
@@ -227,3 +228,4 @@ int nvmlDeviceGetGpuFabricInfoV(DeviceHandle* device, FabricInfo* info) {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
