@@ -119,8 +119,8 @@ std::string FourGpus() {
       scores += std::string(scores.empty() ? "" : ",") + "\"GPU-" + std::to_string(j) +
                 "\":" + (i / 2 == j / 2 ? "1220" : "10");
     }
-    rows += std::string(i == 0 ? "" : ",") + R"({"uuid":")" + uuid + R"(","score":{)" + scores +
-            "}}";
+    rows +=
+        std::string(i == 0 ? "" : ",") + R"({"uuid":")" + uuid + R"(","score":{)" + scores + "}}";
   }
   return "apiVersion: v1\nkind: Node\nmetadata:\n  name: a\n  annotations:\n"
          "    hami.io/node-nvidia-register: '[" +

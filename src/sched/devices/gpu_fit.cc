@@ -65,6 +65,10 @@ class Fitter {
     std::vector<GpuShare>& shares = claim.containers.emplace_back();
     const auto count = static_cast<std::size_t>(container.count);
     if (count == 0) return true;
+    if (count > node_.gpus.size() && !HasMig()) {
+      reasons_.clear();
+      return false;
+    }
     const std::vector<std::size_t> candidates = Candidates(container, usage);
     const bool mig = std::any_of(candidates.begin(), candidates.end(), [&](std::size_t at) {
       return node_.gpus[at].IsMig();
@@ -86,6 +90,11 @@ class Fitter {
       usage[at].Add(shares.back());
     }
     return true;
+  }
+
+  [[nodiscard]] bool HasMig() const {
+    return std::any_of(
+        node_.gpus.begin(), node_.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
   }
 
   // Several instances may come from one GPU.

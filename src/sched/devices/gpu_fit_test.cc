@@ -228,8 +228,9 @@ TEST(FitGpus, FindsNoPlaceOnAFullMigGpu) {
   EXPECT_EQ(box.Fit(Asking({Part(1, 8'000, 0)})).reason, "1/1 CardNotHealth");
 }
 
-TEST(FitGpus, DoesNotFitOnANodeWithoutGpus) {
+TEST(FitGpus, DoesNotFitOnANodeWithTooFewGpus) {
   Box box("t4x4");
+  EXPECT_EQ(box.Fit(Asking({Whole(5)})).reason, "NodeInsufficientDevice");
   box.node.gpus.clear();
   box.usage.clear();
   EXPECT_EQ(box.Fit(Asking({Whole(1)})).reason, "NodeInsufficientDevice");
