@@ -67,7 +67,9 @@ BENCHMARK(OfSixtyFourWithoutOrder)->Unit(benchmark::kMicrosecond);
 // As many machines of 8 GPUs as pods of one gang that asks for 4 each.
 void AddGpuCluster(ClusterState& state, std::size_t size) {
   const ResourceId gpu = state.resource_names().Intern("nvidia.com/gpu");
-  state.UpsertQueue({.name = "default", .uid = "default"});
+  QueueSpec queue;
+  queue.name = queue.uid = "default";
+  state.UpsertQueue(std::move(queue));
   JobSpec job;
   job.name = job.uid = "bench/gang";
   job.queue = "default";
