@@ -92,6 +92,7 @@ std::string ReadRegister(const std::string& text, std::vector<Gpu>& gpus) {
     return std::tie(a.index, a.uuid) < std::tie(b.index, b.uuid);
   });
   std::vector<std::string_view> uuids;
+  uuids.reserve(gpus.size());
   for (const Gpu& gpu : gpus) uuids.push_back(gpu.uuid);
   std::sort(uuids.begin(), uuids.end());
   const auto twice = std::adjacent_find(uuids.begin(), uuids.end());

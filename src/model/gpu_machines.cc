@@ -91,9 +91,9 @@ LinkRule PcieBox(PcieLevel pair, PcieLevel socket) {
 
 // NVLink bridges between the pairs named; PCIe is `level` within a pair and SYS elsewhere.
 LinkRule Bridges(std::int32_t nvlinks,
-                 std::vector<std::pair<std::size_t, std::size_t>> pairs,
+                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs,
                  PcieLevel level) {
-  return [=](std::size_t i, std::size_t j) {
+  return [nvlinks, pairs, level](std::size_t i, std::size_t j) {
     const bool bridged = std::find(pairs.begin(), pairs.end(), std::pair(i, j)) != pairs.end();
     return Link(bridged ? nvlinks : 0, bridged ? level : PcieLevel::kSystem);
   };

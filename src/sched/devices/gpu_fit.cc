@@ -73,9 +73,10 @@ class Fitter {
     const bool mig = std::any_of(candidates.begin(), candidates.end(), [&](std::size_t at) {
       return node_.gpus[at].IsMig();
     });
-    if (mig)
+    if (mig) {
       return PlaceOnMig(
           container, OrderGpus(pod_, policy_, node_, usage, candidates), usage, shares);
+    }
     const std::vector<std::size_t> chosen = Choose(candidates, count, usage, fit);
     if (chosen.empty()) {
       if (pod_.numa_bind && candidates.size() >= count) {
@@ -166,6 +167,7 @@ class Fitter {
     std::map<std::int32_t, std::vector<std::size_t>> by_numa;
     for (const std::size_t at : candidates) by_numa[node_.gpus[at].numa].push_back(at);
     std::vector<std::vector<std::size_t>> groups;
+    groups.reserve(by_numa.size());
     for (auto& [numa, group] : by_numa) groups.push_back(std::move(group));
     return groups;
   }
