@@ -123,9 +123,10 @@ class Reporter {
   [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
     const std::int64_t fits = CountFits(request_, state_.Idle(node));
     const auto gpu = state_.resource_names().Find(kGpuResource);
-    if (!state_.node(node).gpus || !gpu || request_.Get(*gpu) == 0) return fits;
+    const Amount each = gpu ? request_.Get(*gpu) : 0;
+    if (!state_.node(node).gpus || each == 0) return fits;
     const auto free = static_cast<Amount>(FreeGpus(state_, node).size()) * 1000;
-    return std::min(fits, free / request_.Get(*gpu));
+    return std::min(fits, free / each);
   }
 
   void AddSubtree(HyperNodeId id, bool last) {
