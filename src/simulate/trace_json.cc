@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "simulate/device_json.h"
 
 namespace strata {
 namespace {
@@ -121,6 +122,7 @@ struct Fields {
     if (of_a_pod) {
       json["pod"] = record.pod;
       json["node"] = record.node;
+      if (record.devices) json["devices"] = DevicesToJson(*record.devices);
     } else {
       json["hyperNode"] = record.hypernode;
     }
