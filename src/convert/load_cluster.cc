@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "convert/amounts.h"
+#include "convert/gpu_request.h"
+#include "convert/gpu_warnings.h"
 #include "convert/pod_rules.h"
 #include "convert/specs.h"
 #include "convert/volume_rules.h"
@@ -46,6 +48,7 @@ void InternNames(const objects::ObjectSet& objects, ResourceNames& resource_name
   for (const objects::Pod& pod : objects.pods) {
     CollectContainerNames(pod.spec.containers, names);
     CollectContainerNames(pod.spec.init_containers, names);
+    if (LacksGpuCounts(pod.spec)) names.insert("nvidia.com/gpu");
     CollectNames(pod.spec.overhead, names);
     if (pod.spec.resources) CollectNames(pod.spec.resources->requests, names);
   }
@@ -151,7 +154,9 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
   PodLoader loader(objects, priorities, volumes, takes, state);
   for (const objects::Pod& pod : objects.pods) TRY(loader.Load(pod));
   state.Settle();  // part of loading, not of the first cycle
-  return loader.TakeReport();
+  LoadReport report = loader.TakeReport();
+  WarnOfGpus(objects, state, report.warnings);
+  return report;
 }
 
 }  // namespace strata

@@ -16,9 +16,17 @@ struct MissingGroup {
   std::size_t pods = 0;  // that have no node
 };
 
+// Something in an object that is used otherwise than it was meant.
+struct LoadWarning {
+  std::string object;   // "Node a"
+  std::string reason;   // a word of docs/reasons.md
+  std::string message;  // and the sentence
+};
+
 struct LoadReport {
   std::vector<MissingGroup> missing_groups;  // ascending by name; their pods are not in the state
   std::vector<TaskId> terminating;           // tasks with a deletionTimestamp
+  std::vector<LoadWarning> warnings;
 };
 
 // Puts a whole set of objects into an empty state: nodes, HyperNodes, queues (and a queue "default"

@@ -94,7 +94,7 @@ TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   EXPECT_EQ(
       ErrorOf(Plugins("  - name: ganng\n")),
       "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
-      "conformance, "
+      "conformance, deviceshare, "
       "drf, gang, network-topology-aware, nodeorder, overcommit, predicates, priority, proportion, "
       "resourcequota, sla)");
   EXPECT_THAT(ErrorOf("actions: allocate\nconfigurations: [{name: jump}]\n"),

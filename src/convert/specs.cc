@@ -9,6 +9,8 @@
 
 #include "base/duration.h"
 #include "convert/amounts.h"
+#include "convert/gpu_annotations.h"
+#include "convert/gpu_request.h"
 #include "objects/pod_request.h"
 
 namespace strata {
@@ -131,6 +133,7 @@ Result<ClassSpec> ToClassSpec(const objects::Pod& pod, ResourceNames& names) {
   spec.affinity = pod.spec.node_affinity;
   spec.tolerations = SortedUnique(pod.spec.tolerations);
   spec.host_ports = SortedUnique(objects::HostPortsOf(pod.spec));
+  spec.gpus = ReadGpuRequest(pod, nullptr);
   return spec;
 }
 
@@ -141,8 +144,10 @@ Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
                 .labels = node.meta.labels,
                 .taints = node.taints,
                 .unschedulable = node.unschedulable,
-                .allocatable = {}};
+                .allocatable = {},
+                .gpus = {}};
   spec.labels.emplace(kHostnameLabel, node.meta.name);
+  if (auto read = ReadNodeGpus(node.meta.annotations)) spec.gpus = std::move(read->node);
   TRY_ASSIGN(spec.allocatable, InField("status.allocatable", ToResources(node.allocatable, names)));
   if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);
   if (const auto taint = ReadinessTaint(node)) {
@@ -230,6 +235,11 @@ TaskStatus StatusOf(const objects::Pod& pod) {
 Result<TaskSpec> ToTaskSpec(const objects::Pod& pod,
                             const objects::PriorityTable& priorities,
                             ResourceNames& names) {
+  if (LacksGpuCounts(pod.spec)) {
+    objects::Pod counted = pod;
+    AddDefaultGpuCounts(counted.spec);
+    return ToTaskSpec(counted, priorities, names);
+  }
   TaskSpec spec;
   spec.name = objects::NamespacedName(pod.meta);
   spec.uid = pod.meta.uid;
@@ -242,6 +252,9 @@ Result<TaskSpec> ToTaskSpec(const objects::Pod& pod,
   spec.status = StatusOf(pod);
   spec.node_name = pod.spec.node_name;
   spec.gated = !pod.spec.scheduling_gates.empty();
+  if (!pod.spec.node_name.empty()) {
+    spec.gpus = ReadGpuClaim(pod.meta.annotations, pod.spec.init_containers.size()).claim;
+  }
   return spec;
 }
 

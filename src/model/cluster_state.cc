@@ -388,6 +388,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
     task.role = RoleOf(job, spec.role);
     job.sub_jobs[task.sub_job].tasks.push_back(id);
   }
+  SetGpus(id, std::move(spec.gpus));
   Account(id, +1);
   return id;
 }
@@ -395,6 +396,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
 void ClusterState::RemoveTask(TaskId id) {
   Task& task = tasks_[id.index()];
   Account(id, -1);
+  SetGpus(id, {});
   total_requests_.Sub(task_class(task.class_id).request);
   total_nonzero_.Sub(NonzeroRequest(task_class(task.class_id)));
   if (task.job.valid()) std::erase(jobs_[task.job.index()].sub_jobs[task.sub_job].tasks, id);
@@ -481,6 +483,17 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
   Account(id, +1);
 }
 
+const GpuClaim& ClusterState::GpusOf(TaskId id) const {
+  static const GpuClaim none;
+  return id.index() < gpu_claims_.size() ? gpu_claims_[id.index()] : none;
+}
+
+void ClusterState::SetGpus(TaskId id, GpuClaim gpus) {
+  if (gpus.empty() && id.index() >= gpu_claims_.size()) return;
+  if (id.index() >= gpu_claims_.size()) gpu_claims_.resize(tasks_.size());
+  gpu_claims_[id.index()] = std::move(gpus);
+}
+
 std::vector<TaskId> ClusterState::AllTasks() const {
   std::vector<TaskId> all;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -492,22 +505,29 @@ std::vector<TaskId> ClusterState::AllTasks() const {
 // ---- decisions
 // ------------------------------------------------------------------------------------------------------
 
-void ClusterState::Allocate(TaskId id, NodeId node) {
+void ClusterState::Allocate(TaskId id, NodeId node, GpuClaim gpus) {
   const Task& task = tasks_[id.index()];
   CHECK(task.status == TaskStatus::kPending);
   CHECK(task_class(task.class_id).request.FitsIn(Idle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
+  SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kAllocated, node);
 }
 
-void ClusterState::Pipeline(TaskId id, NodeId node) {
+void ClusterState::Pipeline(TaskId id, NodeId node, GpuClaim gpus) {
   const Task& task = tasks_[id.index()];
   CHECK(task.status == TaskStatus::kPending);
   CHECK(task_class(task.class_id).request.FitsIn(FutureIdle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
+  SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kPipelined, node);
+}
+
+void ClusterState::Undo(const Change& change) {
+  if (change.status == TaskStatus::kPending) SetGpus(change.task, {});
+  Move(change.task, change.status, change.node);
 }
 
 void ClusterState::RollbackTo(Savepoint savepoint) {
@@ -515,7 +535,7 @@ void ClusterState::RollbackTo(Savepoint savepoint) {
   while (journal_.size() > savepoint) {
     const Change change = journal_.back();
     journal_.pop_back();
-    Move(change.task, change.status, change.node);
+    Undo(change);
   }
 }
 
@@ -545,7 +565,7 @@ void ClusterState::Hold() {
 void ClusterState::ReleaseHeld() {
   CHECK(journal_.empty());
   while (!held_.empty()) {
-    Move(held_.back().task, held_.back().status, held_.back().node);
+    Undo(held_.back());
     held_.pop_back();
   }
 }

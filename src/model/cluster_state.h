@@ -79,9 +79,10 @@ class ClusterState {
 
   // ---- decisions ----
   [[nodiscard]] Savepoint Mark() const { return journal_.size(); }
+  // The task gets `gpus` with its node, and loses them when the step is taken back.
   // REQUIRES: the task is pending; for Allocate it fits the idle resources of the node.
-  void Allocate(TaskId task, NodeId node);
-  void Pipeline(TaskId task, NodeId node);
+  void Allocate(TaskId task, NodeId node, GpuClaim gpus = {});
+  void Pipeline(TaskId task, NodeId node, GpuClaim gpus = {});
   void RollbackTo(Savepoint savepoint);
   // Tasks changed since `savepoint`, oldest first.
   [[nodiscard]] std::vector<TaskId> ChangedSince(Savepoint savepoint) const;
@@ -165,6 +166,8 @@ class ClusterState {
   [[nodiscard]] std::optional<QueueId> FindQueue(std::string_view name) const;
   // The quotas of a namespace, ascending by name.
   [[nodiscard]] std::vector<const QuotaSpec*> QuotasOf(std::string_view name_space) const;
+  // The GPUs that the task holds, empty when it is not known to hold any.
+  [[nodiscard]] const GpuClaim& GpusOf(TaskId id) const;
   // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by
   // id.
   [[nodiscard]] std::vector<TaskId> AllTasks() const;
@@ -201,6 +204,9 @@ class ClusterState {
   void AccountOnNode(TaskId id, int sign);
   void AccountOnWorkload(const Task& task, int sign);
   void Move(TaskId task, TaskStatus status, NodeId node);
+  void SetGpus(TaskId task, GpuClaim gpus);
+  // Takes a step of the journal back.
+  void Undo(const Change& change);
   // The task, which is on no node, waits for none to come back.
   void ForgetHome(TaskId task);
   ClassId InternClass(ClassSpec spec);
@@ -231,6 +237,7 @@ class ClusterState {
   std::map<std::string, std::vector<TaskId>, std::less<>>
       homeless_;  // tasks on nodes that are not there, by node name
   std::vector<std::uint32_t> free_tasks_;
+  std::vector<GpuClaim> gpu_claims_;  // by task, as far as one was ever made
   std::vector<Job> jobs_;
   std::vector<JobId> live_jobs_;
   std::vector<std::uint32_t> free_jobs_;

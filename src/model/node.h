@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/constraints.h"
+#include "model/gpu.h"
 #include "model/labels.h"
 #include "model/resources.h"
 #include "model/volume_rules.h"
@@ -18,6 +20,7 @@ struct NodeSpec {
   bool unschedulable = false;
   Resources allocatable;
   VolumeLimits volume_limits = {};  // by CSI driver
+  std::optional<NodeGpus> gpus;     // none: it registers none, and is used by count alone
 };
 
 }  // namespace strata

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "model/constraints.h"
+#include "model/gpu.h"
 #include "model/labels.h"
 #include "model/pod_rules.h"
 #include "model/resources.h"
@@ -59,6 +60,7 @@ struct ClassSpec {
   PodIdentity identity;
   PodRules rules;
   VolumeRules volumes;
+  std::optional<GpuRequest> gpus;  // none: asks for none
 
   // True when what runs on other nodes matters to it, or it to pods there.
   [[nodiscard]] bool HasRules() const { return !rules.empty() || !volumes.exclusive.empty(); }
@@ -86,6 +88,7 @@ struct TaskSpec {
   TaskStatus status = TaskStatus::kPending;
   std::string node_name;  // "" while pending
   bool gated = false;     // has scheduling gates
+  GpuClaim gpus;          // what it holds on its node
 };
 
 struct Task {

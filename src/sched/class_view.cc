@@ -69,15 +69,24 @@ std::uint32_t ClassView::CountSlots(NodeId node) const {
 std::uint32_t ClassView::Slots(NodeId node) {
   Fact& fact = FactOf(node);
   if (fact.slots_version != state_.Version(node)) {
-    const std::uint32_t slots = CountSlots(node);
-    fact.slots = slots > 0 && Admits(node) ? slots : 0;
+    std::uint32_t slots = CountSlots(node);
+    if (slots > 0 && !Admits(node)) slots = 0;
+    for (const auto& filter : points_.filters) {
+      if (slots > 1) slots = filter.point->Room(state_, spec_, node, slots);
+    }
+    fact.slots = slots;
     fact.slots_version = state_.Version(node);
   }
   return fact.slots;
 }
 
 bool ClassView::FitsFuture(NodeId node) {
-  return spec_.request.FitsIn(state_.FutureIdle(node)) && Admits(node) && PeersAdmit(node);
+  return spec_.request.FitsIn(state_.FutureIdle(node)) && AdmitsSpec(node) &&
+         std::all_of(
+             points_.filters.begin(),
+             points_.filters.end(),
+             [&](const auto& filter) { return filter.point->AdmitsFuture(state_, spec_, node); }) &&
+         PeersAdmit(node);
 }
 
 Rejection ClassView::WhyNot(NodeId node) {

@@ -160,6 +160,7 @@ SchedulerConfig DefaultSchedulerConfig() {
   config.tiers[1].push_back(PluginWith("binpack", "binpack.resources", "nvidia.com/gpu"));
   config.tiers[1].push_back(
       PluginWith("network-topology-aware", "hypernode.binpack.resources", "nvidia.com/gpu"));
+  config.tiers[1].push_back(PluginNamed("deviceshare"));
   return config;
 }
 

@@ -97,12 +97,14 @@ TEST(DefaultSchedulerConfig, IsTheConfigurationThatTheDocumentationNames) {
     tiers.emplace_back();
     for (const PluginConfig& plugin : tier) tiers.back().push_back(plugin.name);
   }
-  EXPECT_THAT(
-      tiers,
-      ElementsAre(
-          ElementsAre("priority", "gang", "conformance"),
-          ElementsAre(
-              "predicates", "proportion", "nodeorder", "binpack", "network-topology-aware")));
+  EXPECT_THAT(tiers,
+              ElementsAre(ElementsAre("priority", "gang", "conformance"),
+                          ElementsAre("predicates",
+                                      "proportion",
+                                      "nodeorder",
+                                      "binpack",
+                                      "network-topology-aware",
+                                      "deviceshare")));
   EXPECT_EQ(config.tiers[1][3].arguments.String("binpack.resources", "").value(), "nvidia.com/gpu");
   EXPECT_EQ(config.tiers[1][4].arguments.String("hypernode.binpack.resources", "").value(),
             "nvidia.com/gpu");

@@ -13,6 +13,7 @@
 #include "sched/config.h"
 #include "sched/peer_counts.h"
 #include "sched/score.h"
+#include "sched/trace.h"
 
 // The extension points of the cycle. A plugin is one class that derives from Plugin and from the
 // points it serves; the switches of its configuration say which of them are asked. Every method is
@@ -102,6 +103,20 @@ class NodeFilterPoint {
   [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state,
                                        const ClassSpec& spec,
                                        NodeId node) const = 0;
+  // The same once everything that is being released there is gone.
+  [[nodiscard]] virtual bool AdmitsFuture(const ClusterState& state,
+                                          const ClassSpec& spec,
+                                          NodeId node) const {
+    return AdmitsNow(state, spec, node);
+  }
+  // How many of `most` tasks of the class it lets onto the node one after the other; more than can
+  // be is fine. REQUIRES: AdmitsNow.
+  [[nodiscard]] virtual std::uint32_t Room(const ClusterState& /*state*/,
+                                           const ClassSpec& /*spec*/,
+                                           NodeId /*node*/,
+                                           std::uint32_t most) const {
+    return most;
+  }
   // True when a node that takes one task of the class takes no second one.
   [[nodiscard]] virtual bool TakesOnlyOne(const ClassSpec& spec) const = 0;
   // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint
@@ -185,6 +200,27 @@ class ChainScorePoint {
                            const Placement& placement,
                            std::span<const ChainGroup> groups,
                            std::span<Score> out) const = 0;
+};
+
+// Which GPUs of its node a task gets. Asked only of classes and nodes that have any.
+class DevicePoint {
+ public:
+  enum class When : std::uint8_t {
+    kNow,
+    kFuture
+  };  // kFuture: what is being released counts as free
+
+  virtual ~DevicePoint() = default;
+  // REQUIRES: the node takes the class, now or in the future.
+  [[nodiscard]] virtual GpuClaim Choose(const ClusterState& state,
+                                        const ClassSpec& spec,
+                                        NodeId node,
+                                        When when) const = 0;
+  // The claim in words, and the best that the node could have given when empty.
+  [[nodiscard]] virtual DeviceRecord Describe(const ClusterState& state,
+                                              const ClassSpec& spec,
+                                              NodeId node,
+                                              const GpuClaim& claim) const = 0;
 };
 
 // Where to look for a gang.

@@ -7,6 +7,7 @@
 #include "sched/plugins/binpack.h"
 #include "sched/plugins/capacity.h"
 #include "sched/plugins/conformance.h"
+#include "sched/plugins/deviceshare.h"
 #include "sched/plugins/drf.h"
 #include "sched/plugins/gang.h"
 #include "sched/plugins/network_topology_aware.h"
@@ -31,6 +32,7 @@ constexpr std::array kPlugins = {
     Entry{"binpack", MakeBinpack},
     Entry{"capacity", MakeCapacity},
     Entry{"conformance", MakeConformance},
+    Entry{"deviceshare", MakeDeviceshare},
     Entry{"drf", MakeDrf},
     Entry{"gang", MakeGang},
     Entry{"network-topology-aware", MakeNetworkTopologyAware},
@@ -43,9 +45,8 @@ constexpr std::array kPlugins = {
     Entry{"sla", MakeSla},
 };
 
-constexpr std::array<std::string_view, 11> kVolcanoPlugins = {
+constexpr std::array<std::string_view, 10> kVolcanoPlugins = {
     "cdp",
-    "deviceshare",
     "extender",
     "nodegroup",
     "numa-aware",

@@ -58,6 +58,8 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   if (points.gradient == nullptr && config.Enabled("enabledHyperNodeGradient")) {
     points.gradient = gradient;
   }
+  auto* devices = dynamic_cast<DevicePoint*>(&plugin);
+  if (points.devices == nullptr && config.Enabled("enablePredicate")) points.devices = devices;
 }
 
 // Volcano's arguments of actions: they tune its speed, never what it decides, so here they are only

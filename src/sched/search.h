@@ -93,6 +93,7 @@ class Search {
       TaskId task;
       NodeId node;
       bool idle = true;
+      GpuClaim gpus;
     };
     HyperNodeId hypernode;
     std::vector<Step> steps;

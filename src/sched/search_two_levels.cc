@@ -136,8 +136,10 @@ std::optional<Search::Plan> Search::PlanBelow(
   }
   for (const TaskId id : state.ChangedSince(begin)) {
     const Task& task = state.task(id);
-    plan.steps.push_back(
-        {.task = id, .node = task.node, .idle = task.status == TaskStatus::kAllocated});
+    plan.steps.push_back({.task = id,
+                          .node = task.node,
+                          .idle = task.status == TaskStatus::kAllocated,
+                          .gpus = state.GpusOf(id)});
   }
   const Job& the_job = state.job(job);
   const bool holds =
@@ -153,14 +155,11 @@ std::optional<Search::Plan> Search::PlanBelow(
 void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
   ClusterState& state = session_.state();
   for (const Plan::Step& step : plan.steps) {
-    step.idle ? state.Allocate(step.task, step.node) : state.Pipeline(step.task, step.node);
-    if (!session_.tracing()) continue;
-    session_.Trace(
-        StepRecord{.kind = step.idle ? StepRecord::Kind::kAllocate : StepRecord::Kind::kPipeline,
-                   .job = state.job(job).spec.name,
-                   .pod = state.task(step.task).name,
-                   .node = state.node(step.node).name,
-                   .hypernode = session_.tree().at(plan.hypernode).name});
+    session_.Place(step.task,
+                   step.node,
+                   step.idle ? DevicePoint::When::kNow : DevicePoint::When::kFuture,
+                   plan.hypernode,
+                   step.gpus);
   }
   // Sub-jobs that had no place below this HyperNode may be tried again in a later turn.
   for (Worksheet::Sheet& sheet : worksheet.sheets()) {

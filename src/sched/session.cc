@@ -236,6 +236,30 @@ ClassView& Session::View(ClassId class_id) {
 // ---- decisions
 // ----------------------------------------------------------------------------------------------------------
 
+void Session::Place(TaskId id,
+                    NodeId node,
+                    DevicePoint::When when,
+                    HyperNodeId domain,
+                    std::optional<GpuClaim> given) {
+  const Task& task = state_.task(id);
+  const ClassSpec& spec = state_.task_class(task.class_id);
+  const bool now = when == DevicePoint::When::kNow;
+  GpuClaim gpus;
+  std::optional<DeviceRecord> devices;
+  if (spec.gpus && points_.devices != nullptr && state_.node(node).gpus) {
+    gpus = given ? *std::move(given) : points_.devices->Choose(state_, spec, node, when);
+    if (tracing()) devices = points_.devices->Describe(state_, spec, node, gpus);
+  }
+  now ? state_.Allocate(id, node, std::move(gpus)) : state_.Pipeline(id, node, std::move(gpus));
+  if (!tracing()) return;
+  Trace(StepRecord{.kind = now ? StepRecord::Kind::kAllocate : StepRecord::Kind::kPipeline,
+                   .job = state_.job(task.job).spec.name,
+                   .pod = task.name,
+                   .node = state_.node(node).name,
+                   .hypernode = tree().at(domain).name,
+                   .devices = std::move(devices)});
+}
+
 void Session::Commit(JobId job) {
   for (const TaskId id : state_.ChangedSince(0)) {
     const Task& task = state_.task(id);

@@ -41,6 +41,7 @@ struct Points {
   std::vector<Named<ChainScorePoint>> chains;
   std::vector<Named<HyperNodeScorePoint>> hypernodes;
   const GradientPoint* gradient = nullptr;
+  const DevicePoint* devices = nullptr;
 };
 
 // One cycle: the state, the plugins' answers combined as Volcano combines them, and what has been
@@ -108,6 +109,13 @@ class Session {
     Session& session_;
     TraceSink* trace_;
   };
+  // Allocates or pipelines the task, with the GPUs it asks for (or those given), and tells the
+  // listener. REQUIRES: the node takes it so.
+  void Place(TaskId task,
+             NodeId node,
+             DevicePoint::When when,
+             HyperNodeId domain,
+             std::optional<GpuClaim> given = std::nullopt);
   // Makes the journal final and notes its binds.
   void Commit(JobId job);
   void SetVerdict(JobId job, Refusal refusal) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -57,6 +58,18 @@ struct RejectRecord {
   std::string reason;
 };
 
+// The GPUs of one pod.
+struct DeviceRecord {
+  struct Container {
+    std::string name;
+    std::vector<std::string> uuids;
+    std::vector<std::string> links;  // "0-3 NV2+PHB", every pair, by GPU index
+    std::int64_t score = 0;          // the sum over the pairs
+    std::int64_t best = 0;           // the highest sum that the node could give when empty
+  };
+  std::vector<Container> containers;  // those that have GPUs
+};
+
 // One step of a transaction.
 struct StepRecord {
   enum class Kind : std::uint8_t {
@@ -70,6 +83,7 @@ struct StepRecord {
   std::string pod;        // allocate, pipeline, evict
   std::string node;       // likewise
   std::string hypernode;  // commit, discard: the domain of the search, "" if none
+  std::optional<DeviceRecord> devices = std::nullopt;  // allocate, pipeline: where it has GPUs
 };
 
 // Part of the verdict on a job that has no place: the HyperNode of one tier that came nearest to

@@ -64,11 +64,13 @@ PlaceOutcome Trial::Run() {
 void Trial::WaitAsOne(ClusterState::Savepoint begin) {
   ClusterState& state = session_.state();
   const std::vector<TaskId> tasks = state.ChangedSince(begin);
-  std::vector<NodeId> nodes;
-  nodes.reserve(tasks.size());
-  for (const TaskId id : tasks) nodes.push_back(state.task(id).node);
+  std::vector<std::pair<NodeId, GpuClaim>> places;
+  places.reserve(tasks.size());
+  for (const TaskId id : tasks) places.emplace_back(state.task(id).node, state.GpusOf(id));
   state.RollbackTo(begin);
-  for (std::size_t i = 0; i < tasks.size(); ++i) state.Pipeline(tasks[i], nodes[i]);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    state.Pipeline(tasks[i], places[i].first, std::move(places[i].second));
+  }
 }
 
 Trial::Attempt Trial::Try(TaskId task, PlaceOutcome& outcome) {
@@ -148,22 +150,16 @@ void Trial::Widen(HyperNodeId leaf) {
 }
 
 void Trial::Take(TaskId task, const Choice& choice) {
-  ClusterState& state = session_.state();
   const NodeId node = shape_.nodes[choice.position];
-  choice.idle ? state.Allocate(task, node) : state.Pipeline(task, node);
+  session_.Place(task,
+                 node,
+                 choice.idle ? DevicePoint::When::kNow : DevicePoint::When::kFuture,
+                 request_.domain);
   changed_.push_back(choice.position);
   const HyperNodeId leaf = LeafOf(node);
   if (sub_job_.topology.present()) {
     Widen(leaf);
     for (const auto& [of_leaf, g] : GroupsOf(leaf)) ++groups_[g].tasks_on_leaf;
-  }
-  if (session_.tracing()) {
-    session_.Trace(
-        StepRecord{.kind = choice.idle ? StepRecord::Kind::kAllocate : StepRecord::Kind::kPipeline,
-                   .job = job_.spec.name,
-                   .pod = state.task(task).name,
-                   .node = state.node(node).name,
-                   .hypernode = session_.tree().at(request_.domain).name});
   }
 }
 

@@ -44,9 +44,10 @@ struct Explanation {
   struct Pod {
     std::string name;
     std::string node;
-    bool waits = false;                   // for what is being released there
-    std::optional<Score> score;           // where node scores were asked for
-    std::vector<NamedScore> others = {};  // the next best nodes
+    bool waits = false;                                  // for what is being released there
+    std::optional<Score> score;                          // where node scores were asked for
+    std::vector<NamedScore> others = {};                 // the next best nodes
+    std::optional<DeviceRecord> devices = std::nullopt;  // where it has GPUs
   };
 
   std::string job;  // "ns/podgroup"

@@ -82,7 +82,8 @@ TEST(TellStory, WhatWasDiscardedIsNoPlacement) {
   trace.Record(StepRecord{StepRecord::Kind::kDiscard, "ns/pg", "", "", "s0"});
   trace.Record(StepRecord{StepRecord::Kind::kPipeline, "ns/pg", "ns/p", "n1", ""});
   EXPECT_THAT(TellStory(OneJob(Waiting()), trace, "ns/pg").pods,
-              ElementsAre(testing::FieldsAre("ns/p", "n1", true, testing::_, IsEmpty())));
+              ElementsAre(testing::FieldsAre(
+                  "ns/p", "n1", true, testing::_, IsEmpty(), testing::Eq(std::nullopt))));
 }
 
 TEST(TellStory, OfASubGroupOnlyTheSearchBelowTheChosenDomainIsTold) {

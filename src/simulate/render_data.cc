@@ -91,6 +91,13 @@ Json ToJson(const TopologyReport& report) {
                                   {"pods", row.pods}});
   }
   json["nodesInNoHyperNode"] = report.loose;
+  for (const TopologyReport::GpuNode& node : report.gpus) {
+    json["gpus"].push_back({{"node", node.node},
+                            {"gpus", node.gpus},
+                            {"free", node.free},
+                            {"freeSets", node.sets},
+                            {"problem", node.problem}});
+  }
   json["topologyReady"] = report.ready;
   return json;
 }

@@ -63,6 +63,16 @@ std::string Holding(const std::vector<Holder>& holders) {
   return text;
 }
 
+// "main: GPU-a, GPU-b: 0-3 NV2+PHB; pair score 230, the best possible 250".
+std::string DescribeGpus(const DeviceRecord::Container& container) {
+  std::string line = fmt::format("{}: {}", container.name, NameSome(container.uuids));
+  if (container.links.empty()) return line;
+  return line + fmt::format(": {}; pair score {}, the best possible {}",
+                            fmt::join(container.links, ", "),
+                            container.score,
+                            container.best);
+}
+
 class Lines {
  public:
   explicit Lines(const Explanation& story) : story_(story) {}
@@ -146,6 +156,8 @@ class Lines {
       if (pod.score) line += fmt::format(" with score {:.3f}", ToDouble(*pod.score));
       if (!pod.others.empty()) line += "; next best: " + Scores(pod.others, "");
       Add(2, line);
+      if (!pod.devices) continue;
+      for (const auto& container : pod.devices->containers) Add(4, DescribeGpus(container));
     }
     if (story_.pods.size() > kShownPods) {
       Add(2, fmt::format("and {} more", Plural(story_.pods.size() - kShownPods, "pod")));

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "simulate/device_json.h"
 #include "simulate/render_explain.h"
 
 namespace strata {
@@ -77,6 +78,7 @@ Json ToJson(const Explanation::Pod& pod) {
   json["waits"] = pod.waits;
   if (pod.score) json["score"] = ToDouble(*pod.score);
   if (pod.score) json["others"] = ToJson(pod.others);
+  if (pod.devices) json["devices"] = DevicesToJson(*pod.devices);
   return json;
 }
 

@@ -54,10 +54,22 @@ std::string RenderJobs(const SimulationResult& result,
   return table.Render(style);
 }
 
+// "  GPU-1a2b3c4d GPU-5e6f7a8b", the beginnings of the UUIDs; "" when none were chosen.
+std::string GpusOf(const SimulationResult& result, const std::string& pod) {
+  constexpr std::size_t kShown = 12;
+  const auto it = result.devices.find(pod);
+  if (it == result.devices.end()) return "";
+  std::string text = " ";
+  for (const auto& [container, uuids] : it->second) {
+    for (const std::string& uuid : uuids) text += " " + uuid.substr(0, kShown);
+  }
+  return text;
+}
+
 // Pods of this run by node, "waits" marking those that are pipelined.
 std::map<std::string, std::vector<std::string>> PodsByNode(const SimulationResult& result) {
   std::map<std::string, std::vector<std::string>> pods;
-  for (const auto& [pod, node] : result.binds) pods[node].push_back(pod);
+  for (const auto& [pod, node] : result.binds) pods[node].push_back(pod + GpusOf(result, pod));
   for (const auto& [pod, node] : result.pipelined) pods[node].push_back(pod + " (waits)");
   return pods;
 }

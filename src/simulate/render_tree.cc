@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/amount_format.h"
 #include "model/hypernode_spec.h"
@@ -86,6 +87,42 @@ std::string ShapeText(const objects::ResourceList& pod) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ","));
 }
 
+// "0-3,5": runs of numbers in short.
+std::string Ranges(const std::vector<std::int32_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(numbers[i]);
+    if (last > i) text += (last == i + 1 ? "," : "-") + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string RenderGpus(const TopologyReport& report, const TextStyle& style) {
+  constexpr std::size_t kShown = 50;
+  TextTable table(
+      {{"NODE"}, {"GPUS", Align::kRight}, {"FREE", Align::kRight}, {"JOINED BY NVLINK"}});
+  const std::size_t shown = std::min(report.gpus.size(), kShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const TopologyReport::GpuNode& node = report.gpus[i];
+    std::vector<std::string> sets;
+    for (const std::vector<std::int32_t>& set : node.sets) sets.push_back(Ranges(set));
+    table.AddRow({{node.node, node.problem.empty() ? Ink::kPlain : Ink::kRed},
+                  {std::to_string(node.gpus)},
+                  {std::to_string(node.free), node.free > 0 ? Ink::kGreen : Ink::kDim},
+                  {fmt::format("{}", fmt::join(sets, " | "))}});
+    if (!node.problem.empty()) table.AddText(Wrap(node.problem, 3, style));
+  }
+  std::string out = "\nFree GPUs by node:\n\n" + table.Render(style);
+  if (shown < report.gpus.size()) {
+    out += fmt::format("and {} more nodes; -o json has them all\n", report.gpus.size() - shown);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const TextStyle& style) {
@@ -130,6 +167,7 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
                   {whole ? std::string(kClusterLabel) : fit.hypernode}});
   }
   out += table.Render(style);
+  if (!report.gpus.empty()) out += RenderGpus(report, style);
   if (!report.ready) {
     out +=
         "\n" +

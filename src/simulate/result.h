@@ -41,13 +41,13 @@ struct SimulationResult {
     auto operator<=>(const Warning&) const = default;
   };
   using Timings = SimulationTimings;
+  using Devices = std::map<std::string, std::vector<std::string>>;  // container -> GPU uuids
 
   std::map<std::string, std::string> binds;      // "ns/pod" -> node, of the whole run
   std::map<std::string, std::string> pipelined;  // likewise, of the last cycle
   std::vector<std::string> evicted;              // "ns/pod", ascending
-  // "ns/pod" -> container -> GPU uuids.
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> devices;
-  std::map<std::string, Job> jobs;  // by "ns/podgroup"
+  std::map<std::string, Devices> devices;        // by "ns/pod", where GPUs were chosen
+  std::map<std::string, Job> jobs;               // by "ns/podgroup"
   std::map<std::string, HyperNode> hypernodes;
   bool topology_ready = true;
   std::vector<Warning> warnings;  // ascending, each once

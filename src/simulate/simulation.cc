@@ -27,6 +27,9 @@ class Run {
         made_groups_(cluster.made_groups),
         options_(options) {
     now_ = options.now.value_or(cluster.latest);
+    for (const LoadWarning& warning : load_.warnings) {
+      warnings_.insert({warning.object, warning.reason, warning.message});
+    }
     if (options.stopwatch) result_.timings.emplace();
   }
 
@@ -88,6 +91,7 @@ class Run {
   bool Note(const CycleResult& cycle) {
     for (const CycleResult::Bind& bind : cycle.binds) {
       result_.binds.insert_or_assign(TaskName(bind.task), NodeName(bind.node));
+      NoteDevices(bind.task);
     }
     for (const TaskId task : cycle.evicted) evicted_.insert(TaskName(task));
     for (const CycleResult::Warning& warning : cycle.warnings) {
@@ -102,6 +106,19 @@ class Run {
     result_.pipelined = std::move(pipelined);
     verdicts_ = cycle.verdicts;
     return changed;
+  }
+
+  // The GPUs that a bound pod was given.
+  void NoteDevices(TaskId task) {
+    const GpuClaim& claim = state_.GpusOf(task);
+    if (claim.empty()) return;
+    const ClassSpec& spec = state_.task_class(state_.task(task).class_id);
+    SimulationResult::Devices& devices = result_.devices[TaskName(task)];
+    for (std::size_t i = 0; i < claim.containers.size(); ++i) {
+      for (const GpuShare& share : claim.containers[i]) {
+        devices[spec.gpus->containers[i].container].push_back(share.uuid);
+      }
+    }
   }
 
   // The world between two cycles; true when something moved.

@@ -83,7 +83,8 @@ class Story {
         trial_.push_back({.name = record.pod,
                           .node = record.node,
                           .waits = record.kind == Kind::kPipeline,
-                          .score = std::nullopt});
+                          .score = std::nullopt,
+                          .devices = record.devices});
         break;
       case Kind::kDiscard:
         trial_.clear();

@@ -14,6 +14,7 @@ namespace strata {
 namespace {
 
 constexpr std::size_t kShownMembers = 4;
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";  // what registered GPUs are asked by
 
 // cpu, memory and what only some nodes have: GPUs, NPUs, RDMA devices.
 std::vector<ResourceId> ShownResources(const ClusterState& state) {
@@ -42,6 +43,35 @@ std::int64_t CountFits(const Resources& request, std::span<const Amount> idle) {
   return fits;
 }
 
+// Positions of the GPUs of a node that nobody uses and anybody may.
+std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
+  const NodeGpus& gpus = *state.node(node).gpus;
+  std::vector<GpuUsage> usage(gpus.gpus.size());
+  for (const TaskId task : state.TasksOn(node)) AddClaim(gpus, state.GpusOf(task), usage);
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < usage.size(); ++i) {
+    const Gpu& gpu = gpus.gpus[i];
+    if (gpu.healthy && !gpu.cordoned && usage[i].slots == 0) free.push_back(i);
+  }
+  return free;
+}
+
+TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {
+  const NodeSpec& spec = state.node(node);
+  const std::vector<std::size_t> free = FreeGpus(state, node);
+  TopologyReport::GpuNode out{.node = spec.name,
+                              .gpus = spec.gpus->gpus.size(),
+                              .free = free.size(),
+                              .sets = {},
+                              .problem = spec.gpus->problem};
+  if (free.empty()) return out;
+  for (const std::vector<std::size_t>& island : NvlinkIslands(spec.gpus->scores, free)) {
+    std::vector<std::int32_t>& set = out.sets.emplace_back();
+    for (const std::size_t at : island) set.push_back(spec.gpus->gpus[at].index);
+  }
+  return out;
+}
+
 class Reporter {
  public:
   Reporter(const ClusterState& state, Resources request, TopologyReport& report)
@@ -63,6 +93,12 @@ class Reporter {
       if (!all[i].in_tree) AddRow(IdAt<HyperNodeId>(i), 1, true);
     }
     for (const std::int32_t tier : tree_.tiers()) AddTier(tier);
+    for (const NodeId node : state_.nodes()) {
+      if (state_.node(node).gpus) report_.gpus.push_back(GpuNodeOf(state_, node));
+    }
+    std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
+      return a.node < b.node;
+    });
     if (!tree_.has_hypernodes()) return;
     for (const NodeId node : tree_.NodesOf(tree_.top())) {
       if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
@@ -76,11 +112,21 @@ class Reporter {
     for (const NodeId node : state_.nodes()) {
       const NodeSpec& spec = state_.node(node);
       if (spec.unschedulable || FirstUntolerated(spec.taints, {}) != nullptr) continue;
-      const std::int64_t fits = CountFits(request_, state_.Idle(node));
+      const std::int64_t fits = FitsOn(node);
       for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
         pods_[id.index()] += fits;
       }
     }
+  }
+
+  // Whole GPUs are what the pods want, not the shares in the node's allocatable.
+  [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
+    const std::int64_t fits = CountFits(request_, state_.Idle(node));
+    const auto gpu = state_.resource_names().Find(kGpuResource);
+    const Amount each = gpu ? request_.Get(*gpu) : 0;
+    if (!state_.node(node).gpus || each == 0) return fits;
+    const auto free = static_cast<Amount>(FreeGpus(state_, node).size()) * 1000;
+    return std::min(fits, free / each);
   }
 
   void AddSubtree(HyperNodeId id, bool last) {
@@ -169,7 +215,10 @@ objects::ResourceList DefaultPodShape(const ClusterState& state) {
   Amount best = 0;
   const auto consider = [&](ResourceId id) {
     for (const NodeId node : state.nodes()) {
-      const Amount amount = state.Allocatable(node)[id.index()];
+      Amount amount = state.Allocatable(node)[id.index()];
+      if (state.node(node).gpus && names.name(id) == kGpuResource) {
+        amount = std::min(amount, static_cast<Amount>(state.node(node).gpus->gpus.size()) * 1000);
+      }
       if (amount <= best) continue;
       best = amount;
       best_name = names.name(id);

@@ -36,11 +36,21 @@ struct TopologyReport {
     std::int64_t pods = 0;
   };
 
+  // A node that registers its GPUs.
+  struct GpuNode {
+    std::string node;
+    std::size_t gpus = 0;
+    std::size_t free = 0;                         // healthy, not cordoned, used by nobody
+    std::vector<std::vector<std::int32_t>> sets;  // indexes of free GPUs, joined by NVLink
+    std::string problem;                          // why it offers none
+  };
+
   std::vector<std::string> resources;  // cpu, memory, then the devices of the cluster
   objects::ResourceList pod;
   std::vector<Row> rows;           // depth first, children by name; those left out of the tree last
   std::vector<TierFit> tiers;      // ascending; the last is the whole cluster
   std::vector<std::string> loose;  // names of nodes in no HyperNode, where there are HyperNodes
+  std::vector<GpuNode> gpus;       // ascending by name
   bool ready = true;
 };
 
@@ -48,7 +58,8 @@ struct TopologyReport {
 [[nodiscard]] Result<objects::ResourceList> ParsePodShape(std::string_view text);
 
 // All GPUs of the node that has most of them, or all CPUs of the largest node where there are no
-// GPUs. A GPU is a resource whose name ends in "/gpu".
+// GPUs. A GPU is a resource whose name ends in "/gpu"; of a node that registers its GPUs, those
+// count, not the shares that may be made of them.
 [[nodiscard]] objects::ResourceList DefaultPodShape(const ClusterState& state);
 
 // Counts, per HyperNode, how many pods of that shape (without tolerations) fit into what is idle.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "simulate/device_json.h"
 #include "simulate/json_object.h"
 
 namespace strata {
@@ -112,6 +113,7 @@ struct Fields {
     if (of_a_pod) {
       json["pod"] = record.pod;
       json["node"] = record.node;
+      if (record.devices) json["devices"] = DevicesToJson(*record.devices);
     } else {
       json["hyperNode"] = record.hypernode;
     }

@@ -25,7 +25,7 @@ class StateDump {
       HyperNode(IdAt<HyperNodeId>(i));
     for (const QueueId id : state_.queues()) Queue(state_.queue(id));
     for (const JobId id : state_.jobs()) Job(state_.job(id));
-    for (const auto& [name, id] : TasksByName()) Task(state_.task(id));
+    for (const auto& [name, id] : TasksByName()) Task(id);
     out_ << "releasing " << state_.HasReleasing() << " preferences "
          << state_.nodes_with_preferences() << '\n';
     return out_.str();
@@ -114,9 +114,14 @@ class StateDump {
     std::swap(text, out_);
     return text.str();
   }
-  void Task(const strata::Task& task) {
+  void Task(TaskId id) {
+    const strata::Task& task = state_.task(id);
     out_ << "task " << task.name << " status " << static_cast<int>(task.status) << " on "
-         << (task.node.valid() ? state_.node(task.node).name : "") << '\n';
+         << (task.node.valid() ? state_.node(task.node).name : "");
+    for (const auto& shares : state_.GpusOf(id).containers) {
+      for (const GpuShare& share : shares) out_ << " gpu " << share.uuid;
+    }
+    out_ << '\n';
   }
 
   const ClusterState& state_;

@@ -1,0 +1,357 @@
+#include "convert/gpu_annotations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "objects/cursor.h"
+#include "objects/meta.h"
+
+namespace strata {
+namespace {
+
+using objects::Cursor;
+using objects::Document;
+using objects::Find;
+using objects::IntRange;
+using objects::ReadLog;
+using objects::Value;
+
+// More than any machine has; what is beyond is a broken text, not a node.
+constexpr std::size_t kMostGpus = 1024;
+constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
+constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+// The field as a number from 0 to `most`, or -1.
+std::int64_t NumberIn(const std::vector<std::string_view>& fields,
+                      std::size_t at,
+                      std::int64_t most) {
+  if (at >= fields.size()) return -1;
+  const std::string_view text = fields[at];
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc{} && end == text.data() + text.size();
+  return good && number >= 0 && number <= most ? number : -1;
+}
+
+// ---- nodes ----
+
+void ReadPlacement(const Cursor& at, MigPlacement& out) {
+  at.At("start").Read(out.start, objects::kCount32);
+  at.At("size").Read(out.size, {1, 64});
+}
+
+void ReadProfile(const Cursor& at, MigProfile& out) {
+  at.At("name").Read(out.name);
+  at.At("memoryMB").Read(out.memory_mib, kMemoryRange);
+  at.At("core").Read(out.cores, {0, 100});
+  at.At("placements").ReadList(out.placements, ReadPlacement);
+}
+
+void ReadGpu(const Cursor& at, Gpu& out) {
+  if (!at.present()) return at.Fail("want an object, found null");
+  at.At("id").Required().Read(out.uuid);
+  if (at.ok() && out.uuid.empty()) at.At("id").Fail("must not be empty");
+  at.At("index").Read(out.index, objects::kCount32);
+  at.At("count").Read(out.slots, objects::kCount32);
+  at.At("devmem").Read(out.memory_mib, kMemoryRange);
+  at.At("devcore").Read(out.cores, {0, 100'000});
+  at.At("type").Read(out.type);
+  at.At("numa").Read(out.numa);
+  at.At("mode").Read(out.mode);
+  at.At("health").Read(out.healthy);
+  at.At("migProfiles").ReadList(out.mig_profiles, ReadProfile);
+}
+
+// The GPUs, or what is wrong with the text.
+std::string ReadRegister(const std::string& text, std::vector<Gpu>& gpus) {
+  const auto document = Document::ParseJson(text);
+  if (!document) return document.error().message;
+  ReadLog log;
+  const Cursor root(document->root(), log);
+  root.ReadList(gpus, ReadGpu);
+  if (!log.error.empty()) return log.error;
+  if (gpus.size() > kMostGpus) return fmt::format("more than {} GPUs", kMostGpus);
+  std::sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) {
+    return std::tie(a.index, a.uuid) < std::tie(b.index, b.uuid);
+  });
+  std::vector<std::string_view> uuids;
+  uuids.reserve(gpus.size());
+  for (const Gpu& gpu : gpus) uuids.push_back(gpu.uuid);
+  std::sort(uuids.begin(), uuids.end());
+  const auto twice = std::adjacent_find(uuids.begin(), uuids.end());
+  return twice == uuids.end() ? "" : fmt::format("GPU {} is there twice", *twice);
+}
+
+// A table row by row; what it says of GPUs that the node does not have is only counted.
+class ScoreReader {
+ public:
+  explicit ScoreReader(const NodeGpus& node)
+      : node_(node), directed_(node.gpus.size() * node.gpus.size()) {}
+
+  // What is wrong with the text; "" when it could be read.
+  std::string Read(const std::string& text) {
+    const auto document = Document::ParseJson(text);
+    if (!document) return document.error().message;
+    ReadLog log;
+    Cursor(document->root(), log).ForEach([&](const Cursor& row) { ReadRow(row); });
+    return log.error;
+  }
+  void Forget() {
+    std::fill(directed_.begin(), directed_.end(), std::nullopt);
+    strangers_ = 0;
+  }
+  [[nodiscard]] PairScores Scores() const { return {node_.gpus.size(), directed_}; }
+  [[nodiscard]] std::size_t strangers() const { return strangers_; }
+
+ private:
+  void ReadRow(const Cursor& row) {
+    if (!row.present()) return row.Fail("want an object, found null");
+    std::string uuid;
+    row.At("uuid").Required().Read(uuid);
+    const auto from = node_.Find(uuid);
+    if (row.ok() && !from) ++strangers_;
+    const Cursor scores = row.At("score");
+    if (!scores.present()) return;
+    scores.ForEachMember([&](std::string_view peer, const Cursor& score) {
+      if (!score.present()) return;
+      const Value::Type type = score.value().type();
+      const bool huge = type == Value::Type::kNumber &&
+                        score.value().NumberText().find_first_of(".eE") == std::string::npos;
+      if (type != Value::Type::kInteger && !huge) {
+        return score.Fail("want a whole number, found " + score.value().Describe());
+      }
+      if (from) Note(*from, std::string(peer), score.value());
+    });
+  }
+
+  void Note(std::size_t from, const std::string& peer, const Value& value) {
+    const auto to = node_.Find(peer);
+    if (!to) {
+      ++strangers_;
+      return;
+    }
+    if (*to == from || value.type() != Value::Type::kInteger) return;
+    const std::int64_t score = value.AsInteger();
+    if (score < std::numeric_limits<std::int32_t>::min() ||
+        score > std::numeric_limits<std::int32_t>::max()) {
+      return;  // outside 32 bits: unknown
+    }
+    directed_[from * node_.gpus.size() + *to] = static_cast<std::int32_t>(score);
+  }
+
+  const NodeGpus& node_;
+  std::vector<std::optional<std::int32_t>> directed_;
+  std::size_t strangers_ = 0;
+};
+
+std::string NamePairs(const NodeGpus& node, const std::vector<PairScores::Pair>& pairs) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kShown, pairs.size()); ++i) {
+    names.push_back(
+        fmt::format("{}-{}", node.gpus[pairs[i].first].index, node.gpus[pairs[i].second].index));
+  }
+  return fmt::format("{}{}", fmt::join(names, ", "), pairs.size() > kShown ? ", ..." : "");
+}
+
+void ReadScores(const std::string* text, ReadGpus& out) {
+  const std::size_t size = out.node.gpus.size();
+  ScoreReader reader(out.node);
+  if (text != nullptr) {
+    const std::string error = reader.Read(*text);
+    if (!error.empty()) {
+      out.warnings.push_back(
+          fmt::format("annotation {}: {}; GPU links are unknown", kGpuScoreAnnotation, error));
+      reader.Forget();
+    }
+  }
+  out.node.scores = reader.Scores();
+  const PairScores& scores = out.node.scores;
+  const auto warn = [&](std::string_view what) {
+    out.warnings.push_back(fmt::format("annotation {}: {}", kGpuScoreAnnotation, what));
+  };
+  if (reader.strangers() > 0) {
+    warn(
+        fmt::format("{} entries for GPUs that are not registered are ignored", reader.strangers()));
+  }
+  const bool any_known = scores.unknown().size() < size * (size - 1) / 2;
+  if (any_known && !scores.unknown().empty()) {
+    warn(fmt::format("no score for GPU pairs {}; they count as the worst link of the node",
+                     NamePairs(out.node, scores.unknown())));
+  }
+  if (!scores.asymmetric().empty()) {
+    warn(fmt::format("scores of GPU pairs {} differ by direction; the lower one counts",
+                     NamePairs(out.node, scores.asymmetric())));
+  }
+}
+
+// ---- pods ----
+
+std::vector<GpuShare> ReadContainerShares(std::string_view text,
+                                          std::vector<std::string>& warnings) {
+  std::vector<GpuShare> shares;
+  for (const std::string_view item : Split(text, ':')) {
+    const std::vector<std::string_view> fields = Split(item, ',');
+    if (fields.size() < 2 || fields[0].empty()) continue;
+    GpuShare share;
+    share.uuid = std::string(fields[0]);
+    const std::int64_t memory = NumberIn(fields, 2, kWholeGpu);
+    const std::int64_t cores = NumberIn(fields, 3, 100);
+    if (memory < 0 || cores < 0) {
+      warnings.push_back(
+          fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; it counts as the "
+                      "whole GPU",
+                      kGpuAllocatedAnnotation,
+                      item));
+    }
+    share.memory_mib = memory < 0 || cores < 0 ? kWholeGpu : memory;
+    share.cores = cores < 0 ? 100 : static_cast<std::int32_t>(cores);
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+void ReadMigRecord(const Cursor& at, GpuClaim& claim) {
+  std::int32_t container = 0;
+  std::int32_t device = 0;
+  GpuShare record;
+  if (!at.present()) return at.Fail("want an object, found null");
+  at.At("containerIndex").Read(container, objects::kCount32);
+  at.At("deviceIndex").Read(device, objects::kCount32);
+  at.At("gpuUUID").Read(record.uuid);
+  at.At("profile").Required().Read(record.mig_profile);
+  const Cursor placement = at.At("placement");
+  ReadPlacement(placement.Required(), record.mig_placement);
+  const auto c = static_cast<std::size_t>(container);
+  const auto d = static_cast<std::size_t>(device);
+  if (!at.ok()) return;
+  if (c >= claim.containers.size() || d >= claim.containers[c].size()) {
+    return at.Fail("names a device that the pod does not hold");
+  }
+  claim.containers[c][d].mig_profile = record.mig_profile;
+  claim.containers[c][d].mig_placement = record.mig_placement;
+}
+
+void ReadMigRecords(const std::string& text, ReadClaim& out) {
+  std::string error;
+  if (const auto document = Document::ParseJson(text)) {
+    ReadLog log;
+    Cursor(document->root(), log).ForEach([&](const Cursor& at) { ReadMigRecord(at, out.claim); });
+    error = log.error;
+  } else {
+    error = document.error().message;
+  }
+  if (!error.empty()) {
+    out.warnings.push_back(fmt::format("annotation {}: {}", kMigAllocationsAnnotation, error));
+  }
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string MigRecords(const GpuClaim& claim) {
+  std::vector<std::string> records;
+  for (std::size_t c = 0; c < claim.containers.size(); ++c) {
+    for (std::size_t d = 0; d < claim.containers[c].size(); ++d) {
+      const GpuShare& share = claim.containers[c][d];
+      if (share.mig_profile.empty()) continue;
+      records.push_back(
+          fmt::format(R"({{"containerIndex":{},"deviceIndex":{},"gpuUUID":{},"profile":{},)"
+                      R"("placement":{{"start":{},"size":{}}}}})",
+                      c,
+                      d,
+                      Quoted(share.uuid),
+                      Quoted(share.mig_profile),
+                      share.mig_placement.start,
+                      share.mig_placement.size));
+    }
+  }
+  return records.empty() ? "" : fmt::format("[{}]", fmt::join(records, ","));
+}
+
+}  // namespace
+
+std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
+  const std::string* text = Find(annotations, kGpuRegisterAnnotation);
+  if (text == nullptr) return std::nullopt;
+  ReadGpus out;
+  const std::string error = ReadRegister(*text, out.node.gpus);
+  if (!error.empty()) {
+    out.node.gpus.clear();
+    out.node.problem = fmt::format("annotation {}: {}", kGpuRegisterAnnotation, error);
+    out.warnings.push_back(out.node.problem + "; the node offers no GPUs");
+    return out;
+  }
+  if (const std::string* cordon = Find(annotations, kGpuCordonAnnotation)) {
+    for (const std::string_view uuid : Split(*cordon, ',')) {
+      if (const auto at = out.node.Find(std::string(uuid))) out.node.gpus[*at].cordoned = true;
+    }
+  }
+  ReadScores(Find(annotations, kGpuScoreAnnotation), out);
+  return out;
+}
+
+ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers) {
+  ReadClaim out;
+  const std::string* text = Find(annotations, kGpuAllocatedAnnotation);
+  if (text == nullptr || text->empty()) return out;
+  std::vector<std::string_view> slots = Split(*text, ';');
+  if (slots.back().empty()) slots.pop_back();  // each slot ends in ';'
+  for (const std::string_view slot : slots) {
+    out.claim.containers.push_back(ReadContainerShares(slot, out.warnings));
+  }
+  const auto holds = [](const auto& shares) { return !shares.empty(); };
+  if (std::none_of(out.claim.containers.begin(), out.claim.containers.end(), holds)) {
+    out.claim = {};
+    return out;
+  }
+  // Texts that have lost the slots of containers without GPUs are those of the last containers.
+  out.claim.init_containers = std::min(init_containers, out.claim.containers.size() - 1);
+  if (const std::string* mig = Find(annotations, kMigAllocationsAnnotation)) {
+    ReadMigRecords(*mig, out);
+  }
+  return out;
+}
+
+Labels WriteGpuClaim(const GpuClaim& claim, std::string_view node) {
+  std::string text;
+  for (const auto& shares : claim.containers) {
+    for (const GpuShare& share : shares) {
+      text += fmt::format("{},NVIDIA,{},{}:", share.uuid, share.memory_mib, share.cores);
+    }
+    text += ';';
+  }
+  Labels annotations;
+  annotations.emplace(kGpuNodeAnnotation, node);
+  annotations.emplace(kGpuAllocatedAnnotation, text);
+  annotations.emplace(kGpuToAllocateAnnotation, text);
+  if (std::string records = MigRecords(claim); !records.empty()) {
+    annotations.emplace(kMigAllocationsAnnotation, std::move(records));
+  }
+  return annotations;
+}
+
+}  // namespace strata

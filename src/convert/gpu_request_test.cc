@@ -1,0 +1,140 @@
+#include "convert/gpu_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using Amounts = std::map<std::string, std::string>;
+
+objects::Container ContainerWith(const Amounts& limits) {
+  objects::Container container;
+  container.name = "main";
+  for (const auto& [name, text] : limits) {
+    container.limits.emplace("nvidia.com/" + name, *Quantity::Parse(text));
+  }
+  container.requests = container.limits;
+  return container;
+}
+
+objects::Pod PodWith(const Amounts& limits, Labels annotations = {}) {
+  objects::Pod pod;
+  pod.spec.containers = {ContainerWith(limits)};
+  pod.meta.annotations = std::move(annotations);
+  return pod;
+}
+
+ContainerGpuRequest RequestOf(const Amounts& limits) {
+  return ReadGpuRequest(PodWith(limits), nullptr)->containers.front();
+}
+
+TEST(GpuRequest, IsNoneOfAPodThatNamesNoGpu) {
+  EXPECT_FALSE(ReadGpuRequest(PodWith({}), nullptr).has_value());
+  EXPECT_FALSE(ReadGpuRequest(PodWith({{"gpu", "0"}}), nullptr).has_value());
+}
+
+TEST(GpuRequest, OfWholeGpusHasThemToItself) {
+  EXPECT_EQ(RequestOf({{"gpu", "4"}}),
+            (ContainerGpuRequest{.container = "main", .count = 4, .cores = 100}));
+  EXPECT_EQ(RequestOf({{"gpu", "1"}, {"gpumem-percentage", "100"}}).cores, 100);
+}
+
+TEST(GpuRequest, OfAPartLeavesTheRest) {
+  EXPECT_EQ(RequestOf({{"gpu", "2"}, {"gpumem", "5k"}}),
+            (ContainerGpuRequest{
+                .container = "main", .count = 2, .memory_mib = 5000, .memory_percent = 0}));
+  EXPECT_EQ(
+      RequestOf({{"gpu", "1"}, {"gpumem-percentage", "30"}, {"gpucores", "400"}}),
+      (ContainerGpuRequest{.container = "main", .count = 1, .memory_percent = 30, .cores = 100}));
+  EXPECT_EQ(RequestOf({{"gpu", "1"}, {"gpucores", "0"}}).cores, 0);
+}
+
+TEST(GpuRequest, WithANumberThatIsNoneHasAProblem) {
+  for (const Amounts& limits : {Amounts{{"gpu", "1"}, {"gpumem", "500m"}},
+                                Amounts{{"gpu", "1"}, {"gpumem", "3e9"}},
+                                Amounts{{"gpu", "1"}, {"gpumem-percentage", "101"}},
+                                Amounts{{"gpu", "1"}, {"gpucores", "1500m"}}}) {
+    const auto request = ReadGpuRequest(PodWith(limits), nullptr);
+    EXPECT_THAT(request->problem, HasSubstr("container main: nvidia.com/gpu"));
+    EXPECT_THAT(request->problem, HasSubstr("want a whole number"));
+  }
+}
+
+TEST(GpuRequest, CountsOneWhereOnlySharesAreNamed) {
+  objects::Pod pod = PodWith({{"gpumem", "4000"}});
+  EXPECT_TRUE(LacksGpuCounts(pod.spec));
+  AddDefaultGpuCounts(pod.spec);
+  EXPECT_FALSE(LacksGpuCounts(pod.spec));
+  EXPECT_EQ(ReadGpuRequest(pod, nullptr)->containers.front().count, 1);
+}
+
+TEST(GpuRequest, HasEveryContainerInitContainersFirst) {
+  objects::Pod pod = PodWith({{"gpu", "1"}});
+  pod.spec.init_containers = {ContainerWith({})};
+  pod.spec.init_containers[0].name = "setup";
+  const auto request = ReadGpuRequest(pod, nullptr);
+  ASSERT_THAT(request->containers, SizeIs(2));
+  EXPECT_EQ(request->containers[0].container, "setup");
+  EXPECT_TRUE(request->containers[0].init);
+  EXPECT_EQ(request->containers[0].count, 0);
+}
+
+TEST(GpuRequest, ReadsPoliciesAndTheirChains) {
+  const auto policy = [](const std::string& text) {
+    return ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"hami.io/gpu-scheduler-policy", text}}),
+                          nullptr)
+        ->policy;
+  };
+  EXPECT_THAT(policy("").order, ElementsAre(GpuOrder::kSpread));
+  EXPECT_THAT(policy("binpack").order, ElementsAre(GpuOrder::kBinpack));
+  EXPECT_FALSE(policy("binpack").chain);
+  EXPECT_TRUE(policy("topology-aware").topology_aware);
+  EXPECT_TRUE(policy("mutex").unused_only);
+  EXPECT_THAT(policy("topology-aware, numa,binpack").order,
+              ElementsAre(GpuOrder::kNuma, GpuOrder::kBinpack));
+  EXPECT_TRUE(policy("topology-aware, numa,binpack").topology_aware);
+  EXPECT_TRUE(policy("numa").chain);
+}
+
+TEST(GpuRequest, WarnsOfPoliciesThatNobodyKnows) {
+  std::vector<std::string> warnings;
+  static_cast<void>(ReadGpuRequest(PodWith({{"gpu", "1"}},
+                                           {{"hami.io/gpu-scheduler-policy", "fastest"},
+                                            {"hami.io/node-scheduler-policy", "far"}}),
+                                   &warnings));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("\"fastest\""), HasSubstr("\"far\"")));
+}
+
+TEST(GpuRequest, NeedsAllThreeWeights) {
+  const auto read = [](const std::string& text) {
+    return *ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"hami.io/device-scoring-weights", text}}),
+                           nullptr);
+  };
+  EXPECT_EQ(read("slot=1,core=2,memory=3").weights, (GpuScoreWeights{1, 2, 3}));
+  for (const char* bad :
+       {"", "slot=1,core=1", "slot=0,core=0,memory=0", "slot=-1,core=1,memory=1"}) {
+    EXPECT_THAT(read(bad).problem, HasSubstr("want slot=N,core=N,memory=N")) << bad;
+  }
+}
+
+TEST(GpuRequest, ReadsListsAndNumaBinding) {
+  const auto request = ReadGpuRequest(PodWith({{"gpu", "1"}},
+                                              {{"nvidia.com/use-gputype", "A100, H100"},
+                                               {"nvidia.com/nouse-gpuuuid", "GPU-a"},
+                                               {"nvidia.com/numa-bind", "true"}}),
+                                      nullptr);
+  EXPECT_THAT(request->use_types, ElementsAre("a100", "h100"));
+  EXPECT_THAT(request->avoid_uuids, ElementsAre("GPU-a"));
+  EXPECT_TRUE(request->numa_bind);
+  EXPECT_THAT(
+      ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"nvidia.com/numa-bind", "perhaps"}}), nullptr)
+          ->problem,
+      HasSubstr("numa-bind"));
+}
+
+}  // namespace
+}  // namespace strata

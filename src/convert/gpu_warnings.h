@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "convert/load_cluster.h"
+#include "model/cluster_state.h"
+#include "objects/object_set.h"
+
+namespace strata {
+
+// Adds what is wrong with the GPU annotations of the objects: texts that cannot be read, claims of
+// GPUs that are not there, GPUs that are claimed beyond what they have, policies nobody knows.
+// REQUIRES: `state` was loaded from `objects`.
+void WarnOfGpus(const objects::ObjectSet& objects,
+                const ClusterState& state,
+                std::vector<LoadWarning>& warnings);
+
+}  // namespace strata

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/gpu_links.h"
+
+// The GPUs that a node registers, what a pod asks of them, and what it was given.
+namespace strata {
+
+// Where a MIG instance sits on its GPU, in memory slices.
+struct MigPlacement {
+  std::int32_t start = 0;
+  std::int32_t size = 0;
+
+  auto operator<=>(const MigPlacement&) const = default;
+};
+
+struct MigProfile {
+  std::string name;  // "1g.10gb"
+  std::int64_t memory_mib = 0;
+  std::int32_t cores = 0;
+  std::vector<MigPlacement> placements;
+
+  auto operator<=>(const MigProfile&) const = default;
+};
+
+struct Gpu {
+  std::string uuid;
+  std::int32_t index = 0;
+  std::int32_t slots = 0;  // containers that may share it
+  std::int64_t memory_mib = 0;
+  std::int32_t cores = 0;  // percent of its compute units
+  std::string type;        // the model
+  std::int32_t numa = 0;
+  std::string mode;  // "hami-core", "mig", "mps"
+  bool healthy = false;
+  bool cordoned = false;  // gives nothing to new pods
+  std::vector<MigProfile> mig_profiles;
+
+  [[nodiscard]] bool IsMig() const { return mode == "mig"; }
+  bool operator==(const Gpu&) const = default;
+};
+
+struct NodeGpus {
+  std::vector<Gpu> gpus;  // ascending by index, then UUID
+  PairScores scores;
+  std::string problem;  // why the node offers no GPUs although it registers some; "" if it does
+
+  [[nodiscard]] std::optional<std::size_t> Find(const std::string& uuid) const;
+};
+
+// ---- what a pod asks for ----
+
+struct ContainerGpuRequest {
+  std::string container;
+  bool init = false;
+  std::int32_t count = 0;
+  std::int64_t memory_mib = 0;        // of each GPU; 0: by percent
+  std::int32_t memory_percent = 100;  // of each GPU, where memory_mib is 0
+  std::int32_t cores = 0;             // percent of each GPU; 100: nobody else on it
+
+  auto operator<=>(const ContainerGpuRequest&) const = default;
+};
+
+enum class GpuOrder : std::uint8_t { kBinpack, kSpread, kNuma };
+
+// hami.io/gpu-scheduler-policy.
+struct GpuPolicy {
+  std::vector<GpuOrder> order;  // the first decides; never empty
+  bool chain = false;           // written as a list: NUMA is a key only where it is named
+  bool unused_only = false;     // mutex
+  bool topology_aware = false;
+
+  auto operator<=>(const GpuPolicy&) const = default;
+};
+
+struct GpuScoreWeights {
+  std::int64_t slot = 1;
+  std::int64_t core = 1;
+  std::int64_t memory = 1;
+
+  auto operator<=>(const GpuScoreWeights&) const = default;
+};
+
+enum class GpuNodePolicy : std::uint8_t { kBinpack, kSpread };
+
+struct GpuRequest {
+  std::vector<ContainerGpuRequest> containers;  // all of the pod, init containers first
+  GpuPolicy policy;
+  GpuNodePolicy node_policy = GpuNodePolicy::kBinpack;
+  GpuScoreWeights weights;
+  std::vector<std::string> use_types, avoid_types;  // lower case, parts of model names
+  std::vector<std::string> use_uuids, avoid_uuids;
+  bool numa_bind = false;
+  std::string mode;     // the GPU's mode must be a part of it; "": any
+  std::string problem;  // why no node can take it: a request that is no valid number; "" if none
+
+  auto operator<=>(const GpuRequest&) const = default;
+};
+
+// ---- what a pod was given ----
+
+struct GpuShare {
+  std::string uuid;
+  std::int64_t memory_mib = 0;
+  std::int32_t cores = 0;
+  std::string mig_profile;  // "" unless a MIG instance
+  MigPlacement mig_placement;
+
+  bool operator==(const GpuShare&) const = default;
+};
+
+// Per container, init containers first; a container without GPUs has an empty list.
+struct GpuClaim {
+  std::vector<std::vector<GpuShare>> containers;
+  std::size_t init_containers = 0;
+
+  [[nodiscard]] bool empty() const { return containers.empty(); }
+  bool operator==(const GpuClaim&) const = default;
+};
+
+// ---- what is taken of the GPUs of a node ----
+
+struct GpuUsage {
+  std::int32_t slots = 0;
+  std::int64_t memory_mib = 0;
+  std::int32_t cores = 0;
+  std::vector<MigPlacement> mig;  // in use
+
+  // One more share: what a container holds of the GPU.
+  void Add(const GpuShare& share);
+  // At least what `other` is, part by part.
+  void RaiseTo(const GpuUsage& other);
+  bool operator==(const GpuUsage&) const = default;
+};
+
+// Adds what a pod holds, by the positions of `node`: its containers together, or its largest init
+// container where that is more. Shares of GPUs that the node does not have are left out.
+// REQUIRES: `usage` has an entry per GPU.
+void AddClaim(const NodeGpus& node, const GpuClaim& claim, std::vector<GpuUsage>& usage);
+
+}  // namespace strata

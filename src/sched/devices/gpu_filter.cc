@@ -1,0 +1,150 @@
+#include "sched/devices/gpu_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/check.h"
+
+namespace strata {
+namespace {
+
+constexpr std::int32_t kAllCores = 100;
+
+std::string Lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+bool Contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+bool MatchesType(const GpuRequest& pod, const Gpu& gpu) {
+  if (pod.mode.find(gpu.mode) == std::string::npos && !pod.mode.empty()) return false;
+  if (pod.use_types.empty() && pod.avoid_types.empty()) return true;
+  const std::string type = Lower(gpu.type);
+  const auto is_part = [&](const std::string& part) {
+    return type.find(part) != std::string::npos;
+  };
+  const auto& use = pod.use_types;
+  const auto& avoid = pod.avoid_types;
+  if (!use.empty() && std::none_of(use.begin(), use.end(), is_part)) return false;
+  return std::none_of(avoid.begin(), avoid.end(), is_part);
+}
+
+bool MatchesUuid(const GpuRequest& pod, const Gpu& gpu) {
+  if (!pod.use_uuids.empty() && !Contains(pod.use_uuids, gpu.uuid)) return false;
+  return !Contains(pod.avoid_uuids, gpu.uuid);
+}
+
+std::int64_t MemoryOf(const ContainerGpuRequest& container, const Gpu& gpu) {
+  if (container.memory_mib > 0) return container.memory_mib;
+  return gpu.memory_mib * container.memory_percent / 100;
+}
+
+bool Overlaps(const MigPlacement& a, const MigPlacement& b) {
+  return a.start < b.start + b.size && b.start < a.start + a.size;
+}
+
+struct MigChoice {
+  const MigProfile* profile = nullptr;
+  MigPlacement placement;
+};
+
+// The smallest profile with that much memory and a free place; 1g and 3g instances go to the end
+// of the GPU, others to its beginning, so that large ones still find room.
+MigChoice ChooseMig(const Gpu& gpu, const GpuUsage& usage, std::int64_t memory_mib) {
+  MigChoice best;
+  for (const MigProfile& profile : gpu.mig_profiles) {
+    if (profile.memory_mib < memory_mib) continue;
+    if (best.profile != nullptr && std::tie(best.profile->memory_mib, best.profile->name) <=
+                                       std::tie(profile.memory_mib, profile.name)) {
+      continue;
+    }
+    const bool at_end = profile.name.starts_with("1g") || profile.name.starts_with("3g");
+    std::optional<MigPlacement> place;
+    for (const MigPlacement& placement : profile.placements) {
+      const bool taken = std::any_of(usage.mig.begin(), usage.mig.end(), [&](const auto& used) {
+        return Overlaps(used, placement);
+      });
+      if (taken) continue;
+      if (!place || (at_end ? placement.start > place->start : placement.start < place->start)) {
+        place = placement;
+      }
+    }
+    if (place) best = {&profile, *place};
+  }
+  return best;
+}
+
+// A MIG GPU that somebody uses without a record of where.
+bool IsOpaque(const Gpu& gpu, const GpuUsage& usage) {
+  return gpu.IsMig() && static_cast<std::size_t>(usage.slots) > usage.mig.size();
+}
+
+}  // namespace
+
+std::string_view ToString(GpuRefusal refusal) {
+  constexpr std::array<std::string_view, 13> kNames = {"CardNotHealth",
+                                                       "CardCordoned",
+                                                       "CardTypeMismatch",
+                                                       "CardUuidMismatch",
+                                                       "CardTimeSlicingExhausted",
+                                                       "ExclusiveDeviceAllocateConflict",
+                                                       "CardInsufficientMemory",
+                                                       "CardInsufficientCore",
+                                                       "CardComputeUnitsExhausted",
+                                                       "CardMigTopologyInfeasible",
+                                                       "NumaNotFit",
+                                                       "ResourceQuotaNotFit",
+                                                       "AllocatedCardsInsufficientRequest"};
+  return kNames.at(static_cast<std::size_t>(refusal));
+}
+
+std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
+                                   const ContainerGpuRequest& container,
+                                   const Gpu& gpu,
+                                   const GpuUsage& usage) {
+  if (!gpu.healthy || IsOpaque(gpu, usage)) return GpuRefusal::kNotHealthy;
+  if (gpu.cordoned) return GpuRefusal::kCordoned;
+  if (!MatchesType(pod, gpu)) return GpuRefusal::kTypeMismatch;
+  if (!MatchesUuid(pod, gpu)) return GpuRefusal::kUuidMismatch;
+  if (gpu.slots <= usage.slots) return GpuRefusal::kSlotsExhausted;
+  if (pod.policy.unused_only && usage.slots > 0) return GpuRefusal::kExclusiveConflict;
+  const std::int64_t memory = MemoryOf(container, gpu);
+  if (gpu.IsMig()) {
+    const bool fits = ChooseMig(gpu, usage, memory).profile != nullptr;
+    return fits ? std::nullopt : std::optional(GpuRefusal::kNoMigPlacement);
+  }
+  if (gpu.memory_mib - usage.memory_mib < memory) return GpuRefusal::kInsufficientMemory;
+  if (gpu.cores - usage.cores < container.cores) return GpuRefusal::kInsufficientCores;
+  if (gpu.cores == kAllCores && container.cores == kAllCores && usage.slots > 0) {
+    return GpuRefusal::kExclusiveConflict;
+  }
+  if (gpu.cores != 0 && usage.cores == gpu.cores && container.cores == 0) {
+    return GpuRefusal::kCoresExhausted;
+  }
+  return std::nullopt;
+}
+
+GpuShare ShareOf(const ContainerGpuRequest& container, const Gpu& gpu, const GpuUsage& usage) {
+  GpuShare share;
+  share.uuid = gpu.uuid;
+  share.memory_mib = MemoryOf(container, gpu);
+  share.cores = container.cores;
+  if (!gpu.IsMig()) return share;
+  const MigChoice mig = ChooseMig(gpu, usage, share.memory_mib);
+  CHECK(mig.profile != nullptr);
+  share.memory_mib = mig.profile->memory_mib;
+  share.cores = mig.profile->cores;
+  share.mig_profile = mig.profile->name;
+  share.mig_placement = mig.placement;
+  return share;
+}
+
+}  // namespace strata

@@ -1,0 +1,265 @@
+#include "sched/plugins/deviceshare.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "sched/devices/gpu_fit.h"
+#include "sched/devices/gpu_sets.h"
+#include "sched/extension.h"
+#include "sched/plugins/argument_rules.h"
+
+namespace strata {
+namespace {
+
+using Usage = std::vector<GpuUsage>;
+using When = DevicePoint::When;
+
+// What is taken of the GPUs of a node.
+Usage UsageOn(const ClusterState& state, NodeId node, When when) {
+  const NodeGpus& gpus = *state.node(node).gpus;
+  Usage now(gpus.gpus.size());
+  Usage future(gpus.gpus.size());
+  bool differ = false;
+  for (const TaskId id : state.TasksOn(node)) {
+    const GpuClaim& claim = state.GpusOf(id);
+    if (claim.empty()) continue;
+    const TaskStatus status = state.task(id).status;
+    if (status != TaskStatus::kPipelined) AddClaim(gpus, claim, now);
+    if (status != TaskStatus::kReleasing) AddClaim(gpus, claim, future);
+    differ = differ || status == TaskStatus::kPipelined || status == TaskStatus::kReleasing;
+  }
+  if (when == When::kFuture || !differ) return future;
+  for (std::size_t i = 0; i < now.size(); ++i) now[i].RaiseTo(future[i]);
+  return now;
+}
+
+// How full the GPUs of the node are, from 0 to 1: slots, cores and memory in equal parts.
+double Fullness(const NodeGpus& node, const Usage& usage) {
+  double slots = 0;
+  double cores = 0;
+  double memory = 0;
+  GpuUsage used;
+  for (std::size_t i = 0; i < usage.size(); ++i) {
+    slots += node.gpus[i].slots;
+    cores += node.gpus[i].cores;
+    memory += static_cast<double>(node.gpus[i].memory_mib);
+    used.slots += usage[i].slots;
+    used.cores += usage[i].cores;
+    used.memory_mib += usage[i].memory_mib;
+  }
+  const auto ratio = [](double part, double whole) {
+    return whole > 0 ? std::min(part / whole, 1.0) : 0;
+  };
+  return (ratio(used.slots, slots) + ratio(used.cores, cores) +
+          ratio(static_cast<double>(used.memory_mib), memory)) /
+         3;
+}
+
+bool IsUnused(const Usage& usage) {
+  return std::all_of(
+      usage.begin(), usage.end(), [](const GpuUsage& gpu) { return gpu == GpuUsage{}; });
+}
+
+class Deviceshare final : public Plugin,
+                          public NodeFilterPoint,
+                          public NodeScorePoint,
+                          public DevicePoint {
+ public:
+  explicit Deviceshare(std::int64_t weight) : weight_(static_cast<double>(weight)) {}
+
+  [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
+                                const ClassSpec& spec,
+                                NodeId node) const override {
+    if (!spec.gpus) return true;
+    const auto& gpus = state.node(node).gpus;
+    return spec.gpus->problem.empty() && (!gpus || gpus->problem.empty());
+  }
+
+  [[nodiscard]] bool AdmitsNow(const ClusterState& state,
+                               const ClassSpec& spec,
+                               NodeId node) const override {
+    return !Concerns(state, spec, node) || FitNow(state, spec, node).claim.has_value();
+  }
+
+  [[nodiscard]] bool AdmitsFuture(const ClusterState& state,
+                                  const ClassSpec& spec,
+                                  NodeId node) const override {
+    if (!Concerns(state, spec, node)) return true;
+    const Usage usage = UsageOn(state, node, When::kFuture);
+    return FitGpus(*spec.gpus, *state.node(node).gpus, usage).claim.has_value();
+  }
+
+  [[nodiscard]] std::uint32_t Room(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId node,
+                                   std::uint32_t most) const override {
+    if (!Concerns(state, spec, node)) return most;
+    const Usage usage = UsageOn(state, node, When::kNow);
+    // One fits, whatever the quick count finds.
+    return std::max(CountGpuFits(*spec.gpus, *state.node(node).gpus, usage, most), 1U);
+  }
+
+  [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }
+
+  [[nodiscard]] std::string Reason(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId node) const override {
+    if (!spec.gpus->problem.empty()) return "node(s) refused the pod: " + spec.gpus->problem;
+    const auto& gpus = state.node(node).gpus;
+    if (gpus && !gpus->problem.empty()) return "node(s) offer no GPUs: " + gpus->problem;
+    return "node(s) without suitable GPUs: " + FitNow(state, spec, node).reason;
+  }
+
+  void ScoreNodes(const ClusterState& state,
+                  const ClassSpec& spec,
+                  std::span<const NodeId> nodes,
+                  std::span<Score> out) const override {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      out[i] = Concerns(state, spec, nodes[i]) ? ToScore(weight_ * Quality(state, spec, nodes[i]))
+                                               : Score{0};
+    }
+  }
+
+  [[nodiscard]] GpuClaim Choose(const ClusterState& state,
+                                const ClassSpec& spec,
+                                NodeId node,
+                                When when) const override {
+    GpuFit fit =
+        when == When::kNow
+            ? FitNow(state, spec, node)
+            : FitGpus(*spec.gpus, *state.node(node).gpus, UsageOn(state, node, When::kFuture));
+    CHECK(fit.claim.has_value());
+    return *std::move(fit.claim);
+  }
+
+  [[nodiscard]] DeviceRecord Describe(const ClusterState& state,
+                                      const ClassSpec& spec,
+                                      NodeId node,
+                                      const GpuClaim& claim) const override;
+
+ private:
+  // The answer for one class on one node, good until the node changes.
+  struct Known {
+    std::uint64_t version = 0;
+    const ClassSpec* spec = nullptr;
+    GpuFit fit;
+  };
+
+  static bool Concerns(const ClusterState& state, const ClassSpec& spec, NodeId node) {
+    return spec.gpus && state.node(node).gpus;
+  }
+
+  const GpuFit& FitNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
+    if (node.index() >= known_.size()) known_.resize(state.node_slots());
+    Known& known = known_[node.index()];
+    if (known.spec != &spec || known.version != state.Version(node)) {
+      known.fit = FitGpus(*spec.gpus, *state.node(node).gpus, UsageOn(state, node, When::kNow));
+      known.spec = &spec;
+      known.version = state.Version(node);
+    }
+    return known.fit;
+  }
+
+  [[nodiscard]] double Quality(const ClusterState& state, const ClassSpec& spec, NodeId node) const;
+
+  double weight_;
+  mutable std::vector<Known> known_;  // by node
+};
+
+double Deviceshare::Quality(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
+  const NodeGpus& gpus = *state.node(node).gpus;
+  const Usage usage = UsageOn(state, node, When::kNow);
+  const double full = Fullness(gpus, usage);
+  const double policy = spec.gpus->node_policy == GpuNodePolicy::kBinpack ? full : 1 - full;
+  if (!spec.gpus->policy.topology_aware) return 100 * policy;
+
+  const GpuFit& fit = FitNow(state, spec, node);
+  const GpuFit best = IsUnused(usage) ? fit : FitGpus(*spec.gpus, gpus, Usage(usage.size()));
+  const auto& containers = spec.gpus->containers;
+  const bool single = std::all_of(containers.begin(), containers.end(), [](const auto& container) {
+    return container.count <= 1;
+  });
+  double quality = 1;
+  if (single && best.damage > 0) {
+    quality = 1 - static_cast<double>(fit.damage) / static_cast<double>(best.damage);
+  } else if (!single && best.score > 0) {
+    quality = static_cast<double>(fit.score) / static_cast<double>(best.score);
+  }
+  return 100 * std::clamp(quality, 0.0, 1.0) + policy / 100;
+}
+
+DeviceRecord Deviceshare::Describe(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId node,
+                                   const GpuClaim& claim) const {
+  const NodeGpus& gpus = *state.node(node).gpus;
+  const GpuFit best = FitGpus(*spec.gpus, gpus, Usage(gpus.gpus.size()));
+  const auto positions = [&](const std::vector<GpuShare>& shares) {
+    std::vector<std::size_t> found;
+    for (const GpuShare& share : shares) {
+      if (const auto at = gpus.Find(share.uuid)) found.push_back(*at);
+    }
+    return found;
+  };
+  DeviceRecord record;
+  for (std::size_t c = 0; c < claim.containers.size(); ++c) {
+    if (claim.containers[c].empty()) continue;
+    DeviceRecord::Container& out = record.containers.emplace_back();
+    out.name = spec.gpus->containers[c].container;
+    for (const GpuShare& share : claim.containers[c]) out.uuids.push_back(share.uuid);
+    const std::vector<std::size_t> at = positions(claim.containers[c]);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::size_t j = i + 1; j < at.size(); ++j) {
+        const bool known = gpus.scores.IsKnown(at[i], at[j]);
+        out.links.push_back(
+            fmt::format("{}-{} {}",
+                        gpus.gpus[at[i]].index,
+                        gpus.gpus[at[j]].index,
+                        known ? DescribeScore(gpus.scores.Get(at[i], at[j])) : "unknown"));
+      }
+    }
+    out.score = SumOfPairs(gpus.scores, at);
+    if (best.claim) out.best = SumOfPairs(gpus.scores, positions(best.claim->containers[c]));
+    out.best = std::max(out.best, out.score);
+  }
+  return record;
+}
+
+}  // namespace
+
+Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*resources*/) {
+  const Arguments& arguments = config.arguments;
+  TRY_ASSIGN(const std::int64_t weight,
+             WeightArgument(arguments, "deviceshare.ScheduleWeight", 10, IfNegative::kUseDefault));
+  TRY(arguments.Bool("deviceshare.VGPUEnable", true));
+  std::vector<std::string_view> known = {"deviceshare.ScheduleWeight",
+                                         "deviceshare.VGPUEnable",
+                                         "deviceshare.SchedulePolicy",
+                                         "deviceshare.KnownGeometriesCMName",
+                                         "deviceshare.KnownGeometriesCMNamespace",
+                                         "deviceshare.GPUExclusiveRules"};
+  std::vector<std::string> warnings;
+  for (const char* key : {"deviceshare.GPUSharingEnable",
+                          "deviceshare.GPUNumberEnable",
+                          "deviceshare.NodeLockEnable",
+                          "deviceshare.AscendMindClusterVNPUEnable",
+                          "deviceshare.AscendHAMiVNPUEnable"}) {
+    known.emplace_back(key);
+    TRY_ASSIGN(const bool on, arguments.Bool(key, false));
+    if (on) warnings.push_back(ArgumentWarning(config.name, key, "has no effect"));
+  }
+  MadePlugin made{.plugin = std::make_unique<Deviceshare>(weight),
+                  .warnings = WarnOfUnknown(config, known)};
+  made.warnings.insert(made.warnings.end(), warnings.begin(), warnings.end());
+  return made;
+}
+
+}  // namespace strata

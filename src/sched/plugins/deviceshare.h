@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/result.h"
+#include "sched/config.h"
+#include "sched/registry.h"
+
+namespace strata {
+
+// GPUs by HAMi's rules: NodeFilterPoint, NodeScorePoint and DevicePoint for pods that ask for GPUs
+// on nodes that register theirs. A node that registers none is used by count alone.
+//
+// What is free follows from the claims of the tasks on the node (ClusterState::GpusOf), so a
+// rollback gives GPUs back by itself. Of a node's GPUs a task may have what is free both now and
+// once what waits there has its place.
+//
+// The node's score, times ScheduleWeight:
+//   * policy topology-aware: 100 q, q being the pair score of the best free set over that of the
+//     best set of the empty node; for single GPUs q = 1 - damage / damage on the empty node. The
+//     node policy decides between equals, with 0.01 p.
+//   * any other: 100 p, p being how full the node's GPUs are (slots, cores and memory in equal
+//     parts), or 1 less that for node policy spread.
+//
+// Arguments: deviceshare.ScheduleWeight (10; 0 turns the score off). deviceshare.VGPUEnable is
+// accepted; the other arguments of Volcano are, too, with a warning when they would turn something
+// on.
+[[nodiscard]] Result<MadePlugin> MakeDeviceshare(const PluginConfig& config,
+                                                 ResourceNames& resources);
+
+}  // namespace strata

@@ -1,0 +1,273 @@
+#include "sched/plugins/deviceshare.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/gpu_machines.h"
+#include "tests/support/cluster_builder.h"
+#include "tests/support/cycle.h"
+
+namespace strata::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Uuids = std::vector<std::string>;
+
+// A cluster of GPU machines, and what its pods hold.
+class GpuCluster {
+ public:
+  GpuCluster& Machine(const std::string& node, const std::string& machine) {
+    NodeSpec spec = builder.SpecOf(node, {.cpu = 64, .memory = 512, .gpu = 80});
+    spec.gpus = MakeNodeGpus(*FindGpuMachine(machine), node);
+    CHECK(builder.state.UpsertNode(std::move(spec)).has_value());
+    return *this;
+  }
+
+  static GpuRequest Asking(std::int32_t count, bool topology_aware) {
+    GpuRequest request;
+    request.containers = {{.container = "main", .count = count, .cores = 100}};
+    request.policy.order = {GpuOrder::kSpread};
+    request.policy.topology_aware = topology_aware;
+    return request;
+  }
+
+  // A job of `pods` that ask for `count` whole GPUs each.
+  GpuCluster& Job(const std::string& name, int pods, const GpuRequest& request) {
+    JobSpec job;
+    job.name = job.uid = name;
+    job.queue = "default";
+    job.min_available = pods;
+    job.created = Time(std::chrono::seconds(++jobs_));
+    builder.Queue("default");
+    const JobId id = builder.state.UpsertJob(std::move(job));
+    for (int i = 0; i < pods; ++i) AddPod(name + "-w-" + std::to_string(i), id, request, "");
+    return *this;
+  }
+
+  // A pod of nobody's that holds GPUs of a node.
+  GpuCluster& Holding(const std::string& node,
+                      const std::vector<std::size_t>& gpus,
+                      TaskStatus status = TaskStatus::kRunning) {
+    TaskSpec task = Spec("other-" + std::to_string(++jobs_), {}, Asking(1, false));
+    task.status = status;
+    task.node_name = node;
+    task.constraints.request.Set(builder.Gpu(), static_cast<Amount>(gpus.size()) * 1000);
+    std::vector<GpuShare> shares;
+    const NodeGpus& registered = *builder.state.node(builder.FindNode(node)).gpus;
+    for (const std::size_t at : gpus) {
+      const Gpu& gpu = registered.gpus[at];
+      shares.push_back({.uuid = gpu.uuid, .memory_mib = gpu.memory_mib, .cores = 100});
+    }
+    task.gpus.containers = {shares};
+    CHECK(builder.state.AddTask(std::move(task)).has_value());
+    return *this;
+  }
+
+  [[nodiscard]] Uuids Has(const std::string& pod) const {
+    Uuids uuids;
+    for (const auto& shares : builder.state.GpusOf(builder.FindTask(pod)).containers) {
+      for (const GpuShare& share : shares) uuids.push_back(share.uuid);
+    }
+    return uuids;
+  }
+
+  ClusterBuilder builder;
+
+ private:
+  TaskSpec Spec(const std::string& name, JobId job, const GpuRequest& request) {
+    TaskSpec task;
+    task.name = task.uid = name;
+    task.job = job;
+    task.constraints = builder.ClassOf({.gpu = request.containers[0].count});
+    task.constraints.gpus = request;
+    return task;
+  }
+  void AddPod(const std::string& name, JobId job, const GpuRequest& request, const std::string&) {
+    CHECK(builder.state.AddTask(Spec(name, job, request)).has_value());
+  }
+
+  int jobs_ = 0;
+};
+
+TEST(Deviceshare, GivesEachPodItsGpus) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v").Job("train", 2, GpuCluster::Asking(2, true));
+  EXPECT_EQ(RunCycle(cluster.builder.state).binds.size(), 2U);
+  EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-a-2", "GPU-a-3"));
+  EXPECT_THAT(cluster.Has("train-w-1"), ElementsAre("GPU-a-6", "GPU-a-7"));
+}
+
+TEST(Deviceshare, PrefersTheNodeWithTheBetterConnectedFreeSet) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v").Machine("b", "dgx1v");
+  cluster.Holding("a", {2, 7}).Holding("b", {0, 5});  // a: 0-3 broken up; b: 2-3 and 6-7 are whole
+  cluster.Job("train", 1, GpuCluster::Asking(2, true));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_EQ(decisions.binds.at("train-w-0"), "b");
+  EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-b-2", "GPU-b-3"));
+}
+
+TEST(Deviceshare, SendsASingleGpuWhereItDoesLeastDamage) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4").Machine("b", "a100br4").Holding("b", {0});
+  cluster.Job("one", 1, GpuCluster::Asking(1, true));
+  EXPECT_EQ(RunCycle(cluster.builder.state).binds.at("one-w-0"), "b");
+  EXPECT_THAT(cluster.Has("one-w-0"), ElementsAre("GPU-b-1"));
+}
+
+TEST(Deviceshare, PacksNodesUnlessThePodWantsThemSpread) {
+  for (const GpuNodePolicy policy : {GpuNodePolicy::kBinpack, GpuNodePolicy::kSpread}) {
+    GpuCluster cluster;
+    cluster.Machine("a", "pcie8").Machine("b", "pcie8").Holding("a", {0, 1});
+    GpuRequest request = GpuCluster::Asking(1, false);
+    request.node_policy = policy;
+    cluster.Job("one", 1, request);
+    EXPECT_EQ(RunCycle(cluster.builder.state).binds.at("one-w-0"),
+              policy == GpuNodePolicy::kBinpack ? "a" : "b");
+  }
+}
+
+TEST(Deviceshare, GivesGpusBackWhenAGangDoesNotFit) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v").Holding("a", {0});
+  cluster.Job("train", 2, GpuCluster::Asking(4, true));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_THAT(cluster.Has("train-w-0"), IsEmpty());
+  EXPECT_EQ(decisions.Reason("train"), "NotEnoughResources");
+  EXPECT_THAT(decisions.Message("train"), HasSubstr("1 of 2 pods fit"));
+}
+
+TEST(Deviceshare, ARollbackLeavesNoTraceOfGpus) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v").Job("train", 1, GpuCluster::Asking(1, false));
+  ClusterState& state = cluster.builder.state;
+  const TaskId task = cluster.builder.FindTask("train-w-0");
+  const auto mark = state.Mark();
+  state.Allocate(task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
+  EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-a-1"));
+  state.RollbackTo(mark);
+  EXPECT_TRUE(state.GpusOf(task).empty());
+  state.Pipeline(task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
+  state.Hold();
+  state.ReleaseHeld();
+  EXPECT_TRUE(state.GpusOf(task).empty());
+}
+
+TEST(Deviceshare, WaitsForGpusThatAreBeingReleased) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4").Holding("a", {0, 1}, TaskStatus::kReleasing).Holding("a", {2});
+  cluster.Job("train", 1, GpuCluster::Asking(2, true));
+  Cycles cycles(cluster.builder.state);
+  Uuids waiting_for;
+  const Decisions first = cycles.Run(nullptr, [&] { waiting_for = cluster.Has("train-w-0"); });
+  EXPECT_EQ(first.pipelined.at("train-w-0"), "a");
+  EXPECT_THAT(waiting_for, ElementsAre("GPU-a-0", "GPU-a-1"));
+  EXPECT_THAT(cluster.Has("train-w-0"), IsEmpty());
+  Advance(cluster.builder.state);
+  EXPECT_EQ(cycles.Run().binds.size(), 1U);
+  EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-a-0", "GPU-a-1"));
+}
+
+TEST(Deviceshare, NobodyTakesWhatAnotherWaitsFor) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4").Holding("a", {0, 1, 2}, TaskStatus::kReleasing);
+  cluster.Job("first", 1, GpuCluster::Asking(4, true)).Job("later", 1, GpuCluster::Asking(1, true));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_EQ(decisions.pipelined.count("first-w-0"), 1U);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+}
+
+TEST(Deviceshare, TellsWhichGpusWereInTheWay) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4").Holding("a", {0, 1, 2});
+  cluster.Job("train", 1, GpuCluster::Asking(2, true));
+  EXPECT_THAT(RunCycle(cluster.builder.state).Message("train"),
+              HasSubstr("1 node(s) without suitable GPUs: 1/4 AllocatedCardsInsufficientRequest, "
+                        "3/4 CardInsufficientMemory"));
+}
+
+TEST(Deviceshare, RefusesARequestThatIsNoNumber) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4");
+  GpuRequest request = GpuCluster::Asking(1, false);
+  request.problem = "container main: nvidia.com/gpumem 500m: want a whole number";
+  cluster.Job("train", 1, request);
+  EXPECT_THAT(RunCycle(cluster.builder.state).Message("train"), HasSubstr("gpumem 500m"));
+}
+
+TEST(Deviceshare, OffersNoGpusOfANodeThatCannotBeRead) {
+  GpuCluster cluster;
+  cluster.Machine("a", "a100br4");
+  NodeSpec broken = cluster.builder.state.node(cluster.builder.FindNode("a"));
+  broken.gpus->gpus.clear();
+  broken.gpus->scores = {};
+  broken.gpus->problem = "annotation hami.io/node-nvidia-register: broken";
+  CHECK(cluster.builder.state.UpsertNode(broken).has_value());
+  cluster.Job("train", 1, GpuCluster::Asking(1, false));
+  cluster.builder.Job("plain", {});
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_THAT(decisions.Message("train"), HasSubstr("offer no GPUs: annotation hami.io"));
+  EXPECT_EQ(decisions.binds.at("plain-w-0"), "a");
+}
+
+TEST(Deviceshare, UsesANodeWithoutRegisteredGpusByCount) {
+  GpuCluster cluster;
+  cluster.builder.Node("a", {.gpu = 4});
+  cluster.Job("train", 1, GpuCluster::Asking(4, true));
+  EXPECT_EQ(RunCycle(cluster.builder.state).binds.at("train-w-0"), "a");
+  EXPECT_THAT(cluster.Has("train-w-0"), IsEmpty());
+}
+
+TEST(Deviceshare, TellsTheListenerWhichLinksAPodGot) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v").Holding("a", {2, 6}).Job("train", 1, GpuCluster::Asking(2, true));
+  TraceLog log;
+  RunCycle(cluster.builder.state, DefaultSchedulerConfig(), &log);
+  const auto steps = log.Of<StepRecord>();
+  ASSERT_TRUE(steps.front().devices.has_value());
+  const DeviceRecord::Container& main = steps.front().devices->containers.front();
+  EXPECT_EQ(main.name, "main");
+  EXPECT_THAT(main.links, ElementsAre("0-3 NV2+PHB"));
+  EXPECT_EQ(main.score, 230);
+  EXPECT_EQ(main.best, 250);
+}
+
+TEST(Deviceshare, ListeningChangesNothing) {
+  Decisions decided[2];
+  Uuids held[2];
+  for (int listens = 0; listens < 2; ++listens) {
+    GpuCluster cluster;
+    cluster.Machine("a", "dgx1v").Machine("b", "hgxh100").Machine("c", "pcie8");
+    cluster.Holding("a", {1}).Holding("b", {0, 5});
+    for (int i = 0; i < 4; ++i) {
+      cluster.Job("j" + std::to_string(i), 2, GpuCluster::Asking(1 + i % 3, i % 2 == 0));
+    }
+    TraceLog log;
+    decided[listens] =
+        RunCycle(cluster.builder.state, DefaultSchedulerConfig(), listens == 1 ? &log : nullptr);
+    for (const auto& [pod, node] : decided[listens].binds) {
+      for (const std::string& uuid : cluster.Has(pod)) held[listens].push_back(pod + uuid);
+    }
+  }
+  EXPECT_EQ(decided[0], decided[1]);
+  EXPECT_EQ(held[0], held[1]);
+  EXPECT_EQ(std::set<std::string>(held[0].begin(), held[0].end()).size(), held[0].size());
+}
+
+TEST(Deviceshare, RefusesArgumentsOfTheWrongType) {
+  ResourceNames names;
+  PluginConfig config{.name = "deviceshare", .switches = {}, .arguments = {}};
+  config.arguments.Set("deviceshare.ScheduleWeight", std::string("heavy"));
+  EXPECT_FALSE(MakeDeviceshare(config, names).has_value());
+  config.arguments.Set("deviceshare.ScheduleWeight", std::int64_t{0});
+  config.arguments.Set("deviceshare.NodeLockEnable", true);
+  EXPECT_THAT(MakeDeviceshare(config, names)->warnings, ElementsAre(HasSubstr("no effect")));
+}
+
+}  // namespace
+}  // namespace strata::testing
