@@ -240,7 +240,7 @@ Result<Fabric> ReadRoce(const RoceConfig& config,
   TRY_ASSIGN(const HttpAnswer answer, reader.Send(request));
   TRY(CheckStatus(request.url, answer));
   Result<Fabric> fabric = ReadAnswer(answer.body, names, config.interfaces);
-  if (!fabric) return tl::unexpected(Error(fabric.error()).Context(request.url));
+  if (!fabric) return tl::unexpected(Error(fabric.error()).Context(ShownUrl(request.url)));
   return fabric;
 }
 
