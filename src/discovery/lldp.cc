@@ -157,7 +157,7 @@ class FabricBuilder {
         if (!Counts(neighbour.port)) continue;
         fabric_.AddHost(neighbour.name);
         fabric_.LinkHost(neighbour.name, id, Fabric::Seen::kBySwitch);
-      } else if (neighbour.forwards) {
+      } else if (neighbour.forwards && !IdOf(neighbour).empty()) {
         fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
         fabric_.LinkSwitches(id, IdOf(neighbour));
       }
@@ -167,7 +167,7 @@ class FabricBuilder {
   void AddHostReport(const std::string& owner, const std::vector<Neighbour>& neighbours) {
     fabric_.AddHost(owner);
     for (const Neighbour& neighbour : neighbours) {
-      const bool anonymous = neighbour.chassis.empty() && neighbour.name.empty();
+      const bool anonymous = IdOf(neighbour).empty();
       if (!Counts(neighbour.interface) || IsHost(neighbour) || anonymous) continue;
       fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
       fabric_.LinkHost(owner, IdOf(neighbour), Fabric::Seen::kByHost);
