@@ -58,8 +58,15 @@ void ReadTimeout(const Cursor& at, Duration& out) {
 }
 
 void ReadSecretRef(const Cursor& at, std::optional<SecretRef>& out) {
+  // Not the message of a wrong type, which would quote a password that somebody put here.
+  const auto refuse = [](const Cursor& found) {
+    const bool wrong = found.present() && found.value().type() != Value::Type::kObject;
+    if (wrong) found.Fail("want the name and namespace of a Secret in credentials.secretRef");
+    return wrong;
+  };
+  if (refuse(at)) return;
   const Cursor ref = at.At("secretRef");
-  if (!ref.present()) return;
+  if (!ref.present() || refuse(ref)) return;
   SecretRef& secret = out.emplace();
   ref.At("name").Required().Read(secret.name);
   secret.ns = "volcano-system";

@@ -122,6 +122,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "timeout: 2h is out of range (want more than 0s, at most 1h)"},
         Mistake{"{source: nvlink, enabled: true, name: East}",
                 "name: bad name \"East\" (want lower-case letters, digits and '-', at most 40)"},
+        Mistake{"{source: ufm, enabled: true, credentials: hush, config: {endpoint: u}}",
+                "credentials: want the name and namespace of a Secret in credentials.secretRef"},
+        Mistake{
+            "{source: ufm, enabled: true, credentials: {secretRef: hush}, config: {endpoint: u}}",
+            "credentials.secretRef: want the name and namespace of a Secret in "
+            "credentials.secretRef"},
         Mistake{"{source: ufm, enabled: true}", "config: is required"},
         Mistake{"{source: ufm, enabled: true, config: {endpoint: \"https://me:secret@ufm\"}}",
                 "config.endpoint: credentials do not belong here (want a Secret in "

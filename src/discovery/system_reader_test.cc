@@ -1,5 +1,6 @@
 #include "discovery/system_reader.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,13 @@ TEST(SystemReader, TheLimitIsForAllFilesTogether) {
   EXPECT_TRUE(reader->ReadFile(folder.At("a")).has_value());
   EXPECT_THAT(reader->ReadFile(folder.At("a")).error().message, HasSubstr("given up"));
   EXPECT_FALSE(reader->ReadFile(folder.At("")).has_value());
+}
+
+TEST(SystemReader, NobodyWaitsForAPipe) {
+  const Folder folder;
+  ASSERT_EQ(mkfifo(folder.At("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(MakeSystemReader()->ReadFile(folder.At("pipe")).error().message,
+              HasSubstr("pipe: is a pipe or a socket (want a file)"));
 }
 
 TEST(SystemReader, ARefusedConnectionIsOneLine) {
