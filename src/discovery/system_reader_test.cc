@@ -98,7 +98,9 @@ TEST(SystemReader, NothingOfAProgramIsLeft) {
        {"sleep 60 >/dev/null 2>&1 & echo $!", "sleep 60 & echo $! >&2; wait"}) {
     const Folder folder;
     const std::string with_file = std::string("exec 2>") + folder.At("err") + "; " + script;
-    const auto run = MakeSystemReader(kSmall)->Run({"sh", "-c", with_file});
+    // Long enough for a shell to start on a busy machine.
+    const auto run =
+        MakeSystemReader({.time = std::chrono::milliseconds(1500)})->Run({"sh", "-c", with_file});
     const std::string text = run ? run->out : ReadText(folder.At("err"));
     ASSERT_NE(text, "") << script;
     EXPECT_TRUE(EndsSoon(std::stoi(text))) << script;
