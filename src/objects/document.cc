@@ -79,8 +79,9 @@ Status VisitJson(std::string_view text,
     return visit(whole->root());
   }
   const std::vector<std::string_view> pieces = SplitJson(text);
-  if (pieces.size() < 2 || IsYamlStream(pieces))
+  if (pieces.size() < 2 || IsYamlStream(pieces)) {
     return tl::unexpected<Error>(std::move(whole).error());
+  }
   for (const std::string_view piece : pieces) {
     const Result<Document> document = Document::ParseJson(piece);
     // The error of the whole text may be just that a second value follows: place this one in the
