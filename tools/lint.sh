@@ -30,7 +30,7 @@ shell_scripts() {
 }
 
 python_scripts() {
-  find tools tests bench -name '*.py' -print0 |
+  find tools tests bench examples -name '*.py' -print0 |
     xargs -0 --no-run-if-empty python3 -c '
 import ast, pathlib, sys
 for name in sys.argv[1:]:

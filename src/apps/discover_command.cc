@@ -82,7 +82,8 @@ Result<Discovery> RunSources(const DiscoverFlags& flags,
   input.sources = std::move(conf.sources);
   input.wanted = flags.sources;
   input.shrink = flags.accept_shrink ? discovery::Shrink::kAccept : discovery::Shrink::kRefuse;
-  return discovery::Discover(input, [] { return discovery::MakeSystemReader(); });
+  return discovery::Discover(
+      input, [](Duration timeout) { return discovery::MakeSystemReader({.time = timeout}); });
 }
 
 struct Outcome {

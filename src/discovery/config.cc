@@ -43,9 +43,30 @@ void ReadInterval(const Cursor& at, Duration& out) {
   if (given > Duration(0)) out = given;
 }
 
+void ReadTimeout(const Cursor& at, Duration& out) {
+  out = std::chrono::seconds(30);
+  if (!at.present()) return;
+  std::string text;
+  at.Read(text);
+  if (!at.ok()) return;
+  const Result<Duration> parsed = ParseDuration(text);
+  if (!parsed) return at.Fail(parsed.error().message);
+  if (*parsed <= Duration(0) || *parsed > std::chrono::hours(1)) {
+    return at.Fail(fmt::format("{} is out of range (want more than 0s, at most 1h)", text));
+  }
+  out = *parsed;
+}
+
 void ReadSecretRef(const Cursor& at, std::optional<SecretRef>& out) {
+  // Not the message of a wrong type, which would quote a password that somebody put here.
+  const auto refuse = [](const Cursor& found) {
+    const bool wrong = found.present() && found.value().type() != Value::Type::kObject;
+    if (wrong) found.Fail("want the name and namespace of a Secret in credentials.secretRef");
+    return wrong;
+  };
+  if (refuse(at)) return;
   const Cursor ref = at.At("secretRef");
-  if (!ref.present()) return;
+  if (!ref.present() || refuse(ref)) return;
   SecretRef& secret = out.emplace();
   ref.At("name").Required().Read(secret.name);
   secret.ns = "volcano-system";
@@ -84,13 +105,15 @@ class EntryReader {
     entry.where = fmt::format("{}[{}]", kList, index);
     objects::ReadLog log;
     const Cursor at(value, log);
-    WarnUnknown(
-        at, entry.where, {"source", "name", "enabled", "interval", "credentials", "config"});
+    WarnUnknown(at,
+                entry.where,
+                {"source", "name", "enabled", "interval", "timeout", "credentials", "config"});
     ReadIdentity(value, entry);
     at.At("source").Required().Read(entry.source);
     at.At("enabled").Read(entry.enabled);
     ReadName(at.At("name"), entry.name);
     ReadInterval(at.At("interval"), entry.interval);
+    ReadTimeout(at.At("timeout"), entry.timeout);
     const Cursor credentials = at.At("credentials");
     ReadSecretRef(credentials, entry.secret);
     const Cursor config = at.At("config");

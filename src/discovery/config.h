@@ -69,6 +69,7 @@ struct SourceConfig {
   std::string name;    // tells two entries of one source apart; "" for none
   bool enabled = false;
   Duration interval{};  // one hour when the entry does not say
+  Duration timeout{};   // of one pass, in all; 30 s when the entry does not say
   std::optional<SecretRef> secret;
   std::variant<LabelConfig,
                UfmConfig,

@@ -112,8 +112,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "enabled: found string \"true\", want true or false"},
         Mistake{"{source: nvlink, enabled: true, interval: soon}",
                 "interval: want a duration such as 1h30m or 300ms, found \"soon\""},
+        Mistake{"{source: nvlink, enabled: true, timeout: 30}",
+                "timeout: found number 30, want a string (put it in quotes)"},
+        Mistake{"{source: nvlink, enabled: true, timeout: soon}",
+                "timeout: want a duration such as 1h30m or 300ms, found \"soon\""},
+        Mistake{"{source: nvlink, enabled: true, timeout: -1s}",
+                "timeout: -1s is out of range (want more than 0s, at most 1h)"},
+        Mistake{"{source: nvlink, enabled: true, timeout: 2h}",
+                "timeout: 2h is out of range (want more than 0s, at most 1h)"},
         Mistake{"{source: nvlink, enabled: true, name: East}",
                 "name: bad name \"East\" (want lower-case letters, digits and '-', at most 40)"},
+        Mistake{"{source: ufm, enabled: true, credentials: hush, config: {endpoint: u}}",
+                "credentials: want the name and namespace of a Secret in credentials.secretRef"},
+        Mistake{
+            "{source: ufm, enabled: true, credentials: {secretRef: hush}, config: {endpoint: u}}",
+            "credentials.secretRef: want the name and namespace of a Secret in "
+            "credentials.secretRef"},
         Mistake{"{source: ufm, enabled: true}", "config: is required"},
         Mistake{"{source: ufm, enabled: true, config: {endpoint: \"https://me:secret@ufm\"}}",
                 "config.endpoint: credentials do not belong here (want a Secret in "
@@ -123,6 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{
             "{source: ufm, enabled: true, config: {endpoint: ufm, insecureSkipVerify: \"true\"}}",
             "config.insecureSkipVerify: found string \"true\", want true or false"},
+        Mistake{"{source: ufm, enabled: true, config: {endpoint: \"https://ufm?token=hush\"}}",
+                "config.endpoint: want an address without ? and # (such as "
+                "https://ufm.example.com)"},
         Mistake{"{source: infiniband, enabled: true, config: {fille: x}}",
                 "config.fille: unknown key (want file, command)"},
         Mistake{"{source: infiniband, enabled: true, config: {file: x, command: z}}",
@@ -149,6 +166,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "{aNameOfMoreThan20Characters: [{nodeLabel: x}]}}}",
                 "config.networkTopologyTypes.aNameOfMoreThan20Characters: the name is too long (20 "
                 "characters at most)"}));
+
+TEST(DiscoveryConf, APassHasHalfAMinuteUnlessTheEntrySaysOtherwise) {
+  const DiscoveryConf conf =
+      MustParse("networkTopologyDiscovery: [{source: nvlink}, {source: nvlink, timeout: 1m30s}]");
+  EXPECT_EQ(conf.sources[0].timeout, std::chrono::seconds(30));
+  EXPECT_EQ(conf.sources[1].timeout, std::chrono::seconds(90));
+}
 
 TEST(DiscoveryConf, UnknownKeysOfVolcanosFileAreWarnings) {
   const DiscoveryConf conf = MustParse(R"(

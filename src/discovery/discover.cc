@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "discovery/command_answer.h"
 #include "discovery/hypernodes.h"
 #include "discovery/infiniband.h"
 #include "discovery/label.h"
@@ -118,13 +119,7 @@ class SourcePass {
   Result<Found> Read(const ExecConfig& config) {
     const std::string& program = config.command.front();
     TRY_ASSIGN(const CommandOutput run, reader_.Run(config.command));
-    if (run.exit_code != 0) {
-      const std::string why = run.err.substr(0, std::min(run.err.find('\n'), std::size_t{200}));
-      return Fail(
-          Code::kUnavailable,
-          fmt::format(
-              "{}: exit status {}{}{}", program, run.exit_code, why.empty() ? "" : ": ", why));
-    }
+    TRY(CheckExit(program, run));
     Result<Found> found = IsGraph(run.out) ? FromGraph(run.out) : FromManifests(run.out);
     if (!found) return tl::unexpected(Error(found.error()).Context(program));
     return found;
@@ -312,7 +307,7 @@ class Assembly {
                                  "(want networkTopologyTypes or preset)");
       return Hold(entry, owner);
     }
-    const std::unique_ptr<Reader> reader = make_reader();
+    const std::unique_ptr<Reader> reader = make_reader(entry.timeout);
     Result<Found> found = SourcePass(entry, input_, previous_, *reader).Run();
     Status believed;
     if (found) believed = Believe(*found, previous_.NodesOf(owner), input_.shrink);

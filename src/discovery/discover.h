@@ -34,8 +34,8 @@ struct Discovery {
   std::vector<Owner> owners;        // whose HyperNodes these are: the entries that were asked
 };
 
-// A new reader for each pass of a source, which carries its limits.
-using MakeReader = std::function<std::unique_ptr<Reader>()>;
+// A new reader for each pass of a source, which may take so long.
+using MakeReader = std::function<std::unique_ptr<Reader>(Duration)>;
 
 // One pass over the enabled sources. Sources do not touch each other: one that fails, or whose
 // answer is not believed, is one error, and what `previous` holds of it stands in its place. Not

@@ -79,7 +79,8 @@ Discovery Pass(const World& world) {
   input.secrets = std::move(cluster.secrets);
   input.previous = Load(world.previous).hypernodes;
   input.shrink = world.shrink;
-  return Discover(input, [&] { return std::make_unique<FakeReader>(world.texts); });
+  return Discover(input,
+                  [&](Duration /*timeout*/) { return std::make_unique<FakeReader>(world.texts); });
 }
 
 // "name t1: members", one line each.

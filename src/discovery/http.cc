@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "discovery/http_answer.h"
+
 namespace strata::discovery {
 namespace {
 
@@ -52,9 +54,11 @@ class Request {
     Sink sink{.body = &answer.body, .budget = &budget_};
     Prepare(sink);
     const CURLcode code = curl_easy_perform(handle_.get());
-    if (sink.overflow) return budget_.TooMuch(request_.url);
-    if (code == CURLE_OPERATION_TIMEDOUT) return budget_.TooLong(request_.url);
-    if (code != CURLE_OK) return Fail(Code::kUnavailable, request_.url + ": " + Cause(code));
+    if (sink.overflow) return budget_.TooMuch(ShownUrl(request_.url));
+    if (code == CURLE_OPERATION_TIMEDOUT) return budget_.TooLong(ShownUrl(request_.url));
+    if (code != CURLE_OK) {
+      return Fail(Code::kUnavailable, ShownUrl(request_.url) + ": " + Cause(code));
+    }
     curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &answer.status);
     return answer;
   }
@@ -136,7 +140,7 @@ class Request {
 
 Result<HttpAnswer> SendHttp(const HttpRequest& request, ReadBudget& budget) {
   if (!InitCurl()) return Fail(Code::kInternal, "libcurl cannot be used");
-  if (budget.time_left().count() == 0) return budget.TooLong(request.url);
+  if (budget.time_left().count() == 0) return budget.TooLong(ShownUrl(request.url));
   return Request(request, budget).Send();
 }
 

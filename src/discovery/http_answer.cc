@@ -4,6 +4,10 @@
 
 namespace strata::discovery {
 
+std::string ShownUrl(const std::string& url) {
+  return url.substr(0, url.find('?'));
+}
+
 Status CheckStatus(const std::string& url, const HttpAnswer& answer) {
   if (answer.status == 200) return {};
   const char* step = "";
@@ -14,7 +18,8 @@ Status CheckStatus(const std::string& url, const HttpAnswer& answer) {
   } else if (answer.status >= 500) {
     step = ": the server failed (try again later)";
   }
-  return Fail(Code::kUnavailable, fmt::format("{}: HTTP status {}{}", url, answer.status, step));
+  return Fail(Code::kUnavailable,
+              fmt::format("{}: HTTP status {}{}", ShownUrl(url), answer.status, step));
 }
 
 }  // namespace strata::discovery

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "discovery/command_answer.h"
 #include "discovery/infiniband_names.h"
 #include "discovery/infiniband_ports.h"
 #include "discovery/naming.h"
@@ -234,15 +235,8 @@ Result<Fabric> ReadInfiniband(const InfinibandConfig& config, Reader& reader) {
   }
   const std::string& program = config.command.front();
   TRY_ASSIGN(const CommandOutput run, reader.Run(config.command));
+  TRY(CheckExit(program, run));
   const std::optional<std::string> complaint = Complaint(run.err);
-  if (run.exit_code != 0) {
-    return Fail(Code::kUnavailable,
-                fmt::format("{}: exit status {}{}{}",
-                            program,
-                            run.exit_code,
-                            complaint ? ": " : "",
-                            complaint.value_or("")));
-  }
   if (complaint) {
     return Fail(Code::kUnavailable,
                 fmt::format("{}: the answer may be partial: {}", program, *complaint));

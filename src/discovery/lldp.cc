@@ -157,7 +157,7 @@ class LldpWiring {
         if (!Counts(neighbour.port)) continue;
         fabric_.AddHost(neighbour.name);
         fabric_.LinkHost(neighbour.name, id, Fabric::Seen::kBySwitch);
-      } else if (neighbour.forwards) {
+      } else if (neighbour.forwards && !IdOf(neighbour).empty()) {
         fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
         fabric_.LinkSwitches(id, IdOf(neighbour));
       }
@@ -167,7 +167,7 @@ class LldpWiring {
   void AddHostReport(const std::string& owner, const std::vector<Neighbour>& neighbours) {
     fabric_.AddHost(owner);
     for (const Neighbour& neighbour : neighbours) {
-      const bool anonymous = neighbour.chassis.empty() && neighbour.name.empty();
+      const bool anonymous = IdOf(neighbour).empty();
       if (!Counts(neighbour.interface) || IsHost(neighbour) || anonymous) continue;
       fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
       fabric_.LinkHost(owner, IdOf(neighbour), Fabric::Seen::kByHost);
@@ -240,7 +240,7 @@ Result<Fabric> ReadRoce(const RoceConfig& config,
   TRY_ASSIGN(const HttpAnswer answer, reader.Send(request));
   TRY(CheckStatus(request.url, answer));
   Result<Fabric> fabric = ReadAnswer(answer.body, names, config.interfaces);
-  if (!fabric) return tl::unexpected(Error(fabric.error()).Context(request.url));
+  if (!fabric) return tl::unexpected(Error(fabric.error()).Context(ShownUrl(request.url)));
   return fabric;
 }
 

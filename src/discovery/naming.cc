@@ -59,7 +59,7 @@ std::string Slug(std::string_view text) {
     }
   }
   TrimEnd(slug);
-  if (slug == text && slug.size() <= kMaxLength) return slug;
+  if (!slug.empty() && slug == text && slug.size() <= kMaxLength) return slug;
   if (slug.size() > kMaxLength) slug.resize(kMaxLength);
   TrimEnd(slug);
   const auto hash = HashOf(text);

@@ -65,12 +65,20 @@ class Child {
     waitpid(pid_, nullptr, 0);
   }
 
-  // Its exit status, 128 + signal when one ended it; -1 while it still runs.
-  [[nodiscard]] int TryReap() {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) != pid_) return -1;
+  // Notes how it ended, and ends what it left behind; false while it still runs.
+  [[nodiscard]] bool TryReap(CommandOutput& output) {
+    siginfo_t info{};
+    const auto id = static_cast<id_t>(pid_);
+    if (waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_) {
+      return false;
+    }
+    output.exit_code = info.si_code == CLD_EXITED ? info.si_status : 0;
+    output.signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
+    // As long as it is not reaped, its number names no other group.
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
     pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
   }
 
  private:
@@ -125,13 +133,11 @@ Result<CommandOutput> RunProcess(const std::vector<std::string>& command, ReadBu
   out.write.Close();
   err.write.Close();
   CommandOutput output;
-  output.exit_code = -1;
   while (true) {
     std::array<pollfd, 2> ends = {pollfd{out.read.get(), POLLIN, 0},
                                   pollfd{err.read.get(), POLLIN, 0}};
     const bool open = ends[0].fd >= 0 || ends[1].fd >= 0;
-    if (!open) output.exit_code = child.TryReap();
-    if (output.exit_code >= 0) return output;
+    if (!open && child.TryReap(output)) return output;
     const auto left = budget.time_left().count();
     if (left == 0) return budget.TooLong(command.front());
     // A program may close its streams and go on: ask for its end now and then.

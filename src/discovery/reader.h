@@ -35,6 +35,7 @@ struct HttpAnswer {
 
 struct CommandOutput {
   int exit_code = 0;
+  int signal = 0;  // what ended it; 0 when it ended by itself
   std::string out;
   std::string err;  // cut off after 64 KiB
 };
@@ -50,8 +51,8 @@ class Reader {
   // The files of a folder whose names end in `suffix`, by the name without it.
   [[nodiscard]] virtual Result<std::map<std::string, std::string>> ReadFolder(
       const std::string& path, std::string_view suffix) = 0;
-  // Runs a program without a shell, with standard input empty. A program that ends by itself is no
-  // error, whatever its exit status.
+  // Runs a program without a shell, with standard input empty. A program that ends before the time
+  // is over is no error, however it ends.
   [[nodiscard]] virtual Result<CommandOutput> Run(const std::vector<std::string>& command) = 0;
   // Any answer of the server is no error, whatever its status.
   [[nodiscard]] virtual Result<HttpAnswer> Send(const HttpRequest& request) = 0;

@@ -84,6 +84,13 @@ void ReadServer(const Cursor& config, ServerConfig& out) {
   }
 }
 
+// Paths are put behind the endpoint, so nothing may come after its own.
+void RefuseQuery(const Cursor& endpoint, const ServerConfig& server) {
+  if (endpoint.ok() && server.endpoint.find_first_of("?#") != std::string::npos) {
+    endpoint.Fail("want an address without ? and # (such as https://ufm.example.com)");
+  }
+}
+
 // A program and its arguments, as a list or as words in one string.
 void ReadCommand(const Cursor& at, std::vector<std::string>& out) {
   if (!at.present() || !at.ok()) return;
@@ -167,6 +174,7 @@ LabelConfig ReadLabel(const Cursor& config) {
 UfmConfig ReadUfm(const Cursor& config) {
   UfmConfig out;
   ReadServer(config, out.server);
+  RefuseQuery(config.At("endpoint"), out.server);
   return out;
 }
 
@@ -235,7 +243,9 @@ TopographConfig ReadTopograph(const Cursor& config) {
                                : "want file or endpoint");
     return out;
   }
-  if (!file.present()) ReadServer(config, out.server);
+  if (file.present()) return out;
+  ReadServer(config, out.server);
+  RefuseQuery(config.At("endpoint"), out.server);
   return out;
 }
 

@@ -186,6 +186,18 @@ TEST(Lldp, ANeighbourWithoutANameIsItsChassis) {
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("a>m1 x1"));
 }
 
+TEST(Lldp, ANeighbourThatSaysNothingOfItselfIsNobody) {
+  const Result<Fabric> fabric =
+      FabricOfLldp({{"leaf01",
+                     Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station"),
+                            Neighbour("swp2", "", "", "p1", "Bridge")})},
+                    {"node-02", Json0({Neighbour("eth2", "", "", "p1", "Bridge")})}},
+                   HostNames(),
+                   {});
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
+  EXPECT_THAT(fabric->switches, ElementsAre(Pair("leaf01", "leaf01")));
+}
+
 TEST(Lldp, OtherFormsAreRefusedByName) {
   const auto error = [](const char* text) {
     return FabricOfLldp({{"node-01", text}}, HostNames(), {}).error().message;
@@ -207,6 +219,16 @@ TEST(Ufm, APortThatIsDownMakesNoLeafAndDropsNoHost) {
   const Fabric fabric = FabricOfUfm(page->ports);
   EXPECT_THAT(LinksOf(fabric), ElementsAre("n1>leaf-1 x1"));
   EXPECT_THAT(fabric.hosts, ElementsAre(Key("n1"), Key("n2")));
+}
+
+TEST(Ufm, APortThatDoesNotSayWhoseItIsGluesNothing) {
+  const Result<UfmPage> page = ParseUfmPorts(R"([
+    {"description":"Computer IB Port","system_name":"n1","peer_node_name":"leaf-1"},
+    {"description":"Computer IB Port","system_name":"n2","peer_node_name":"leaf-2"},
+    {"description":"Switch IB Port","peer_node_name":"n1"},
+    {"description":"Switch IB Port","peer_node_name":"n2"}])");
+  ASSERT_TRUE(page.has_value()) << page.error().message;
+  EXPECT_THAT(LinksOf(FabricOfUfm(page->ports)), ElementsAre("n1>leaf-1 x1", "n2>leaf-2 x1"));
 }
 
 TEST(Ufm, ReadsThePlainAnswerOfAnOldServer) {
@@ -288,6 +310,7 @@ TEST(Slug, StaysWhatItIsOrEndsInAHash) {
   EXPECT_THAT(Slug("Leaf_01"), ::testing::MatchesRegex("leaf-01-[0-9a-f]{8}"));
   EXPECT_NE(Slug("Leaf_01"), Slug("leaf.01"));
   EXPECT_THAT(Slug(std::string(300, 'x')), ::testing::SizeIs(49));
+  EXPECT_THAT(Slug(""), ::testing::MatchesRegex("[0-9a-f]{8}"));
   EXPECT_THAT(Slug("---"), ::testing::MatchesRegex("[0-9a-f]{8}"));
 }
 

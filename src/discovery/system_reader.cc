@@ -25,12 +25,15 @@ class SystemReader : public Reader {
   explicit SystemReader(ReadLimits limits) : budget_(limits) {}
 
   Result<std::string> ReadFile(const std::string& path) override {
-    std::ifstream in(path, std::ios::binary);
     std::error_code error;
-    if (!in) return Fail(Code::kNotFound, path + ": " + std::generic_category().message(errno));
-    if (fs::is_directory(path, error)) {
-      return Fail(Code::kInvalidArgument, path + ": is a directory");
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) return Fail(Code::kInvalidArgument, path + ": is a directory");
+    // Opening it could wait without end.
+    if (fs::is_fifo(status) || fs::is_socket(status)) {
+      return Fail(Code::kInvalidArgument, path + ": is a pipe or a socket (want a file)");
     }
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return Fail(Code::kNotFound, path + ": " + std::generic_category().message(errno));
     std::string text;
     std::vector<char> buffer(std::size_t{1} << 16U);
     while (in) {

@@ -1,11 +1,17 @@
 #include "discovery/system_reader.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,6 +42,25 @@ class Folder {
   std::filesystem::path path_;
 };
 
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Whether the process is gone, or only waits for somebody to notice.
+bool HasEnded(int pid) {
+  const std::string stat = ReadText("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t state = stat.rfind(") ");
+  return state == std::string::npos || stat.substr(state + 2, 1) == "Z";
+}
+
+// The kernel may need a moment to end what was killed.
+bool EndsSoon(int pid) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!HasEnded(pid) && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  return HasEnded(pid);
+}
+
 TEST(SystemReader, RunsAProgramAndKeepsItsStreamsApart) {
   const auto run = MakeSystemReader()->Run({"sh", "-c", "echo out; echo err >&2; exit 3"});
   ASSERT_TRUE(run.has_value()) << run.error().message;
@@ -57,6 +82,30 @@ TEST(SystemReader, AProgramThatDoesNotEndIsEndedWithItsChildren) {
     ASSERT_FALSE(run.has_value());
     EXPECT_EQ(run.error().message, "sh: no complete answer within 0.3 s");
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  }
+}
+
+TEST(SystemReader, AProgramThatASignalEndedSaysWhich) {
+  const auto run = MakeSystemReader()->Run({"sh", "-c", "echo half; kill -SEGV $$"});
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_EQ(run->signal, SIGSEGV);
+  EXPECT_EQ(run->out, "half\n");
+}
+
+TEST(SystemReader, NothingOfAProgramIsLeft) {
+  // The first ends well, with a child in the background; the second is killed with its child.
+  for (const char* script :
+       {"sleep 60 >/dev/null 2>&1 & echo $!", "sleep 60 & echo $! >&2; wait"}) {
+    const Folder folder;
+    const std::string with_file = std::string("exec 2>") + folder.At("err") + "; " + script;
+    // Long enough for a shell to start on a busy machine.
+    const auto run =
+        MakeSystemReader({.time = std::chrono::milliseconds(1500)})->Run({"sh", "-c", with_file});
+    const std::string text = run ? run->out : ReadText(folder.At("err"));
+    ASSERT_NE(text, "") << script;
+    EXPECT_TRUE(EndsSoon(std::stoi(text))) << script;
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a zombie is left by " << script;
+    EXPECT_EQ(errno, ECHILD);
   }
 }
 
@@ -88,6 +137,13 @@ TEST(SystemReader, TheLimitIsForAllFilesTogether) {
   EXPECT_FALSE(reader->ReadFile(folder.At("")).has_value());
 }
 
+TEST(SystemReader, NobodyWaitsForAPipe) {
+  const Folder folder;
+  ASSERT_EQ(mkfifo(folder.At("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(MakeSystemReader()->ReadFile(folder.At("pipe")).error().message,
+              HasSubstr("pipe: is a pipe or a socket (want a file)"));
+}
+
 TEST(SystemReader, ARefusedConnectionIsOneLine) {
   const ServerConfig server{.endpoint = "http://127.0.0.1:1"};
   const auto answer = MakeSystemReader(kSmall)->Send(
@@ -95,6 +151,13 @@ TEST(SystemReader, ARefusedConnectionIsOneLine) {
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(answer.error().message, HasSubstr("http://127.0.0.1:1/x: "));
   EXPECT_EQ(answer.error().message.find('\n'), std::string::npos);
+}
+
+TEST(SystemReader, WhatAnAddressAsksForIsNotShown) {
+  const auto answer = MakeSystemReader(kSmall)->Send(
+      {.url = "http://127.0.0.1:1/x?token=hush", .server = nullptr, .body = ""});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("http://127.0.0.1:1/x: "));
 }
 
 }  // namespace

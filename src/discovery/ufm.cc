@@ -40,6 +40,11 @@ void ReadPort(const Cursor& at, UfmPort& out) {
   if (out.kind == UfmPort::Kind::kOther) return;
   out.system = ReadText(at.At("system_name"));
   out.system_id = ReadGuid(at.At("systemID"));
+  // Switches that do not say which would all be one.
+  if (out.kind == UfmPort::Kind::kSwitch && out.system.empty() && out.system_id.empty()) {
+    out.kind = UfmPort::Kind::kOther;
+    return;
+  }
   out.address = ReadText(at.At("system_ip"));
   out.peer = ReadText(at.At("peer_node_name"));
   out.peer_id = ReadGuid(at.At("peer_node_guid"));

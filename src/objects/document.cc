@@ -1,5 +1,6 @@
 #include "objects/document.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -49,6 +50,15 @@ std::vector<std::string_view> SplitJson(std::string_view text) {
   return pieces;
 }
 
+// Whether the text goes on with "---" after a JSON value: then it is a stream of YAML, which JSON
+// is a part of.
+bool IsYamlStream(const std::vector<std::string_view>& pieces) {
+  return std::any_of(pieces.begin(), pieces.end(), [](std::string_view piece) {
+    const std::size_t begin = piece.find_first_not_of(" \t\r\n");
+    return begin != std::string_view::npos && piece.substr(begin).starts_with("---");
+  });
+}
+
 Status VisitYaml(std::string_view text, const Visit& visit, std::size_t& count) {
   TRY_ASSIGN(const std::vector<std::string> documents, YamlToJson(text));
   for (const std::string& json : documents) {
@@ -69,7 +79,9 @@ Status VisitJson(std::string_view text,
     return visit(whole->root());
   }
   const std::vector<std::string_view> pieces = SplitJson(text);
-  if (pieces.size() < 2) return tl::unexpected<Error>(std::move(whole).error());
+  if (pieces.size() < 2 || IsYamlStream(pieces)) {
+    return tl::unexpected<Error>(std::move(whole).error());
+  }
   for (const std::string_view piece : pieces) {
     const Result<Document> document = Document::ParseJson(piece);
     // The error of the whole text may be just that a second value follows: place this one in the
@@ -99,7 +111,6 @@ Result<std::size_t> ForEachDocument(std::string_view name,
   const bool is_json_file = name.ends_with(".json");
   if (is_json_file || body[first] == '{' || body[first] == '[') {
     const Document::Tail tail = padded ? Document::Tail::kReadable : Document::Tail::kNone;
-    const bool may_be_yaml = !is_json_file && body.size() <= kMaxFlowYaml;
     // A visitor's error is final; only a text that is no JSON gets the second look.
     bool visited = false;
     const Status read = VisitJson(
@@ -113,7 +124,8 @@ Result<std::size_t> ForEachDocument(std::string_view name,
     if (read) return count;
     if (visited) return tl::unexpected<Error>(read.error());
     TRY(CheckText(body));
-    if (!may_be_yaml) return tl::unexpected<Error>(read.error());
+    const bool may_be_yaml = body.size() <= kMaxFlowYaml || IsYamlStream(SplitJson(body));
+    if (is_json_file || !may_be_yaml) return tl::unexpected<Error>(read.error());
     count = 0;
   }
   TRY(VisitYaml(body, visit, count));

@@ -13,6 +13,7 @@ namespace strata::objects {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The member "a" of each document, joined; or the error.
 std::string Read(const std::string& text, std::string_view name = "x") {
@@ -43,8 +44,22 @@ TEST(Document, JsonMayFollowJson) {
               HasSubstr("in the value that starts at line 1, column 9"));
 }
 
+TEST(Document, AStreamOfYamlMayBeginWithJson) {
+  EXPECT_EQ(Read("{\"a\": 1}\n---\na: 2\n---\n{\"a\": 3}\n---\n"), "1,2,3");
+  EXPECT_EQ(Read("{\"a\": 1, \"b\": \"" + std::string(1U << 20U, 'x') + "\"}\n---\na: 2\n"), "1,2");
+  EXPECT_THAT(Read("{\"a\": 1}\n---\na: [\n"), HasSubstr("line 4, column 1"));
+  EXPECT_THAT(Read("{\"a\": 1}\n---\na: 2\n", "x.json"), HasSubstr("line 2"));
+}
+
 TEST(Document, FlowStyleYamlIsReadToo) {
   EXPECT_EQ(Read("{a: 5,}"), "5");
+}
+
+TEST(Document, NoErrorQuotesTheText) {
+  for (const char* name : {"x.json", "x.yaml"}) {
+    EXPECT_THAT(Read("{\"a\": \"hush\\q\"}", name), Not(HasSubstr("hush"))) << name;
+    EXPECT_THAT(Read("{\"a\": !!int hush}", name), Not(HasSubstr("hush"))) << name;
+  }
 }
 
 TEST(Document, NothingIsNoDocument) {

@@ -38,10 +38,13 @@ class ErrorFinder : public Json::json_sax_t {
   }
 
   [[nodiscard]] std::size_t position() const { return position_; }
-  // Without the library's own preamble "[json.exception...] parse error at line ...: ".
+  // Without the library's own preamble "[json.exception...] parse error at line ...: ", and without
+  // the text that was read last, which may be part of a Secret.
   [[nodiscard]] std::string message() const {
-    const std::size_t start = message_.find(": ");
-    return start == std::string::npos ? message_ : message_.substr(start + 2);
+    const std::size_t preamble = message_.find(": ");
+    const std::size_t start = preamble == std::string::npos ? 0 : preamble + 2;
+    const std::size_t end = std::min(message_.find("; last read:", start), message_.size());
+    return message_.substr(start, end - start);
   }
 
  private:

@@ -239,6 +239,8 @@ stringData: {password: hush}
       LoadError(
           "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {password: 12345}}"),
       "in.yaml: Secret default/s: stringData.password: want a string (put it in quotes)");
+  EXPECT_EQ(LoadError("{apiVersion: v1, kind: Secret, metadata: {name: s}, data: hush}"),
+            "in.yaml: Secret default/s: data: want an object with keys and strings");
 }
 
 TEST(Load, KindsNobodyReadsAreWarnings) {

@@ -8,8 +8,11 @@
 namespace strata::objects {
 namespace {
 
-// Not Cursor::ReadStrings, whose message quotes a value of the wrong type.
+// Not Cursor::ReadStrings, whose messages quote a value of the wrong type.
 void ReadHiddenStrings(const Cursor& at, Labels& out) {
+  if (at.present() && at.value().type() != Value::Type::kObject) {
+    return at.Fail("want an object with keys and strings");
+  }
   at.ForEachMember([&](std::string_view key, const Cursor& member) {
     if (!member.present()) return;
     if (member.value().type() != Value::Type::kString) {

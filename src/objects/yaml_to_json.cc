@@ -51,7 +51,8 @@ Result<YamlScalar> Resolve(const YamlNode& node) {
   if (node.tag == "!") return YamlScalar{};  // quoted
   if (node.tag == "?" || node.tag.empty()) return ResolvePlainScalar(node.scalar);
   if (auto scalar = ResolveTaggedScalar(node.tag, node.scalar)) return std::move(*scalar);
-  return FailAt(node, fmt::format("tag {} does not fit {}", node.tag, Quoted(node.scalar)));
+  // The value is not quoted: it may be a Secret's.
+  return FailAt(node, fmt::format("tag {} does not fit the value", node.tag));
 }
 
 // The key as JSON has it: `on:` is "true", `1:` is "1".

@@ -105,11 +105,12 @@ TEST(YamlToJson, ErrorsNameLineAndColumn) {
   EXPECT_EQ(Json(",[1"), "line 1, column 1: unexpected character");
   EXPECT_EQ(Json("? [a, b]\n: c\n"), "line 1, column 3: a key must be a plain word");
   EXPECT_EQ(Json("a: {<<: 5}\n"), "line 1, column 9: a merge key wants a map or a list of maps");
-  EXPECT_EQ(Json("a: !!int x\n"), "line 1, column 4: tag tag:yaml.org,2002:int does not fit \"x\"");
+  EXPECT_EQ(Json("a: !!int x\n"),
+            "line 1, column 4: tag tag:yaml.org,2002:int does not fit the value");
 }
 
 TEST(YamlToJson, ErrorsStayOnOneLine) {
-  EXPECT_EQ(Json("a: !u |\n  text\n"), "line 1, column 4: tag !u does not fit \"text\\u000a\"");
+  EXPECT_EQ(Json("a: !u |\n  text\n"), "line 1, column 4: tag !u does not fit the value");
   EXPECT_EQ(Json("\"k\\n\": 1\n\"k\\n\": 2\n"), "line 2, column 1: duplicate key \"k\\u000a\"");
 }
 

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from strata_run import FIXTURES, PODS, Run, wait_until
+from strata_run import FIXTURES, PODS, Run, assert_golden, wait_until
 
 IBSIM = FIXTURES / "ibsim"
 PRELOAD = next(iter(glob.glob("/usr/lib/*/umad2sim/libumad2sim.so")), None)
@@ -70,9 +70,17 @@ class DiscoverIbsim(unittest.TestCase):
         self.assertEqual(run.tiers()[1], PODS)
         self.assertEqual(run.tiers()[2], [["hn-infiniband-t1-leaf-01", "hn-infiniband-t1-leaf-03"]])
 
+        assert_golden(self, "ibsim-rail.json", run.out)
+
     def test_aggregation_nodes_are_no_hosts(self):
         simulator = self.start(IBSIM / "net.sharp", "node-02 mlx5_0")
-        self.assertEqual(simulator.discover("-o", "json").tiers()[1], PODS)
+        assert_golden(self, "ibsim-rail.json", simulator.discover("-o", "json").out)
+
+    def test_one_rail_makes_each_leaf_a_group(self):
+        simulator = self.start(IBSIM / "net.2s4l8h", "node-02")
+        run = simulator.discover("-o", "json")
+        self.assertEqual((run.code, run.err), (0, ""))
+        assert_golden(self, "ibsim-one-rail.json", run.out)
 
     def test_faults_that_redundancy_covers_change_nothing(self):
         simulator = self.start(IBSIM / "net.rail", "node-02 mlx5_0")

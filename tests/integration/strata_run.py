@@ -6,19 +6,20 @@ import subprocess
 import time
 
 STRATA = os.environ["STRATA_BINARY"]
-FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "discovery"
+HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures" / "discovery"
 
 
 class Run:
     """One finished `strata discover`."""
 
-    def __init__(self, folder, entries, arguments=(), limit=60):
+    def __init__(self, folder, entries, arguments=(), limit=60, env=None):
         conf = pathlib.Path(folder) / "discover.conf"
         conf.write_text(json.dumps({"networkTopologyDiscovery": entries}))
         started = time.monotonic()
         done = subprocess.run(
             [STRATA, "discover", "--config", str(conf), *arguments],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False)
+            cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False)
         self.seconds = time.monotonic() - started
         self.code = done.returncode
         self.out = done.stdout.decode()
@@ -31,6 +32,14 @@ class Run:
             members = sorted(m["selector"]["exactMatch"]["name"] for m in item["spec"]["members"])
             tiers.setdefault(item["spec"]["tier"], []).append(members)
         return {tier: sorted(groups) for tier, groups in tiers.items()}
+
+
+def assert_golden(test, name, text):
+    """What was printed is golden/<name>, byte by byte; STRATA_UPDATE_GOLDENS=1 writes it instead."""
+    path = HERE / "golden" / name
+    if os.environ.get("STRATA_UPDATE_GOLDENS") == "1":
+        path.write_text(text, encoding="utf-8")
+    test.assertEqual(text, path.read_text(encoding="utf-8"), path)
 
 
 def nodes(first, last):
