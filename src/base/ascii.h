@@ -1,10 +1,21 @@
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+
 namespace strata {
 
 // Unlike std::isdigit: the same in every locale, and defined for every char.
 [[nodiscard]] constexpr bool IsDigit(char c) {
   return c >= '0' && c <= '9';
+}
+
+// `text` without the blanks and line ends around it.
+[[nodiscard]] constexpr std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 }  // namespace strata

@@ -10,23 +10,18 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "objects/meta.h"
 
 namespace strata {
 namespace {
 
 constexpr std::string_view kCount = "nvidia.com/gpu";
-constexpr std::string_view kMemory = "nvidia.com/gpumem";
+constexpr std::string_view kGpuMemory = "nvidia.com/gpumem";
 constexpr std::string_view kPercent = "nvidia.com/gpumem-percentage";
 constexpr std::string_view kCores = "nvidia.com/gpucores";
-constexpr std::array<std::string_view, 3> kShares = {kMemory, kPercent, kCores};
+constexpr std::array<std::string_view, 3> kShares = {kGpuMemory, kPercent, kCores};
 constexpr std::int32_t kWhole = 100;
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 // The parts of a comma list, trimmed, without empty ones.
 std::vector<std::string> List(const objects::Metadata& meta, std::string_view key) {
@@ -106,7 +101,7 @@ class RequestReader {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     ContainerGpuRequest request{.container = container.name, .init = init};
     request.count = static_cast<std::int32_t>(Number(container, kCount, kMost));
-    request.memory_mib = Number(container, kMemory, kMost);
+    request.memory_mib = Number(container, kGpuMemory, kMost);
     const auto percent = static_cast<std::int32_t>(Number(container, kPercent, kWhole));
     request.cores =
         static_cast<std::int32_t>(std::min<std::int64_t>(Number(container, kCores, kMost), kWhole));

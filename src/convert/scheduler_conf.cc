@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "objects/conf_file.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
@@ -25,13 +26,6 @@ constexpr std::string_view kConfigMapKey = "volcano-scheduler.conf";
 template <typename Range>
 bool Has(const Range& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 template <typename Range>

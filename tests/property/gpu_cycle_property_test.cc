@@ -17,32 +17,32 @@
 namespace strata::testing {
 namespace {
 
-struct AnyJob {
+struct GpuJob {
   int pods = 1, gpus = 1, memory = 0, policy = 0, second = 0;
   bool numa_bind = false;
 };
 
-void showValue(const AnyJob& job, std::ostream& os) {  // NOLINT(readability-identifier-naming)
+void showValue(const GpuJob& job, std::ostream& os) {  // NOLINT(readability-identifier-naming)
   os << '{' << job.pods << " pods, " << job.gpus << " gpus, memory " << job.memory << ", policy "
      << job.policy << ", second " << job.second << ", numa " << job.numa_bind << '}';
 }
 
 struct AnyCluster {
   std::vector<int> machines;  // positions in GpuMachines()
-  std::vector<AnyJob> jobs;
+  std::vector<GpuJob> jobs;
   int broken = 0;  // every n-th GPU does not work; 0: none
 };
 
-rc::Gen<AnyJob> AnyGpuJob() {
-  return rc::gen::build<AnyJob>(rc::gen::set(&AnyJob::pods, rc::gen::inRange(1, 5)),
-                                rc::gen::set(&AnyJob::gpus, rc::gen::inRange(1, 6)),
-                                rc::gen::set(&AnyJob::memory, Below(4)),
-                                rc::gen::set(&AnyJob::policy, Below(6)),
-                                rc::gen::set(&AnyJob::second, Below(3)),
-                                rc::gen::set(&AnyJob::numa_bind, rc::gen::arbitrary<bool>()));
+rc::Gen<GpuJob> AnyGpuJob() {
+  return rc::gen::build<GpuJob>(rc::gen::set(&GpuJob::pods, rc::gen::inRange(1, 5)),
+                                rc::gen::set(&GpuJob::gpus, rc::gen::inRange(1, 6)),
+                                rc::gen::set(&GpuJob::memory, Below(4)),
+                                rc::gen::set(&GpuJob::policy, Below(6)),
+                                rc::gen::set(&GpuJob::second, Below(3)),
+                                rc::gen::set(&GpuJob::numa_bind, rc::gen::arbitrary<bool>()));
 }
 
-GpuRequest RequestOf(const AnyJob& job) {
+GpuRequest RequestOf(const GpuJob& job) {
   GpuRequest request;
   const std::vector<GpuOrder> orders = {GpuOrder::kSpread, GpuOrder::kBinpack, GpuOrder::kNuma};
   request.policy.order = {orders[static_cast<std::size_t>(job.policy % 3)]};
@@ -73,7 +73,7 @@ void Fill(const AnyCluster& cluster, ClusterBuilder& builder) {
   }
   builder.Queue("default");
   for (std::size_t j = 0; j < cluster.jobs.size(); ++j) {
-    const AnyJob& any = cluster.jobs[j];
+    const GpuJob& any = cluster.jobs[j];
     JobSpec job;
     job.name = job.uid = "j" + std::to_string(j);
     job.queue = "default";
@@ -134,7 +134,7 @@ TEST(GpuCycleProperty, NoGpuIsGivenTwice) {
     const auto machines = static_cast<int>(GpuMachines().size());
     cluster.machines = *rc::gen::container<std::vector<int>>(
         static_cast<std::size_t>(*Below(3) + 1), Below(machines));
-    cluster.jobs = *rc::gen::resize(8, rc::gen::container<std::vector<AnyJob>>(AnyGpuJob()));
+    cluster.jobs = *rc::gen::resize(8, rc::gen::container<std::vector<GpuJob>>(AnyGpuJob()));
     cluster.broken = *Below(4);
     ClusterBuilder quiet;
     ClusterBuilder heard;
