@@ -44,15 +44,16 @@ void ReadInterval(const Cursor& at, Duration& out) {
 }
 
 void ReadTimeout(const Cursor& at, Duration& out) {
-  out = std::chrono::seconds(30);
+  constexpr std::chrono::seconds kLongest{30};
+  out = kLongest;
   if (!at.present()) return;
   std::string text;
   at.Read(text);
   if (!at.ok()) return;
   const Result<Duration> parsed = ParseDuration(text);
   if (!parsed) return at.Fail(parsed.error().message);
-  if (*parsed <= Duration(0) || *parsed > std::chrono::hours(1)) {
-    return at.Fail(fmt::format("{} is out of range (want more than 0s, at most 1h)", text));
+  if (*parsed <= Duration(0) || *parsed > kLongest) {
+    return at.Fail(fmt::format("{} is out of range (want more than 0s, at most 30s)", text));
   }
   out = *parsed;
 }

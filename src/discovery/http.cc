@@ -120,6 +120,8 @@ class Request {
     switch (code) {
       case CURLE_PEER_FAILED_VERIFICATION:
         return "the certificate is not trusted: " + detail + " (give its CA as caFile)";
+      case CURLE_SSL_CONNECT_ERROR:
+        return "TLS cannot be set up: " + detail + " (does endpoint speak TLS 1.2 or later?)";
       case CURLE_SSL_CACERT_BADFILE:
         return "caFile cannot be used: " + detail;
       case CURLE_PARTIAL_FILE:

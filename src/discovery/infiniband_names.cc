@@ -14,9 +14,13 @@ std::string_view NextLine(std::string_view& rest) {
   return line;
 }
 
+bool NamesItsMaker(std::string_view description) {
+  return description.find("Mellanox Technologies") != std::string_view::npos;
+}
+
 std::string SwitchName(std::string_view description, const std::string& id) {
   std::string_view name = description;
-  if (name.find("Mellanox Technologies") != std::string_view::npos) return id;
+  if (NamesItsMaker(name)) return id;
   const std::size_t semicolon = name.find(';');
   if (semicolon != std::string_view::npos) {
     name.remove_prefix(semicolon + 1);

@@ -4,11 +4,14 @@
 #include <string>
 #include <string_view>
 
-// What descriptions of switches and adapters say, in any form of ibnetdiscover's output.
+// What descriptions of switches and adapters say, in any form of ibnetdiscover's output and UFM's.
 namespace strata::discovery {
 
 // The next line of `rest`, which is moved behind it; without its end.
 [[nodiscard]] std::string_view NextLine(std::string_view& rest);
+
+// A default of the maker, which names nobody.
+[[nodiscard]] bool NamesItsMaker(std::string_view description);
 
 // "MF0;leaf-04:MQM8700/U1" is leaf-04; a maker's default names nobody, so that it is `id`.
 [[nodiscard]] std::string SwitchName(std::string_view description, const std::string& id);

@@ -231,6 +231,21 @@ TEST(Ufm, APortThatDoesNotSayWhoseItIsGluesNothing) {
   EXPECT_THAT(LinksOf(FabricOfUfm(page->ports)), ElementsAre("n1>leaf-1 x1", "n2>leaf-2 x1"));
 }
 
+TEST(Ufm, AggregationNodesAndMakersNamesAreNoHosts) {
+  const Result<UfmPage> page = ParseUfmPorts(R"([
+    {"description":"Computer IB Port","system_name":"n1","peer_node_name":"leaf-1"},
+    {"description":"Computer IB Port","system_name":"Mellanox Technologies Aggregation Node","peer_node_name":"spine-1"},
+    {"description":"Computer IB Port","system_name":"b8","node_description":"Mellanox Technologies Aggregation Node","peer_node_name":"spine-1"},
+    {"description":"Computer IB Port","system_name":"MT4129 ConnectX7   Mellanox Technologies","peer_node_name":"leaf-1"},
+    {"description":"Switch IB Port","system_name":"leaf-1","peer_node_name":"spine-1"},
+    {"description":"Switch IB Port","system_name":"spine-1","peer_node_name":"leaf-1"}])");
+  ASSERT_TRUE(page.has_value()) << page.error().message;
+  const Fabric fabric = FabricOfUfm(page->ports);
+  EXPECT_THAT(LinksOf(fabric), ElementsAre("n1>leaf-1 x1"));
+  EXPECT_THAT(fabric.hosts, ElementsAre(Key("n1")));
+  EXPECT_EQ(fabric.unnamed_hosts, 1U);
+}
+
 TEST(Ufm, ReadsThePlainAnswerOfAnOldServer) {
   const Result<UfmPage> page = ParseUfmPorts(
       R"([{"description":"Computer IB Port","system_name":"n1","peer_node_name":"leaf0","tier":null}])");

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "discovery/http_answer.h"
+#include "discovery/infiniband_names.h"
 #include "discovery/naming.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
@@ -40,11 +41,16 @@ void ReadPort(const Cursor& at, UfmPort& out) {
   if (out.kind == UfmPort::Kind::kOther) return;
   out.system = ReadText(at.At("system_name"));
   out.system_id = ReadGuid(at.At("systemID"));
+  const bool is_switch = out.kind == UfmPort::Kind::kSwitch;
+  const bool aggregates =
+      IsAggregationNode(out.system) || IsAggregationNode(ReadText(at.At("node_description")));
   // Switches that do not say which would all be one.
-  if (out.kind == UfmPort::Kind::kSwitch && out.system.empty() && out.system_id.empty()) {
+  const bool anonymous = is_switch && out.system.empty() && out.system_id.empty();
+  if (anonymous || (!is_switch && aggregates)) {
     out.kind = UfmPort::Kind::kOther;
     return;
   }
+  if (!is_switch && NamesItsMaker(out.system)) out.system.clear();
   out.address = ReadText(at.At("system_ip"));
   out.peer = ReadText(at.At("peer_node_name"));
   out.peer_id = ReadGuid(at.At("peer_node_guid"));

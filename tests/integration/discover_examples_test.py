@@ -159,12 +159,13 @@ class DiscoverExamples(unittest.TestCase):
         self.discover(golden, entries, nodes=nodes, pods=[["node-01"]])
 
     def test_an_answer_of_another_kind_is_one_line(self):
+        out = ("--out", self.folder / "x")
         for name, arguments in (("cloud_paths.py", ("aws", FIXTURES / "netbox-interfaces.json")),
                                 ("cloud_paths.py", ("gcp", FIXTURES / "nmx-compute-nodes.json")),
                                 ("ib_ports.py", ("iblinkinfo", LABELS)),
                                 ("ib_ports.py", ("ufm", LABELS, LABELS)),
-                                ("lldp_reports.py", ("--out", self.folder / "x", "sonic", f"a={FIXTURES / 'ufm-links.json'}")),
-                                ("lldp_reports.py", ("--out", self.folder / "x", "sonic", FIXTURES / "none.json")),
+                                ("lldp_reports.py", (*out, "sonic", f"a={FIXTURES / 'ufm-links.json'}")),
+                                ("lldp_reports.py", (*out, "sonic", FIXTURES / "none.json")),
                                 ("nvlink_labels.py", ("nmx", "--nodes", LABELS, LABELS))):
             with self.subTest(name):
                 done = subprocess.run(program(name, *arguments), check=False, capture_output=True)

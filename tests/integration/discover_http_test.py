@@ -131,6 +131,24 @@ class Server(http.server.BaseHTTPRequestHandler):
         while not select.select([self.connection], [], [], 0.2)[0]:  # until the client hangs up
             self.wfile.write(b" ")
 
+    def do_headers(self):
+        self.send_response(200)
+        self.flush_headers()
+        while True:
+            self.wfile.write(b"X-More: " + b"y" * 900 + b"\r\n")
+
+    def do_file(self):
+        self.send_response(302)
+        self.send_header("Location", "file:///etc/passwd")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_loop(self):
+        self.send_response(302)
+        self.send_header("Location", self.path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def do_huge(self):
         self.send_response(200)
         self.send_header("Content-Length", str(200_000_000))
@@ -234,7 +252,8 @@ class DiscoverHttp(unittest.TestCase):
         self.assert_fails(self.ufm(self.tls + "/good", caFile="/nonexistent.pem"), "caFile cannot be used")
 
     def test_plain_text_where_tls_is_spoken_is_an_error(self):
-        self.assert_fails(self.ufm(self.plain.replace("http", "https") + "/good"), "ufm: https://localhost:")
+        self.assert_fails(self.ufm(self.plain.replace("http", "https") + "/good"), "ufm: https://localhost:",
+                          "TLS cannot be set up", "does endpoint speak TLS 1.2")
 
     def test_refusals_are_named(self):
         self.assert_fails(self.ufm(self.plain + "/good", "wrong"), "HTTP status 401", "credentials are refused")
@@ -256,6 +275,10 @@ class DiscoverHttp(unittest.TestCase):
         self.assert_fails(self.ufm(self.plain + "/broken"), "line ")
         self.assert_fails(self.ufm(self.plain + "/truncated"), "cut off")
 
+    def test_no_redirect_leads_astray(self):
+        self.assert_fails(self.ufm(self.plain + "/file"), "file")
+        self.assert_fails(self.ufm(self.plain + "/loop"), "redirects")
+
     def test_an_answer_without_end_takes_bounded_time_and_memory(self):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             runs = {what: pool.submit(self.ufm, f"{self.plain}/{what}", timeout=timeout)
@@ -264,6 +287,7 @@ class DiscoverHttp(unittest.TestCase):
             run = runs[what].result()
             self.assert_fails(run, "no complete answer within 1.5 s")
             self.assertLess(run.seconds, 20)
+        self.assert_fails(self.ufm(self.plain + "/headers"), "ufm: http://localhost:")
         self.assert_fails(runs["huge"].result(), "more than 100 MiB, given up")
         peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.assertLess(peak_kib, 400 * 1024)

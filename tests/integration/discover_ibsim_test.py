@@ -41,8 +41,8 @@ class Simulator:
         return ["env", "-C", str(self.folder), f"SIM_HOST={self.host}", f"LD_PRELOAD={PRELOAD}",
                 f"IBSIM_SOCKNAME={self.socket}", "ibnetdiscover"]
 
-    def discover(self, *arguments):
-        entry = {"source": "infiniband", "enabled": True, "config": {"command": self.command()}}
+    def discover(self, *arguments, timeout="30s"):
+        entry = {"source": "infiniband", "enabled": True, "timeout": timeout, "config": {"command": self.command()}}
         return Run(self.folder, [entry], arguments)
 
     def stop(self):
@@ -115,6 +115,16 @@ class DiscoverIbsim(unittest.TestCase):
         run = simulator.discover("--previous", str(previous))
         self.assertEqual(run.code, 1)
         self.assertIn("infiniband: ", run.err)
+        self.assertEqual(run.out, previous.read_text())
+
+    def test_a_fabric_that_nobody_answers_for_is_given_up(self):
+        simulator = self.start(IBSIM / "net.rail", "node-02 mlx5_0")
+        previous = self.folder / "previous.yaml"
+        previous.write_text(simulator.discover().out)
+        simulator.process.kill()
+        simulator.process.wait()
+        run = simulator.discover("--previous", str(previous), timeout="1s")  # ibnetdiscover hangs now
+        self.assertEqual((run.code, run.err), (1, "infiniband: env: no complete answer within 1 s\n"))
         self.assertEqual(run.out, previous.read_text())
 
     def test_512_hosts_with_8_rails_take_less_than_3_seconds(self):

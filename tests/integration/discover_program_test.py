@@ -36,7 +36,7 @@ class DiscoverProgram(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
 
-    def discover(self, script, *arguments, timeout=60):
+    def discover(self, script, *arguments, timeout=30):
         """The infiniband source with `script` as ibnetdiscover, beside topograph's graph from a file."""
         program = self.folder / "ibnetdiscover"
         program.write_text(PRELUDE + script + "\n", encoding="utf-8")
@@ -80,7 +80,7 @@ class DiscoverProgram(unittest.TestCase):
                 ("says nothing, well", ":", "no Switch and no Ca in it"),
                 ("is no text", "head -c 100000 /bin/sh", "ibnetdiscover: line 1: ")):
             with self.subTest(what):
-                timeout = TIMEOUT if line == TOO_LONG else 60
+                timeout = TIMEOUT if line == TOO_LONG else 30
                 run = self.discover(script, "--previous", str(previous), timeout=timeout)
                 self.assertEqual(run.code, 1)
                 self.assertEqual(run.err.count("\n"), 1, run.err)
