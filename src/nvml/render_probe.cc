@@ -69,7 +69,10 @@ std::string RenderProbeJson(const ProbeReport& report) {
 }
 
 std::string RenderProbeTable(const ProbeReport& report) {
-  std::string out = fmt::format("driver {}, {} GPUs\n\n", report.driver, report.gpus.size());
+  std::string out = fmt::format("driver {}, {} GPU{}\n\n",
+                                report.driver,
+                                report.gpus.size(),
+                                report.gpus.size() == 1 ? "" : "s");
   for (const ProbedGpu& gpu : report.gpus) {
     out += fmt::format("GPU{}  {}  {}  {}  numa {}  {} MiB  {} NVLinks up{}\n",
                        gpu.index,

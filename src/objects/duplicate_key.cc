@@ -36,8 +36,9 @@ std::optional<std::string> FirstIn(const Value& value) {  // NOLINT(misc-no-recu
   if (value.type() == Value::Type::kArray) {
     std::size_t index = 0;
     for (const Value& item : value.Items()) {
-      if (const auto found = FirstIn(item))
+      if (const auto found = FirstIn(item)) {
         return prepend("[" + std::to_string(index) + "]", *found);
+      }
       ++index;
     }
     return std::nullopt;
