@@ -38,9 +38,9 @@ format: ## Rewrite the C++ files in the house format
 	@tools/format.sh
 
 .PHONY: bench
-bench: packages build/build.ninja ## Build and run the benchmarks
+bench: packages build/build.ninja ## Build and run the benchmarks: one table, and build/bench/results.json
 	@$(CMAKE_BUILD) build --target strata_benchmarks
-	@tools/run-benchmarks.sh build/bench
+	@tools/bench_table.py
 
 .PHONY: clean
 clean: ## Remove everything that was built
@@ -54,6 +54,12 @@ check-property: packages build/build.ninja ## The property tests with a hundred 
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_property_test
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_cycle_property_test
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_fabric_property_test
+
+.PHONY: bench-check
+bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.json, instructions counted by valgrind
+	@tools/install-packages.sh bench
+	@$(CMAKE_BUILD) build --target strata_benchmarks
+	@tools/bench_table.py --check
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers

@@ -91,7 +91,10 @@ void ClusterState::GrowTables() {
   for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) {
     table->Reserve(rows, stride);
   }
-  if (stride > sums_.allocatable.stride()) sums_.stale = true;
+  // Nobody has anything of a resource that is new: the sums stay true.
+  for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle}) {
+    table->Reserve(table->rows(), stride);
+  }
 }
 
 Result<Resources> ClusterState::Replace(const Resources& total,

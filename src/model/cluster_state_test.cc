@@ -297,6 +297,19 @@ TEST(ClusterState, AResourceNobodyKnewYetFindsItsPlaceInEverySum) {
   EXPECT_EQ(RecountMistakes(cluster.state), "");
 }
 
+TEST(ClusterState, ANameThatIsNewLeavesTheSumsAsTheyWere) {
+  ClusterBuilder cluster;
+  cluster.Nodes(2).Leaf("s0", 1, {"node0"}).Job("train", {.tasks = 1});
+  const HyperNodeId leaf = cluster.FindHyperNode("s0");
+  cluster.state.Settle();
+  cluster.state.Pipeline(cluster.FindTask("train-w-0"), cluster.FindNode("node0"));
+  const ResourceId hca = cluster.state.resource_names().Intern("rdma/hca");
+  cluster.state.GrowTables();
+  EXPECT_EQ(CpuOf(cluster.state.Idle(leaf)), 8);
+  EXPECT_EQ(CpuOf(cluster.state.FutureIdle(leaf)), 7);
+  EXPECT_EQ(cluster.state.Idle(leaf)[hca.index()], 0);
+}
+
 // ---- overflow
 
 TEST(ClusterState, RefusesANodeThatMakesTheClusterTooLargeToCount) {
