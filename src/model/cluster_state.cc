@@ -213,6 +213,7 @@ void ClusterState::RebuildSums() const {
   for (ResourceTable* table : {&sums_.allocatable, &sums_.used, &sums_.idle, &sums_.future_idle}) {
     table->Clear(rows, stride);
   }
+  sums_.versions.assign(rows, ++sums_.last_version);
   for (const NodeId node : live_nodes_) {
     for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(node))) {
       sums_.allocatable.AddRow(hypernode.index(), allocatable_[node.index()]);
@@ -442,7 +443,9 @@ void ClusterState::AccountOnNode(TaskId id, int sign) {
   AddTo(tasks_on_[row], std::span(&id, 1), sign);
   Touch(task.node);
   if (sums_.stale) return;
+  ++sums_.last_version;
   for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(task.node))) {
+    sums_.versions[hypernode.index()] = sums_.last_version;
     AddTo(sums_.used, hypernode.index(), spec.request, sign);
     if (uses) AddTo(sums_.idle, hypernode.index(), spec.request, -sign);
     if (blocks_future) AddTo(sums_.future_idle, hypernode.index(), spec.request, -sign);

@@ -150,6 +150,11 @@ class ClusterState {
     return Sums().future_idle[id.index()];
   }
 
+  // Another number whenever one of the four may have changed.
+  [[nodiscard]] std::uint64_t SumsVersion(HyperNodeId id) const {
+    return Sums().versions[id.index()];
+  }
+
   // ---- workload ----
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
   [[nodiscard]] const Job& job(JobId id) const { return jobs_[id.index()]; }
@@ -185,6 +190,8 @@ class ClusterState {
   struct HyperNodeSums {
     bool stale = true;  // rebuilt from the nodes at the next read
     ResourceTable allocatable, used, idle, future_idle;
+    std::uint64_t last_version = 0;
+    std::vector<std::uint64_t> versions;  // by HyperNode
   };
 
   [[nodiscard]] const HyperNodeSums& Sums() const {

@@ -18,15 +18,12 @@ Trial::Trial(Session& session,
       job_(session.state().job(request.job)),
       sub_job_(job_.sub_jobs[request.sub_job]) {
   groups_.reserve(shape.groups.size());
-  groups_of_leaf_.reserve(shape.groups.size());
   for (const DomainShape::Group& group : shape.groups) {
     ChainGroup chain;
     chain.chain = group.chain;
     chain.leaf = group.leaf;
-    groups_of_leaf_.emplace_back(group.leaf, groups_.size());
     groups_.push_back(chain);
   }
-  std::sort(groups_of_leaf_.begin(), groups_of_leaf_.end());
   if (!sub_job_.topology.present()) return;
   if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
   CountTasksOnLeaves();
@@ -224,7 +221,14 @@ DomainIndex& Trial::IndexOf(ClassId class_id) {
   return *entry.index;
 }
 
-std::span<const std::pair<HyperNodeId, std::size_t>> Trial::GroupsOf(HyperNodeId leaf) const {
+std::span<const std::pair<HyperNodeId, std::size_t>> Trial::GroupsOf(HyperNodeId leaf) {
+  if (groups_of_leaf_.size() != groups_.size()) {
+    groups_of_leaf_.reserve(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_of_leaf_.emplace_back(groups_[g].leaf, g);
+    }
+    std::sort(groups_of_leaf_.begin(), groups_of_leaf_.end());
+  }
   const auto first = std::lower_bound(
       groups_of_leaf_.begin(), groups_of_leaf_.end(), std::pair<HyperNodeId, std::size_t>{leaf, 0});
   auto last = first;

@@ -133,8 +133,7 @@ class Trial {
   }
   DomainIndex& IndexOf(ClassId class_id);
   ChainBoard& BoardOf(ClassId class_id, const DomainIndex& index);
-  [[nodiscard]] std::span<const std::pair<HyperNodeId, std::size_t>> GroupsOf(
-      HyperNodeId leaf) const;
+  [[nodiscard]] std::span<const std::pair<HyperNodeId, std::size_t>> GroupsOf(HyperNodeId leaf);
   void CountTasksOnLeaves();
   void TraceRejections(TaskId task);
 
@@ -148,7 +147,7 @@ class Trial {
   HyperNodeId allocated_;           // LCA of what the sub-job holds so far
   HyperNodeId previous_leaf_;       // of the rank before the task at hand
   std::vector<ChainGroup> groups_;  // parallel to shape_.groups
-  std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted
+  std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted, once asked for
   std::vector<Score> chain_scores_;  // of the task at hand, all plugins
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;

@@ -50,6 +50,35 @@ class HyperNodeMemo {
   std::uint64_t round_ = 0;
 };
 
+// The fullness of HyperNodes with one more pod, kept from pod to pod as long as they ask for the
+// same and the HyperNode does not change.
+class FullnessCache {
+ public:
+  struct Entry {
+    std::uint64_t version = 0;  // of the HyperNode's sums
+    std::int32_t tier = 0;
+    double value = 0;
+  };
+
+  void Begin(const Resources& request, std::size_t hypernodes) {
+    if (entries_.size() == hypernodes && request_ == request) return;
+    entries_.assign(hypernodes, {});
+    request_ = request;
+  }
+  // What `make` gives, unless it is known.
+  template <typename Make>
+  const Entry& Get(const ClusterState& state, HyperNodeId id, const Make& make) {
+    Entry& entry = entries_[id.index()];
+    const std::uint64_t version = state.SumsVersion(id);
+    if (entry.version != version) entry = {version, state.tree().at(id).tier, make()};
+    return entry;
+  }
+
+ private:
+  Resources request_;
+  std::vector<Entry> entries_;
+};
+
 class NetworkTopologyAware final : public Plugin,
                                    public ChainScorePoint,
                                    public HyperNodeScorePoint,
@@ -125,7 +154,8 @@ class NetworkTopologyAware final : public Plugin,
   Settings settings_;
   double scale_;
   TierWeights tier_weights_;
-  mutable HyperNodeMemo memo_;  // scratch of one call
+  mutable HyperNodeMemo memo_;        // scratch of one call
+  mutable FullnessCache fullnesses_;  // of what was packed last
 };
 
 bool NetworkTopologyAware::FillFullness(const ClusterState& state,
@@ -245,16 +275,21 @@ double NetworkTopologyAware::PackingOf(const ClusterState& state,
   const std::span<const HyperNodeId> above = tree.HyperNodesOf(chain);  // ascending by tier, name
   CHECK(tier_weights_.of_tier.size() == tiers.size());                  // Open saw this tree
   double sum = tier_weights_.between;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < tiers.size(); ++i) {
-    while (next < above.size() && tree.at(above[next]).tier < tiers[i]) ++next;
-    double value = 1;
-    if (next < above.size() && tree.at(above[next]).tier == tiers[i]) {
-      const HyperNodeId id = above[next];
-      value = memo_.Get(id, [&] { return FullnessOf(state, request, id).value_or(0); });
-    }
-    sum += tier_weights_.of_tier[i] * value;
+  std::size_t next = 0;  // the tier to come
+  const auto fill_up_to = [&](std::size_t end) {
+    for (; next < end; ++next) sum += tier_weights_.of_tier[next];  // nothing there counts as full
+  };
+  for (const HyperNodeId id : above) {
+    const FullnessCache::Entry& entry =
+        fullnesses_.Get(state, id, [&] { return FullnessOf(state, request, id).value_or(0); });
+    if (next > 0 && entry.tier <= tiers[next - 1]) continue;  // of another tree
+    std::size_t tier = next;
+    while (tiers[tier] < entry.tier) ++tier;
+    fill_up_to(tier);
+    sum += tier_weights_.of_tier[tier] * entry.value;
+    ++next;
   }
+  fill_up_to(tiers.size());
   return sum / tier_weights_.total;
 }
 
@@ -264,7 +299,7 @@ void NetworkTopologyAware::ScorePacking(const ClusterState& state,
                                         std::span<Score> out) const {
   std::fill(out.begin(), out.end(), 0);
   if (!Packs()) return;
-  memo_.Forget(state.tree().hypernodes().size());
+  fullnesses_.Begin(placement.spec->request, state.tree().hypernodes().size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].feasible == 0) continue;
     out[i] = ToScore(PackingOf(state, placement.spec->request, groups[i].chain) * scale_);
