@@ -391,7 +391,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
     task.role = RoleOf(job, spec.role);
     job.sub_jobs[task.sub_job].tasks.push_back(id);
   }
-  SetGpus(id, std::move(spec.gpus));
+  if (HoldsNode(task.status)) SetGpus(id, std::move(spec.gpus));
   Account(id, +1);
   return id;
 }
@@ -483,6 +483,7 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
   Account(id, -1);
   tasks_[id.index()].status = status;
   tasks_[id.index()].node = HoldsNode(status) ? node : NodeId{};
+  if (!HoldsNode(status)) SetGpus(id, {});
   Account(id, +1);
 }
 
@@ -494,7 +495,20 @@ const GpuClaim& ClusterState::GpusOf(TaskId id) const {
 void ClusterState::SetGpus(TaskId id, GpuClaim gpus) {
   if (gpus.empty() && id.index() >= gpu_claims_.size()) return;
   if (id.index() >= gpu_claims_.size()) gpu_claims_.resize(tasks_.size());
-  gpu_claims_[id.index()] = std::move(gpus);
+  GpuClaim& held = gpu_claims_[id.index()];
+  if (gpus.empty() && held.empty()) return;
+  const std::string_view name = tasks_[id.index()].name;
+  const std::string_view name_space = name.substr(0, name.find('/'));
+  auto total = gpu_totals_.find(name_space);
+  if (total == gpu_totals_.end()) total = gpu_totals_.emplace(name_space, GpuTotals{}).first;
+  total->second.Add(TotalOf(held), -1);
+  total->second.Add(TotalOf(gpus));
+  held = std::move(gpus);
+}
+
+GpuTotals ClusterState::GpusIn(std::string_view name_space) const {
+  const auto it = gpu_totals_.find(name_space);
+  return it == gpu_totals_.end() ? GpuTotals{} : it->second;
 }
 
 std::vector<TaskId> ClusterState::AllTasks() const {
@@ -528,17 +542,12 @@ void ClusterState::Pipeline(TaskId id, NodeId node, GpuClaim gpus) {
   Move(id, TaskStatus::kPipelined, node);
 }
 
-void ClusterState::Undo(const Change& change) {
-  if (change.status == TaskStatus::kPending) SetGpus(change.task, {});
-  Move(change.task, change.status, change.node);
-}
-
 void ClusterState::RollbackTo(Savepoint savepoint) {
   CHECK(savepoint <= journal_.size());
   while (journal_.size() > savepoint) {
     const Change change = journal_.back();
     journal_.pop_back();
-    Undo(change);
+    Move(change.task, change.status, change.node);
   }
 }
 
@@ -568,7 +577,7 @@ void ClusterState::Hold() {
 void ClusterState::ReleaseHeld() {
   CHECK(journal_.empty());
   while (!held_.empty()) {
-    Undo(held_.back());
+    Move(held_.back().task, held_.back().status, held_.back().node);
     held_.pop_back();
   }
 }
