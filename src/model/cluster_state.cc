@@ -528,7 +528,7 @@ void ClusterState::Allocate(TaskId id, NodeId node, GpuClaim gpus) {
   CHECK(task_class(task.class_id).request.FitsIn(Idle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
-  SetGpus(id, std::move(gpus));
+  if (!gpus.empty()) SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kAllocated, node);
 }
 
@@ -538,7 +538,7 @@ void ClusterState::Pipeline(TaskId id, NodeId node, GpuClaim gpus) {
   CHECK(task_class(task.class_id).request.FitsIn(FutureIdle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
-  SetGpus(id, std::move(gpus));
+  if (!gpus.empty()) SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kPipelined, node);
 }
 
