@@ -31,7 +31,7 @@ void Fit(benchmark::State& bench, const std::string& machine) {
   for (auto iteration : bench) {
     static_cast<void>(iteration);
     const GpuFit fit = FitGpus(pod, node, usage);
-    CHECK(fit.claim.has_value() && fit.proven);
+    CHECK(fit.claim.has_value() && fit.claim->proven);
   }
 }
 

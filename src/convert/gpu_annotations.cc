@@ -188,8 +188,11 @@ void ReadScores(const std::string* text, ReadGpus& out) {
     out.warnings.push_back(fmt::format("annotation {}: {}", kGpuScoreAnnotation, what));
   };
   if (reader.strangers() > 0) {
-    warn(
-        fmt::format("{} entries for GPUs that are not registered are ignored", reader.strangers()));
+    const bool one = reader.strangers() == 1;
+    warn(fmt::format("{} for {} not registered {} ignored",
+                     one ? "1 entry" : fmt::format("{} entries", reader.strangers()),
+                     one ? "a GPU that is" : "GPUs that are",
+                     one ? "is" : "are"));
   }
   const bool any_known = scores.unknown().size() < size * (size - 1) / 2;
   if (any_known && !scores.unknown().empty()) {

@@ -79,6 +79,9 @@ class PodLoader {
     task.constraints.identity = rules_.IdentityOf(pod);
     task.constraints.rules = rules_.RulesOf(pod);
     task.constraints.volumes = volumes_.RulesOf(pod);
+    if (task.constraints.gpus && LimitsGpus(pod.meta.ns)) {
+      task.constraints.gpus->quota_namespace = pod.meta.ns;
+    }
     if (job) {
       task.job = *job;
       task.sub_group = SubGroupOf(state_.job(*job).spec.sub_groups, pod.meta.labels);
@@ -96,6 +99,12 @@ class PodLoader {
  private:
   static bool IsOver(TaskStatus status) {
     return status == TaskStatus::kSucceeded || status == TaskStatus::kFailed;
+  }
+
+  [[nodiscard]] bool LimitsGpus(const std::string& name_space) const {
+    const auto quotas = state_.QuotasOf(name_space);
+    return std::any_of(
+        quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
   }
 
   const objects::PriorityTable& priorities_;

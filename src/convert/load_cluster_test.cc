@@ -1,6 +1,8 @@
 #include "convert/load_cluster.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,6 +32,12 @@ Loaded Load(const std::string& yaml) {
   EXPECT_TRUE(report.has_value()) << report.error().message;
   loaded.report = std::move(*report);
   return loaded;
+}
+
+std::string GpuPod(const std::string& name_space) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: " + name_space +
+         "}\nspec: {nodeName: n0, containers: [{name: c, image: i, resources: {limits: "
+         "{nvidia.com/gpu: 1}}}]}\nstatus: {phase: Running}\n---\n";
 }
 
 constexpr const char* kNode =
@@ -128,6 +136,23 @@ TEST(LoadCluster, ATotalThatDoesNotFitNamesTheObjectThatBrokeIt) {
                   state);
   ASSERT_FALSE(report.has_value());
   EXPECT_THAT(report.error().message, StartsWith("in.yaml: Node b: the total of memory"));
+}
+
+TEST(LoadCluster, OnlyPodsOfANamespaceWithAQuotaOfGpusAreToldApart) {
+  const Loaded loaded = Load(
+      "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpus, namespace: team}\n"
+      "spec: {hard: {limits.nvidia.com/gpumem: 80000}}\n---\n"
+      "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: other}\n"
+      "spec: {hard: {requests.cpu: 8}}\n---\n" +
+      GpuPod("team") + GpuPod("other") + GpuPod("third"));
+  std::map<std::string, std::string> namespaces;
+  for (const TaskId id : loaded.state.AllTasks()) {
+    const Task& task = loaded.state.task(id);
+    namespaces[task.name] = loaded.state.task_class(task.class_id).gpus->quota_namespace;
+  }
+  EXPECT_EQ(
+      namespaces,
+      (std::map<std::string, std::string>{{"team/p", "team"}, {"other/p", ""}, {"third/p", ""}}));
 }
 
 }  // namespace

@@ -207,10 +207,29 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   return spec;
 }
 
+namespace {
+
+// `limits.nvidia.com/gpumem` and its like, in MiB, percent and GPUs.
+Result<GpuLimits> ToGpuLimits(const objects::ResourceList& hard) {
+  constexpr std::string_view kPrefix = "limits.";
+  GpuLimits limits;
+  for (const GpuPart& part : kGpuParts) {
+    const std::string name = std::string(kPrefix).append(part.resource);
+    const auto it = hard.find(name);
+    if (it == hard.end()) continue;
+    TRY_ASSIGN(const std::int64_t value, InField(name, it->second.Value()));
+    limits.*part.limit = value;
+  }
+  return limits;
+}
+
+}  // namespace
+
 Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota, ResourceNames& names) {
   QuotaSpec spec{.name = objects::NamespacedName(quota.meta), .hard = {}, .used = {}};
   TRY_ASSIGN(spec.hard, InField("spec.hard", ToLimits(quota.hard, names)));
   TRY_ASSIGN(spec.used, InField("status.used", ToResources(quota.used, names)));
+  TRY_ASSIGN(spec.gpus, InField("spec.hard", ToGpuLimits(quota.hard)));
   return spec;
 }
 

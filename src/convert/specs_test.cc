@@ -256,6 +256,26 @@ TEST(QuotaSpecs, RequestsCountAsTheResourceAndLimitsNotAtAll) {
   EXPECT_EQ(quota.name, "team/cores");
   EXPECT_EQ(quota.hard, (ResourceLimits{{kCpu, 5000}, {kPods, 3}}));
   EXPECT_EQ(quota.used.Get(kCpu), 500);
+  EXPECT_TRUE(quota.gpus.empty());
+}
+
+TEST(QuotaSpecs, LimitsOfGpusAreKeptApart) {
+  ResourceNames names;
+  const auto quota = [&](const std::string& hard) {
+    const objects::ObjectSet set = MustLoad(
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpus, namespace: team}\n"
+        "spec: {hard: {" +
+        hard + "}}\n");
+    return ToQuotaSpec(set.quotas.at(0), names);
+  };
+  const GpuLimits limits =
+      quota(
+          "limits.nvidia.com/gpu: 4, limits.nvidia.com/gpumem: 80k, limits.nvidia.com/gpucores: 0")
+          ->gpus;
+  EXPECT_EQ(limits.gpus, 4);
+  EXPECT_EQ(limits.memory_mib, 80'000);
+  EXPECT_EQ(limits.cores, 0);
+  EXPECT_FALSE(quota("limits.nvidia.com/gpumem: 8")->gpus.cores.has_value());
 }
 
 }  // namespace

@@ -392,7 +392,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
     task.role = RoleOf(job, spec.role);
     job.sub_jobs[task.sub_job].tasks.push_back(id);
   }
-  SetGpus(id, std::move(spec.gpus));
+  if (HoldsNode(task.status)) SetGpus(id, std::move(spec.gpus));
   Account(id, +1);
   return id;
 }
@@ -486,6 +486,7 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
   Account(id, -1);
   tasks_[id.index()].status = status;
   tasks_[id.index()].node = HoldsNode(status) ? node : NodeId{};
+  if (!HoldsNode(status)) SetGpus(id, {});
   Account(id, +1);
 }
 
@@ -497,7 +498,20 @@ const GpuClaim& ClusterState::GpusOf(TaskId id) const {
 void ClusterState::SetGpus(TaskId id, GpuClaim gpus) {
   if (gpus.empty() && id.index() >= gpu_claims_.size()) return;
   if (id.index() >= gpu_claims_.size()) gpu_claims_.resize(tasks_.size());
-  gpu_claims_[id.index()] = std::move(gpus);
+  GpuClaim& held = gpu_claims_[id.index()];
+  if (gpus.empty() && held.empty()) return;
+  const std::string_view name = tasks_[id.index()].name;
+  const std::string_view name_space = name.substr(0, name.find('/'));
+  auto total = gpu_totals_.find(name_space);
+  if (total == gpu_totals_.end()) total = gpu_totals_.emplace(name_space, GpuTotals{}).first;
+  total->second.Add(TotalOf(held), -1);
+  total->second.Add(TotalOf(gpus));
+  held = std::move(gpus);
+}
+
+GpuTotals ClusterState::GpusIn(std::string_view name_space) const {
+  const auto it = gpu_totals_.find(name_space);
+  return it == gpu_totals_.end() ? GpuTotals{} : it->second;
 }
 
 std::vector<TaskId> ClusterState::AllTasks() const {
@@ -517,7 +531,7 @@ void ClusterState::Allocate(TaskId id, NodeId node, GpuClaim gpus) {
   CHECK(task_class(task.class_id).request.FitsIn(Idle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
-  SetGpus(id, std::move(gpus));
+  if (!gpus.empty()) SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kAllocated, node);
 }
 
@@ -527,13 +541,8 @@ void ClusterState::Pipeline(TaskId id, NodeId node, GpuClaim gpus) {
   CHECK(task_class(task.class_id).request.FitsIn(FutureIdle(node)));
   Settle();
   journal_.push_back({id, task.status, task.node});
-  SetGpus(id, std::move(gpus));
+  if (!gpus.empty()) SetGpus(id, std::move(gpus));
   Move(id, TaskStatus::kPipelined, node);
-}
-
-void ClusterState::Undo(const Change& change) {
-  if (change.status == TaskStatus::kPending) SetGpus(change.task, {});
-  Move(change.task, change.status, change.node);
 }
 
 void ClusterState::RollbackTo(Savepoint savepoint) {
@@ -541,7 +550,7 @@ void ClusterState::RollbackTo(Savepoint savepoint) {
   while (journal_.size() > savepoint) {
     const Change change = journal_.back();
     journal_.pop_back();
-    Undo(change);
+    Move(change.task, change.status, change.node);
   }
 }
 
@@ -571,7 +580,7 @@ void ClusterState::Hold() {
 void ClusterState::ReleaseHeld() {
   CHECK(journal_.empty());
   while (!held_.empty()) {
-    Undo(held_.back());
+    Move(held_.back().task, held_.back().status, held_.back().node);
     held_.pop_back();
   }
 }

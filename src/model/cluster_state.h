@@ -173,6 +173,8 @@ class ClusterState {
   [[nodiscard]] std::vector<const QuotaSpec*> QuotasOf(std::string_view name_space) const;
   // The GPUs that the task holds, empty when it is not known to hold any.
   [[nodiscard]] const GpuClaim& GpusOf(TaskId id) const;
+  // What the tasks of a namespace hold of GPUs, on whatever node.
+  [[nodiscard]] GpuTotals GpusIn(std::string_view name_space) const;
   // Tasks of no job (other schedulers' pods), and tasks of all jobs: everything alive, ascending by
   // id.
   [[nodiscard]] std::vector<TaskId> AllTasks() const;
@@ -212,8 +214,6 @@ class ClusterState {
   void AccountOnWorkload(const Task& task, int sign);
   void Move(TaskId task, TaskStatus status, NodeId node);
   void SetGpus(TaskId task, GpuClaim gpus);
-  // Takes a step of the journal back.
-  void Undo(const Change& change);
   // The task, which is on no node, waits for none to come back.
   void ForgetHome(TaskId task);
   ClassId InternClass(ClassSpec spec);
@@ -245,6 +245,7 @@ class ClusterState {
       homeless_;  // tasks on nodes that are not there, by node name
   std::vector<std::uint32_t> free_tasks_;
   std::vector<GpuClaim> gpu_claims_;  // by task, as far as one was ever made
+  std::map<std::string, GpuTotals, std::less<>> gpu_totals_;  // by namespace
   std::vector<Job> jobs_;
   std::vector<JobId> live_jobs_;
   std::vector<std::uint32_t> free_jobs_;

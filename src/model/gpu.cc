@@ -24,6 +24,30 @@ std::optional<std::size_t> NodeGpus::Find(const std::string& uuid) const {
   return static_cast<std::size_t>(it - gpus.begin());
 }
 
+void GpuTotals::Add(const GpuTotals& other, int sign) {
+  gpus += sign * other.gpus;
+  memory_mib += sign * other.memory_mib;
+  cores += sign * other.cores;
+}
+
+GpuTotals TotalOf(const GpuClaim& claim) {
+  GpuTotals apps;
+  GpuTotals most;
+  for (std::size_t i = 0; i < claim.containers.size(); ++i) {
+    const bool init = i < claim.init_containers;
+    GpuTotals alone;
+    for (const GpuShare& share : claim.containers[i]) {
+      (init ? alone : apps).Add({1, share.memory_mib, share.cores});
+    }
+    most = {std::max(most.gpus, alone.gpus),
+            std::max(most.memory_mib, alone.memory_mib),
+            std::max(most.cores, alone.cores)};
+  }
+  return {std::max(most.gpus, apps.gpus),
+          std::max(most.memory_mib, apps.memory_mib),
+          std::max(most.cores, apps.cores)};
+}
+
 void GpuUsage::Add(const GpuShare& share) {
   ++slots;
   memory_mib += share.memory_mib;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/gpu_links.h"
@@ -97,7 +99,10 @@ struct GpuRequest {
   std::vector<std::string> use_types, avoid_types;  // lower case, parts of model names
   std::vector<std::string> use_uuids, avoid_uuids;
   bool numa_bind = false;
-  std::string mode;     // the GPU's mode must be a part of it; "": any
+  std::string mode;  // the GPU's mode must be a part of it; "": any
+  // Its namespace, where a quota there limits GPUs; else "", so that pods of many namespaces stay
+  // one class.
+  std::string quota_namespace;
   std::string problem;  // why no node can take it: a request that is no valid number; "" if none
 
   auto operator<=>(const GpuRequest&) const = default;
@@ -119,10 +124,46 @@ struct GpuShare {
 struct GpuClaim {
   std::vector<std::vector<GpuShare>> containers;
   std::size_t init_containers = 0;
+  bool proven = true;  // when it was chosen by links: the search for a better set came to its end
 
   [[nodiscard]] bool empty() const { return containers.empty(); }
   bool operator==(const GpuClaim&) const = default;
 };
+
+// ---- what a namespace has, and may have ----
+
+struct GpuTotals {
+  std::int64_t gpus = 0;  // shares count in full
+  std::int64_t memory_mib = 0;
+  std::int64_t cores = 0;
+
+  void Add(const GpuTotals& other, int sign = 1);
+  bool operator==(const GpuTotals&) const = default;
+};
+
+// What a pod holds: its containers together, or its largest init container where that is more.
+[[nodiscard]] GpuTotals TotalOf(const GpuClaim& claim);
+
+// Of a ResourceQuota; none: no limit.
+struct GpuLimits {
+  std::optional<std::int64_t> gpus;
+  std::optional<std::int64_t> memory_mib;
+  std::optional<std::int64_t> cores;
+
+  [[nodiscard]] bool empty() const { return !gpus && !memory_mib && !cores; }
+};
+
+// What can be limited, by the resource that a pod asks for it with.
+struct GpuPart {
+  std::string_view resource;
+  std::int64_t GpuTotals::*total;
+  std::optional<std::int64_t> GpuLimits::*limit;
+};
+inline constexpr std::array<GpuPart, 3> kGpuParts = {{
+    {"nvidia.com/gpu", &GpuTotals::gpus, &GpuLimits::gpus},
+    {"nvidia.com/gpumem", &GpuTotals::memory_mib, &GpuLimits::memory_mib},
+    {"nvidia.com/gpucores", &GpuTotals::cores, &GpuLimits::cores},
+}};
 
 // ---- what is taken of the GPUs of a node ----
 

@@ -213,6 +213,7 @@ struct QuotaSpec {
   std::string name;  // "namespace/quota"
   ResourceLimits hard;
   Resources used;
+  GpuLimits gpus = {};  // what `limits.nvidia.com/...` say
 };
 
 struct QueueSpec {

@@ -8,13 +8,17 @@
 namespace strata {
 
 ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id)
-    : state_(state),
-      points_(points),
-      spec_(state.task_class(class_id)),
-      takes_only_one_(std::any_of(points.filters.begin(),
-                                  points.filters.end(),
-                                  [&](const auto& f) { return f.point->TakesOnlyOne(spec_); })),
-      peers_(state, class_id) {}
+    : state_(state), points_(points), spec_(state.task_class(class_id)), peers_(state, class_id) {
+  for (const auto& filter : points.filters) {
+    if (!filter.point->ConcernsClass(spec_)) continue;
+    filters_.push_back(&filter);
+    takes_only_one_ = takes_only_one_ || filter.point->TakesOnlyOne(spec_);
+    if (filter.point->LooksBeyondNode(spec_)) beyond_.push_back(&filter);
+  }
+  for (const auto& score : points.scores) {
+    if (score.point->ConcernsClass(spec_)) scores_.push_back(score.point);
+  }
+}
 
 ClassView::Fact& ClassView::FactOf(NodeId node) {
   if (node.index() >= facts_.size()) facts_.resize(state_.node_slots());
@@ -25,10 +29,9 @@ bool ClassView::AdmitsSpec(NodeId node) {
   Fact& fact = FactOf(node);
   if (fact.spec_version != state_.SpecVersion(node)) {
     fact.spec_version = state_.SpecVersion(node);
-    fact.admits_spec =
-        std::all_of(points_.filters.begin(), points_.filters.end(), [&](const auto& filter) {
-          return filter.point->AdmitsSpec(state_, spec_, node);
-        });
+    fact.admits_spec = std::all_of(filters_.begin(), filters_.end(), [&](const auto* filter) {
+      return filter->point->AdmitsSpec(state_, spec_, node);
+    });
   }
   return fact.admits_spec;
 }
@@ -47,10 +50,15 @@ bool ClassView::PeersAdmit(NodeId node) {
                      [&](const auto& filter) { return filter.point->AdmitsPeer(*peers, node); });
 }
 
+bool ClassView::AdmitsInAll(NodeId node) const {
+  return std::all_of(beyond_.begin(), beyond_.end(), [&](const auto* filter) {
+    return filter->point->AdmitsInAll(state_, spec_, node);
+  });
+}
+
 bool ClassView::Admits(NodeId node) {
-  return AdmitsSpec(node) &&
-         std::all_of(points_.filters.begin(), points_.filters.end(), [&](const auto& filter) {
-           return filter.point->AdmitsNow(state_, spec_, node);
+  return AdmitsSpec(node) && std::all_of(filters_.begin(), filters_.end(), [&](const auto* filter) {
+           return filter->point->AdmitsNow(state_, spec_, node);
          });
 }
 
@@ -71,8 +79,8 @@ std::uint32_t ClassView::Slots(NodeId node) {
   if (fact.slots_version != state_.Version(node)) {
     std::uint32_t slots = CountSlots(node);
     if (slots > 0 && !Admits(node)) slots = 0;
-    for (const auto& filter : points_.filters) {
-      if (slots > 1) slots = filter.point->Room(state_, spec_, node, slots);
+    for (const auto* filter : filters_) {
+      if (slots > 1) slots = filter->point->Room(state_, spec_, node, slots);
     }
     fact.slots = slots;
     fact.slots_version = state_.Version(node);
@@ -82,20 +90,21 @@ std::uint32_t ClassView::Slots(NodeId node) {
 
 bool ClassView::FitsFuture(NodeId node) {
   return spec_.request.FitsIn(state_.FutureIdle(node)) && AdmitsSpec(node) &&
-         std::all_of(
-             points_.filters.begin(),
-             points_.filters.end(),
-             [&](const auto& filter) { return filter.point->AdmitsFuture(state_, spec_, node); }) &&
+         std::all_of(filters_.begin(),
+                     filters_.end(),
+                     [&](const auto* filter) {
+                       return filter->point->AdmitsFuture(state_, spec_, node);
+                     }) &&
          PeersAdmit(node);
 }
 
 Rejection ClassView::WhyNot(NodeId node) {
-  for (const auto& filter : points_.filters) {
-    if (filter.point->AdmitsSpec(state_, spec_, node) &&
-        filter.point->AdmitsNow(state_, spec_, node)) {
+  for (const auto* filter : filters_) {
+    if (filter->point->AdmitsSpec(state_, spec_, node) &&
+        filter->point->AdmitsNow(state_, spec_, node)) {
       continue;
     }
-    return {filter.plugin, filter.point->Reason(state_, spec_, node)};
+    return {filter->plugin, filter->point->Reason(state_, spec_, node)};
   }
   std::string reason;
   for (const ResourceId id : state_.resource_names().ByName()) {
@@ -105,6 +114,10 @@ Rejection ClassView::WhyNot(NodeId node) {
         (reason.empty() ? "Insufficient " : ", Insufficient ") + state_.resource_names().name(id);
   }
   if (!reason.empty()) return {"resources", reason};
+  for (const auto* filter : beyond_) {
+    if (filter->point->AdmitsInAll(state_, spec_, node)) continue;
+    return {filter->plugin, filter->point->Reason(state_, spec_, node)};
+  }
   const PeerCounts* peers = Peers();
   CHECK(peers != nullptr);
   for (const auto& filter : points_.peer_filters) {
@@ -115,7 +128,7 @@ Rejection ClassView::WhyNot(NodeId node) {
 }
 
 bool ClassView::IsUniform() {
-  if (Peers() != nullptr) return false;
+  if (Peers() != nullptr || LooksBeyondNodes()) return false;
   return std::all_of(points_.scaled.begin(), points_.scaled.end(), [&](const auto& scaled) {
     return scaled.point->IsUniform(state_, spec_);
   });
@@ -139,8 +152,8 @@ void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
   if (stale_nodes_.empty()) return;
   stale_totals_.assign(stale_nodes_.size(), 0);
   stale_scores_.resize(stale_nodes_.size());
-  for (const auto& score : points_.scores) {
-    score.point->ScoreNodes(state_, spec_, stale_nodes_, stale_scores_);
+  for (const NodeScorePoint* score : scores_) {
+    score->ScoreNodes(state_, spec_, stale_nodes_, stale_scores_);
     for (std::size_t i = 0; i < stale_nodes_.size(); ++i) stale_totals_[i] += stale_scores_[i];
   }
   for (std::size_t i = 0; i < stale_nodes_.size(); ++i) {

@@ -37,8 +37,8 @@ struct Rejection {
 
 // What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
 // the node-local plugins give. Worked out when asked for and remembered until the node changes,
-// across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread) is a
-// second step, never remembered: Takes.
+// across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread, a
+// quota of GPUs) is a second step, never remembered: Takes.
 class ClassView {
  public:
   // What a task may have of the node now: what is idle, less what others wait for there.
@@ -52,7 +52,9 @@ class ClassView {
   // Pods on other nodes are not looked at.
   [[nodiscard]] std::uint32_t Slots(NodeId node);
   // A task of the class may go there now: it has a slot, and the pods around do not mind.
-  [[nodiscard]] bool Takes(NodeId node) { return Slots(node) > 0 && PeersAdmit(node); }
+  [[nodiscard]] bool Takes(NodeId node) {
+    return Slots(node) > 0 && PeersAdmit(node) && AdmitsInAll(node);
+  }
   // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
   // `nodes[i]`.
   void Scores(std::span<const NodeId> nodes, std::span<Score> out);
@@ -66,6 +68,8 @@ class ClassView {
   [[nodiscard]] Rejection WhyNot(NodeId node);
   // True when node-local scores and filters alone make the choice.
   [[nodiscard]] bool IsUniform();
+  // True when a filter looks at more than the node and the pods around.
+  [[nodiscard]] bool LooksBeyondNodes() const { return !beyond_.empty(); }
   // The counts of the pods around, up to date; null when rules about pods do not concern the class.
   [[nodiscard]] const PeerCounts* Peers();
 
@@ -83,12 +87,17 @@ class ClassView {
   };
   Fact& FactOf(NodeId node);
   [[nodiscard]] bool PeersAdmit(NodeId node);
+  [[nodiscard]] bool AdmitsInAll(NodeId node) const;
   [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
 
   const ClusterState& state_;
   const NodePoints& points_;
   const ClassSpec& spec_;
-  bool takes_only_one_;
+  bool takes_only_one_ = false;
+  using Filters = std::vector<const NodePoints::Named<NodeFilterPoint>*>;
+  Filters filters_;  // that the class concerns
+  Filters beyond_;   // of these, those that look beyond the node
+  std::vector<const NodeScorePoint*> scores_;
   PeerCounts peers_;
   std::vector<Fact> facts_;
   std::vector<NodeId> stale_nodes_;

@@ -97,6 +97,8 @@ class QuotaPoint {
 class NodeFilterPoint {
  public:
   virtual ~NodeFilterPoint() = default;
+  // False: it takes the class everywhere, and need not be asked.
+  [[nodiscard]] virtual bool ConcernsClass(const ClassSpec& /*spec*/) const { return true; }
   [[nodiscard]] virtual bool AdmitsSpec(const ClusterState& state,
                                         const ClassSpec& spec,
                                         NodeId node) const = 0;
@@ -117,6 +119,15 @@ class NodeFilterPoint {
                                            std::uint32_t most) const {
     return most;
   }
+  // True when AdmitsInAll has something to say about the class.
+  [[nodiscard]] virtual bool LooksBeyondNode(const ClassSpec& /*spec*/) const { return false; }
+  // What depends on more than the node, and so is never remembered. REQUIRES: AdmitsNow.
+  // AdmitsFuture answers for itself.
+  [[nodiscard]] virtual bool AdmitsInAll(const ClusterState& /*state*/,
+                                         const ClassSpec& /*spec*/,
+                                         NodeId /*node*/) const {
+    return true;
+  }
   // True when a node that takes one task of the class takes no second one.
   [[nodiscard]] virtual bool TakesOnlyOne(const ClassSpec& spec) const = 0;
   // For a node that is not admitted, in kube-scheduler's words ("node(s) had untolerated taint
@@ -131,6 +142,8 @@ class NodeFilterPoint {
 class NodeScorePoint {
  public:
   virtual ~NodeScorePoint() = default;
+  // False: it gives the class 0 everywhere, and need not be asked.
+  [[nodiscard]] virtual bool ConcernsClass(const ClassSpec& /*spec*/) const { return true; }
   virtual void ScoreNodes(const ClusterState& state,
                           const ClassSpec& spec,
                           std::span<const NodeId> nodes,

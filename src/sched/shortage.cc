@@ -10,12 +10,24 @@
 namespace strata {
 namespace {
 
+// True when slots count only how many could have their GPUs at best: the policy may choose others.
+bool CountsRoughly(const ClassSpec& spec) {
+  if (!spec.gpus) return false;
+  const auto& containers = spec.gpus->containers;
+  const auto several = std::count_if(
+      containers.begin(), containers.end(), [](const auto& one) { return one.count > 0; });
+  return several > 1 || std::any_of(containers.begin(), containers.end(), [](const auto& one) {
+           return one.count > 1 && one.cores < 100;
+         });
+}
+
 // True when counting slots says too little: what one task of the gang does to the next matters.
 bool NeedsRehearsal(Session& session, const Demand& demand) {
   return !demand.request.tasks.empty() &&
          std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
            ClassView& view = session.View(entry.first);
-           return view.Peers() != nullptr || !view.spec().volumes.attached.empty();
+           return view.Peers() != nullptr || view.LooksBeyondNodes() ||
+                  !view.spec().volumes.attached.empty() || CountsRoughly(view.spec());
          });
 }
 

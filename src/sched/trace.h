@@ -66,6 +66,7 @@ struct DeviceRecord {
     std::vector<std::string> links;  // "0-3 NV2+PHB", every pair, by GPU index
     std::int64_t score = 0;          // the sum over the pairs
     std::int64_t best = 0;           // the highest sum that the node could give when empty
+    bool proven = true;              // both are: no search for a better set was cut off
   };
   std::vector<Container> containers;  // those that have GPUs
 };

@@ -10,7 +10,8 @@ nlohmann::ordered_json DevicesToJson(const DeviceRecord& devices) {
     containers[container.name] = {{"uuids", container.uuids},
                                   {"links", container.links},
                                   {"score", container.score},
-                                  {"best", container.best}};
+                                  {"best", container.best},
+                                  {"proven", container.proven}};
   }
   return containers;
 }

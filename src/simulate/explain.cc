@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "sched/plugins/deviceshare.h"
+
 namespace strata {
 namespace {
 
@@ -36,6 +38,7 @@ std::set<ResourceId> ShortIn(const NearestMissRecord& miss, const ResourceNames&
   };
   for (const auto& [name, amount] : miss.short_of) add(name);
   for (const auto& [reason, nodes] : miss.nodes) {
+    if (reason.starts_with(kNoSuitableGpus)) add("nvidia.com/gpu");
     if (!reason.starts_with(kInsufficient)) continue;
     add(std::string_view(reason).substr(kInsufficient.size()));
   }

@@ -86,6 +86,34 @@ TEST(TellStory, WhatWasDiscardedIsNoPlacement) {
                   "ns/p", "n1", true, testing::_, IsEmpty(), testing::Eq(std::nullopt))));
 }
 
+TEST(TellStory, TellsTheGpusOfAPodAndWhetherTheyAreProvenBest) {
+  TraceLog trace;
+  trace.BeginCycle(1);
+  StepRecord step{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""};
+  step.devices = DeviceRecord{{{.name = "main",
+                                .uuids = {"GPU-a", "GPU-b"},
+                                .links = {"0-1 NV2+PIX"},
+                                .score = 250,
+                                .best = 260},
+                               {.name = "side", .uuids = {"GPU-c"}, .links = {}}}};
+  trace.Record(step);
+  EXPECT_THAT(
+      LinesOf(Running(), trace),
+      ElementsAre("ns/pg is Running.",
+                  "  ns/p on n0",
+                  "    main: GPU-a, GPU-b: 0-1 NV2+PIX; pair score 250, the best possible 260",
+                  "    side: GPU-c"));
+  step.devices->containers[0].proven = false;
+  trace.BeginCycle(2);
+  trace.Record(step);
+  EXPECT_THAT(
+      LinesOf(Running(), trace),
+      Contains("    main: GPU-a, GPU-b: 0-1 NV2+PIX; pair score 250, the best found 260; not "
+               "proven best: the search for better sets was cut off"));
+  EXPECT_THAT(RenderJson(TellStory(OneJob(Running()), trace, "ns/pg")),
+              HasSubstr("\"proven\": false"));
+}
+
 TEST(TellStory, OfASubGroupOnlyTheSearchBelowTheChosenDomainIsTold) {
   TraceLog trace;
   trace.BeginCycle(1);

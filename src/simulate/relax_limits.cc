@@ -20,6 +20,17 @@ using Kind = Relaxation::Kind;
 
 constexpr std::int32_t kMaxWeight = 65535;
 
+// What a name in the hard limits of a quota limits of GPUs; null when it is about something else.
+const GpuPart* GpuPartOf(std::string_view name) {
+  constexpr std::string_view kPrefix = "limits.";
+  if (!name.starts_with(kPrefix)) return nullptr;
+  name.remove_prefix(kPrefix.size());
+  const auto* const it = std::find_if(kGpuParts.begin(), kGpuParts.end(), [&](const GpuPart& part) {
+    return part.resource == name;
+  });
+  return it == kGpuParts.end() ? nullptr : it;
+}
+
 class Limits {
  public:
   Limits(const RelaxationQuery& query, Resolver& resolver, std::vector<Relaxation>& found)
@@ -188,7 +199,8 @@ class Limits {
                const std::string& resource,
                const Quantity& hard) {
     const std::string name = objects::NamespacedName(quota.meta);
-    const Quantity asked = Asked(resource);
+    const GpuPart* gpus = GpuPartOf(resource);
+    const Quantity asked = Asked(gpus == nullptr ? resource : std::string(kGpuParts[0].resource));
     const auto set = [&](std::optional<Quantity> amount) {
       return [&name, &resource, amount](objects::ObjectSet& objects) {
         SetHard(objects, name, resource, amount);
@@ -199,7 +211,12 @@ class Limits {
                           set(std::nullopt))) {
       return;
     }
-    for (const Quantity& amount : {Charged(name, resource), hard + asked}) {
+    std::vector<Quantity> amounts = {Charged(name, resource), hard + asked};
+    if (gpus != nullptr) {
+      const GpuTotals held = resolver_.last().GpusIn(quota.meta.ns);
+      amounts = {Quantity::FromValue(held.*gpus->total)};
+    }
+    for (const Quantity& amount : amounts) {
       if (amount <= hard) continue;
       if (Try(Raised(Kind::kQuotaLimit,
                      "ResourceQuota " + name,

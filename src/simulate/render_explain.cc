@@ -67,10 +67,13 @@ std::string Holding(const std::vector<Holder>& holders) {
 std::string DescribeGpus(const DeviceRecord::Container& container) {
   std::string line = fmt::format("{}: {}", container.name, NameSome(container.uuids));
   if (container.links.empty()) return line;
-  return line + fmt::format(": {}; pair score {}, the best possible {}",
-                            fmt::join(container.links, ", "),
-                            container.score,
-                            container.best);
+  line += fmt::format(": {}; pair score {}, the best {} {}",
+                      fmt::join(container.links, ", "),
+                      container.score,
+                      container.proven ? "possible" : "found",
+                      container.best);
+  if (!container.proven) line += "; not proven best: the search for better sets was cut off";
+  return line;
 }
 
 class Lines {

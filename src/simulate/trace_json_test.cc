@@ -50,6 +50,20 @@ TEST(TraceJson, RejectionsAndStepsAreShort) {
             R"({"cycle":1,"type":"discard","job":"ns/pg","hyperNode":"s0"})");
 }
 
+TEST(TraceJson, StepsTellTheGpusOfEachContainer) {
+  StepRecord step{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""};
+  step.devices = DeviceRecord{{{.name = "main",
+                                .uuids = {"GPU-a", "GPU-b"},
+                                .links = {"0-1 NV2+PIX"},
+                                .score = 250,
+                                .best = 260,
+                                .proven = false}}};
+  EXPECT_EQ(ToJsonLine(1, step),
+            R"({"cycle":1,"type":"allocate","job":"ns/pg","pod":"ns/p","node":"n0",)"
+            R"("devices":{"main":{"uuids":["GPU-a","GPU-b"],"links":["0-1 NV2+PIX"],)"
+            R"("score":250,"best":260,"proven":false}}})");
+}
+
 TEST(TraceJson, WritesOneLineForEachRecordOfItsCycle) {
   std::ostringstream out;
   JsonLinesTrace trace(out);

@@ -9,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "model/gpu_machines.h"
+#include "sched/devices/gpu_fit.h"
 #include "tests/support/cluster_builder.h"
 #include "tests/support/cycle.h"
 #include "tests/support/property.h"
@@ -149,6 +150,30 @@ TEST(GpuCycleProperty, NoGpuIsGivenTwice) {
       RC_ASSERT(quiet.state.GpusOf(task) == heard.state.GpusOf(task));
     }
     RC_ASSERT(RecountMistakes(quiet.state) == "");
+  });
+}
+
+// Pods that come one by one never find more room than was counted, and those that ask for whole
+// GPUs find just as much.
+TEST(GpuCycleProperty, RoomIsNeverCountedTooSmall) {
+  CheckProperty(300, [] {
+    const auto machines = static_cast<int>(GpuMachines().size());
+    const NodeGpus node =
+        MakeNodeGpus(GpuMachines()[static_cast<std::size_t>(*Below(machines))], "n");
+    const GpuJob any = *AnyGpuJob();
+    const GpuRequest request = RequestOf(any);
+    std::vector<GpuUsage> usage(node.gpus.size());
+    for (GpuUsage& gpu : usage) {
+      if (*Below(3) == 0) gpu.Add({.uuid = "", .memory_mib = 5000, .cores = 20});
+    }
+    const std::uint32_t counted = CountGpuFits(request, node, usage, 100);
+    std::uint32_t found = 0;
+    for (GpuFit fit = FitGpus(request, node, usage); fit.claim && found < 100; ++found) {
+      AddClaim(node, *fit.claim, usage);
+      fit = FitGpus(request, node, usage);
+    }
+    RC_ASSERT(counted >= found);
+    if (any.memory == 0 && any.second == 0 && !any.numa_bind) RC_ASSERT(counted == found);
   });
 }
 

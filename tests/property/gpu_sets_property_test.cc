@@ -1,4 +1,6 @@
 // The best set of GPUs against every set there is.
+#include <algorithm>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -6,6 +8,7 @@
 #include <rapidcheck.h>
 
 #include "model/gpu_machines.h"
+#include "sched/devices/gpu_fit.h"
 #include "sched/devices/gpu_sets.h"
 #include "tests/support/property.h"
 
@@ -101,6 +104,62 @@ TEST(GpuSetsProperty, WhatIsProvenBeyondSixteenIsTheBest) {
     const GpuSet expected = TryAll(scores, all, count);
     RC_ASSERT(found.score <= expected.score);
     if (found.proven) RC_ASSERT(found.members == expected.members);
+  });
+}
+
+bool IsOfOneNumaNode(const NodeGpus& node, const Positions& set) {
+  return std::all_of(set.begin(), set.end(), [&](std::size_t at) {
+    return node.gpus[at].numa == node.gpus[set[0]].numa;
+  });
+}
+
+// Tries every set of one NUMA node, judged by what it leaves among all that are free.
+std::optional<Positions> TryAllOfOneNumaNode(const NodeGpus& node,
+                                             const Positions& free,
+                                             std::size_t count) {
+  std::optional<std::tuple<std::int64_t, std::int64_t, Positions>> best;
+  for (std::uint32_t mask = 0; mask < (1U << free.size()); ++mask) {
+    if (static_cast<std::size_t>(__builtin_popcount(mask)) != count) continue;
+    Positions inside;
+    Positions rest;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      ((mask >> i & 1U) != 0 ? inside : rest).push_back(free[i]);
+    }
+    if (!IsOfOneNumaNode(node, inside)) continue;
+    std::tuple judged(-SumOfPairs(node.scores, inside), -SumOfPairs(node.scores, rest), inside);
+    if (!best || judged < *best) best = std::move(judged);
+  }
+  if (!best) return std::nullopt;
+  return std::get<2>(*best);
+}
+
+TEST(GpuSetsProperty, BoundToANumaNodeIsTheBestOfAllNumaNodes) {
+  CheckProperty(200, [] {
+    const auto machines = static_cast<int>(GpuMachines().size());
+    const NodeGpus node =
+        MakeNodeGpus(GpuMachines()[static_cast<std::size_t>(*Below(machines))], "n");
+    std::vector<GpuUsage> usage(node.gpus.size());
+    Positions free;
+    for (std::size_t i = 0; i < usage.size(); ++i) {
+      if (*Below(4) == 0) {
+        usage[i].Add({.uuid = "", .memory_mib = node.gpus[i].memory_mib, .cores = 100});
+      } else {
+        free.push_back(i);
+      }
+    }
+    GpuRequest request;
+    request.containers = {{.container = "main", .count = *rc::gen::inRange(1, 5), .cores = 100}};
+    request.policy = {.order = {GpuOrder::kSpread}, .topology_aware = true};
+    request.numa_bind = true;
+    const auto count = static_cast<std::size_t>(request.containers[0].count);
+
+    const auto best = TryAllOfOneNumaNode(node, free, count);
+    const GpuFit fit = FitGpus(request, node, usage);
+    RC_ASSERT(fit.claim.has_value() == best.has_value());
+    if (!best) return;
+    Positions found;
+    for (const GpuShare& share : fit.claim->containers[0]) found.push_back(*node.Find(share.uuid));
+    RC_ASSERT(found == *best);
   });
 }
 

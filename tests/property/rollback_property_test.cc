@@ -115,7 +115,10 @@ class History {
     const Resources& request = state_.task_class(state_.task(task).class_id).request;
     if (!request.FitsIn(now ? state_.Idle(node) : state_.FutureIdle(node))) return;
     GpuClaim gpus;  // the state believes whatever it is told
-    if (move.node % 3 == 0) gpus.containers = {{{.uuid = "GPU-" + std::to_string(move.task)}}};
+    if (move.node % 3 == 0) {
+      gpus.containers = {
+          {{.uuid = "GPU-" + std::to_string(move.task), .memory_mib = 10, .cores = 5}}};
+    }
     now ? state_.Allocate(task, node, gpus) : state_.Pipeline(task, node, gpus);
   }
   void RollBack(std::size_t which) {

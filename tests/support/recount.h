@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 
@@ -22,6 +24,7 @@ class Recount {
       HyperNode(IdAt<HyperNodeId>(i));
     for (const QueueId id : state_.queues()) Queue(id);
     for (const JobId id : state_.jobs()) Job(id);
+    Gpus();
     return std::move(mistakes_);
   }
 
@@ -71,6 +74,20 @@ class Recount {
       Expect(what + " " + state_.resource_names().name(id),
              i < kept.size() ? kept[i] : 0,
              counted.Get(id));
+    }
+  }
+
+  // What each namespace holds of GPUs.
+  void Gpus() {
+    std::map<std::string, std::int64_t> held;
+    for (const TaskId id : state_.AllTasks()) {
+      const std::string& name = state_.task(id).name;
+      for (const auto& shares : state_.GpusOf(id).containers) {
+        held[name.substr(0, name.find('/'))] += static_cast<std::int64_t>(shares.size());
+      }
+    }
+    for (const auto& [name_space, gpus] : held) {
+      Expect("GPUs in " + name_space, state_.GpusIn(name_space).gpus, gpus);
     }
   }
 

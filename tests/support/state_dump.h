@@ -121,6 +121,8 @@ class StateDump {
     for (const auto& shares : state_.GpusOf(id).containers) {
       for (const GpuShare& share : shares) out_ << " gpu " << share.uuid;
     }
+    const GpuTotals held = state_.GpusIn(task.name.substr(0, task.name.find('/')));
+    out_ << " of " << held.gpus << ' ' << held.memory_mib << ' ' << held.cores;
     out_ << '\n';
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,25 +15,19 @@
 namespace strata {
 namespace {
 
-enum class Sets : std::uint8_t { kBest, kFirst };
-
 using Reasons = std::map<std::string_view, std::size_t>;
 
-const GpuPolicy& LeastUsedFirst() {
-  static const GpuPolicy policy = {.order = {GpuOrder::kSpread}};
-  return policy;
+bool HasMig(const NodeGpus& node) {
+  return std::any_of(
+      node.gpus.begin(), node.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
 }
 
 // One pod on one node.
 class Fitter {
  public:
-  Fitter(const GpuRequest& pod, const NodeGpus& node, Sets sets)
-      : pod_(pod),
-        policy_(sets == Sets::kBest ? pod.policy : LeastUsedFirst()),
-        node_(node),
-        search_(sets == Sets::kBest && pod.policy.topology_aware) {}
+  Fitter(const GpuRequest& pod, const NodeGpus& node) : pod_(pod), node_(node) {}
 
-  GpuFit Run(std::span<const GpuUsage> usage, const GpuQuota& quota) {
+  GpuFit Run(std::span<const GpuUsage> usage) {
     GpuFit fit;
     GpuClaim claim;
     std::vector<GpuUsage> apps(usage.begin(), usage.end());
@@ -47,11 +42,6 @@ class Fitter {
         return fit;
       }
     }
-    if (!WithinQuota(claim, quota)) {
-      Count(GpuRefusal::kQuotaNotFit, node_.gpus.size());
-      fit.reason = Sentence();
-      return fit;
-    }
     fit.claim = std::move(claim);
     return fit;
   }
@@ -65,7 +55,7 @@ class Fitter {
     std::vector<GpuShare>& shares = claim.containers.emplace_back();
     const auto count = static_cast<std::size_t>(container.count);
     if (count == 0) return true;
-    if (count > node_.gpus.size() && !HasMig()) {
+    if (count > node_.gpus.size() && !HasMig(node_)) {
       reasons_.clear();
       return false;
     }
@@ -75,10 +65,11 @@ class Fitter {
     });
     if (mig) {
       return PlaceOnMig(
-          container, OrderGpus(pod_, policy_, node_, usage, candidates), usage, shares);
+          container, OrderGpus(pod_, pod_.policy, node_, usage, candidates), usage, shares);
     }
-    const std::vector<std::size_t> chosen = Choose(candidates, count, usage, fit);
-    if (chosen.empty()) {
+    const Chosen chosen = Choose(candidates, count, usage, fit);
+    claim.proven = claim.proven && chosen.proven;
+    if (chosen.gpus.empty()) {
       if (pod_.numa_bind && candidates.size() >= count) {
         Count(GpuRefusal::kNumaNotFit, candidates.size());
       } else if (!candidates.empty()) {
@@ -86,16 +77,11 @@ class Fitter {
       }
       return false;
     }
-    for (const std::size_t at : chosen) {
+    for (const std::size_t at : chosen.gpus) {
       shares.push_back(ShareOf(container, node_.gpus[at], usage[at]));
       usage[at].Add(shares.back());
     }
     return true;
-  }
-
-  [[nodiscard]] bool HasMig() const {
-    return std::any_of(
-        node_.gpus.begin(), node_.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
   }
 
   // Several instances may come from one GPU.
@@ -130,34 +116,34 @@ class Fitter {
     return candidates;
   }
 
+  struct Chosen {
+    std::vector<std::size_t> gpus;
+    bool proven = true;
+  };
+
   // `count` of the candidates, or none when there are too few.
-  std::vector<std::size_t> Choose(const std::vector<std::size_t>& candidates,
-                                  std::size_t count,
-                                  const std::vector<GpuUsage>& usage,
-                                  GpuFit& fit) const {
-    if (candidates.size() < count) return {};
-    if (!search_) return FirstInOrder(OrderGpus(pod_, policy_, node_, usage, candidates), count);
+  Chosen Choose(const std::vector<std::size_t>& candidates,
+                std::size_t count,
+                const std::vector<GpuUsage>& usage,
+                GpuFit& fit) const {
+    if (candidates.size() < count) return {{}, true};
+    if (!pod_.policy.topology_aware) {
+      return {FirstInOrder(OrderGpus(pod_, pod_.policy, node_, usage, candidates), count), true};
+    }
     GpuSet best;
     for (const std::vector<std::size_t>& group : Groups(candidates)) {
       if (group.size() < count) continue;
-      GpuSet set = BestGpuSet(node_.scores, group, count);
-      const bool better = best.members.empty() || set.score > best.score ||
-                          (set.score == best.score && set.members < best.members);
+      GpuSet set = BestGpuSet(node_.scores, group, count, candidates);
+      const bool better =
+          best.members.empty() || std::tuple(-set.score, set.damage, set.members) <
+                                      std::tuple(-best.score, best.damage, best.members);
       const bool proven = best.proven && set.proven;
       if (better) best = std::move(set);
       best.proven = proven;
     }
     fit.score += best.score;
-    fit.proven = fit.proven && best.proven;
-    for (const std::size_t at : best.members) {
-      for (const std::size_t other : candidates) fit.damage += Link(at, other);
-    }
-    fit.damage -= 2 * best.score;
-    return best.members;
-  }
-
-  [[nodiscard]] std::int64_t Link(std::size_t a, std::size_t b) const {
-    return a == b ? 0 : node_.scores.Get(a, b);
+    fit.damage += best.damage;
+    return {std::move(best.members), best.proven};
   }
 
   // The candidates that may serve one container together.
@@ -187,18 +173,6 @@ class Fitter {
     return {};
   }
 
-  [[nodiscard]] static bool WithinQuota(const GpuClaim& claim, const GpuQuota& quota) {
-    std::int64_t memory = 0;
-    std::int64_t cores = 0;
-    for (std::size_t i = claim.init_containers; i < claim.containers.size(); ++i) {
-      for (const GpuShare& share : claim.containers[i]) {
-        memory += share.memory_mib;
-        cores += share.cores;
-      }
-    }
-    return memory <= quota.memory_mib.value_or(memory) && cores <= quota.cores.value_or(cores);
-  }
-
   void Count(GpuRefusal refusal, std::size_t cards) { reasons_[ToString(refusal)] += cards; }
 
   [[nodiscard]] std::string Sentence() const {
@@ -210,36 +184,67 @@ class Fitter {
   }
 
   const GpuRequest& pod_;
-  const GpuPolicy& policy_;
   const NodeGpus& node_;
-  bool search_;
   Reasons reasons_;
 };
 
+// How many containers like this one find room on the GPU, at most `most`.
+std::uint64_t CountShares(const GpuRequest& pod,
+                          const ContainerGpuRequest& container,
+                          const Gpu& gpu,
+                          GpuUsage usage,
+                          std::uint64_t most) {
+  std::uint64_t shares = 0;
+  while (shares < most && !CheckGpu(pod, container, gpu, usage)) {
+    usage.Add(ShareOf(container, gpu, usage));
+    ++shares;
+  }
+  return shares;
+}
+
+// GPUs that may serve a container together, by the shares that each has to give.
+using Group = std::vector<std::uint64_t>;
+
+// How many containers of `count` GPUs the group serves. Without MIG a container takes one share of
+// a GPU, so m of them take at most m; whenever that leaves enough there is a way.
+std::uint64_t CountSets(const Group& group, std::uint64_t count, bool mig, std::uint64_t most) {
+  const auto enough = [&](std::uint64_t sets) {
+    std::uint64_t usable = 0;
+    for (const std::uint64_t shares : group) usable += mig ? shares : std::min(shares, sets);
+    return usable >= sets * count;
+  };
+  std::uint64_t sets = 0;
+  while (sets < most && enough(sets + 1)) ++sets;
+  return sets;
+}
+
 }  // namespace
 
-GpuFit FitGpus(const GpuRequest& pod,
-               const NodeGpus& node,
-               std::span<const GpuUsage> usage,
-               const GpuQuota& quota) {
+GpuFit FitGpus(const GpuRequest& pod, const NodeGpus& node, std::span<const GpuUsage> usage) {
   CHECK(usage.size() == node.gpus.size());
-  return Fitter(pod, node, Sets::kBest).Run(usage, quota);
+  return Fitter(pod, node).Run(usage);
 }
 
 std::uint32_t CountGpuFits(const GpuRequest& pod,
                            const NodeGpus& node,
                            std::span<const GpuUsage> usage,
                            std::uint32_t most) {
-  std::vector<GpuUsage> used(usage.begin(), usage.end());
-  Fitter fitter(pod, node, Sets::kFirst);
-  std::uint32_t fits = 0;
-  while (fits < most) {
-    const GpuFit fit = fitter.Run(used, {});
-    if (!fit.claim) break;
-    AddClaim(node, *fit.claim, used);
-    ++fits;
+  const bool mig = HasMig(node);
+  std::uint64_t fits = most;
+  for (const ContainerGpuRequest& container : pod.containers) {
+    if (container.count == 0) continue;
+    const auto count = static_cast<std::uint64_t>(container.count);
+    std::map<std::int32_t, Group> groups;  // one, or one per NUMA node
+    for (std::size_t i = 0; i < node.gpus.size(); ++i) {
+      const Gpu& gpu = node.gpus[i];
+      groups[pod.numa_bind && !mig ? gpu.numa : 0].push_back(
+          CountShares(pod, container, gpu, usage[i], mig ? fits * count : fits));
+    }
+    std::uint64_t sets = 0;
+    for (const auto& [numa, group] : groups) sets += CountSets(group, count, mig, fits - sets);
+    fits = std::min(fits, sets);
   }
-  return fits;
+  return static_cast<std::uint32_t>(fits);
 }
 
 }  // namespace strata

@@ -13,12 +13,6 @@
 // Which GPUs of a node a pod gets. Pure.
 namespace strata {
 
-// What a namespace may still have of GPUs; none: no limit.
-struct GpuQuota {
-  std::optional<std::int64_t> memory_mib;
-  std::optional<std::int64_t> cores;
-};
-
 struct GpuFit {
   std::optional<GpuClaim> claim;  // none: it does not fit
   std::string reason;             // then: "2/8 CardInsufficientMemory, 6/8 CardNotHealth"
@@ -26,7 +20,6 @@ struct GpuFit {
   // with those that would have served as well.
   std::int64_t score = 0;
   std::int64_t damage = 0;
-  bool proven = true;  // no better choice of sets was cut off
 };
 
 // GPUs for every container in turn, each by the pod's policy given what the ones before it got;
@@ -37,11 +30,10 @@ struct GpuFit {
 // REQUIRES: `usage` has an entry per GPU of the node.
 [[nodiscard]] GpuFit FitGpus(const GpuRequest& pod,
                              const NodeGpus& node,
-                             std::span<const GpuUsage> usage,
-                             const GpuQuota& quota = {});
+                             std::span<const GpuUsage> usage);
 
-// How many such pods fit one after the other, at most `most`, when each takes the least used GPUs,
-// whatever its policy. Quick: without a search for good sets.
+// How many such pods could fit one after the other, at most `most`, if all chose well: exact for
+// pods of one container, too many at worst for others. Quick: no sets are looked for.
 [[nodiscard]] std::uint32_t CountGpuFits(const GpuRequest& pod,
                                          const NodeGpus& node,
                                          std::span<const GpuUsage> usage,

@@ -178,12 +178,43 @@ TEST(FitGpus, GivesAnExclusiveGpuToOneOnly) {
   EXPECT_EQ(CountGpuFits(Asking({Whole(1)}), box.node, box.usage, 100), 3U);
 }
 
-TEST(FitGpus, CountsTheQuotaOfTheChosenCardsOnly) {
-  const Box box("t4x4");
-  const GpuRequest pod = AskingBest({Part(2, 5000, 0)});
-  EXPECT_TRUE(FitGpus(pod, box.node, box.usage, {.memory_mib = 10'000}).claim.has_value());
-  EXPECT_EQ(FitGpus(pod, box.node, box.usage, {.memory_mib = 9'999}).reason,
-            "4/4 ResourceQuotaNotFit");
+TEST(FitGpus, SaysWhenABetterSetMayHaveBeenMissed) {
+  Box box("t4x4");
+  EXPECT_TRUE(box.Fit(AskingBest({Whole(2)})).claim->proven);
+  // 64 GPUs whose links have no order, so that no bound helps.
+  constexpr std::size_t kSize = 64;
+  std::vector<std::optional<std::int32_t>> directed(kSize * kSize);
+  for (std::size_t i = 0; i < kSize * kSize; ++i) {
+    const std::size_t a = i / kSize;
+    const std::size_t b = i % kSize;
+    directed[i] = static_cast<std::int32_t>((a * 31 + b * 31 + a * b * 7) % 97);
+  }
+  box.node.gpus.resize(kSize, box.node.gpus[0]);
+  for (std::size_t i = 0; i < kSize; ++i) box.node.gpus[i].uuid = "GPU-" + std::to_string(i);
+  box.node.scores = PairScores(kSize, directed);
+  box.usage.resize(kSize);
+  EXPECT_FALSE(box.Fit(AskingBest({Whole(32)})).claim->proven);
+  EXPECT_TRUE(box.Fit(Asking({Whole(32)})).claim->proven);  // no set was looked for
+}
+
+TEST(CountGpuFits, OfSharesTakesEveryPodsGpusApart) {
+  // Four GPUs with room for two halves each: eight halves, two for each pod.
+  Box box("t4x4");
+  const std::int64_t half = box.node.gpus[0].memory_mib / 2;
+  EXPECT_EQ(CountGpuFits(Asking({Part(2, half, 0)}), box.node, box.usage, 100), 4U);
+  box.Use({0, 1, 2}, half * 2, 0);  // two halves of one GPU are no two GPUs
+  EXPECT_EQ(CountGpuFits(Asking({Part(2, half, 0)}), box.node, box.usage, 100), 0U);
+  EXPECT_EQ(CountGpuFits(Asking({Part(1, half, 0)}), box.node, box.usage, 100), 2U);
+}
+
+TEST(CountGpuFits, BoundToANumaNodeCountsEachByItself) {
+  Box box("a100br4");  // NUMA nodes {0, 1} and {2, 3}
+  GpuRequest pod = Asking({Whole(2)});
+  pod.numa_bind = true;
+  EXPECT_EQ(CountGpuFits(pod, box.node, box.usage, 100), 2U);
+  EXPECT_EQ(CountGpuFits(pod, box.node, box.UseWhole({1, 2}).usage, 100), 0U);
+  pod.numa_bind = false;
+  EXPECT_EQ(CountGpuFits(pod, box.node, box.usage, 100), 1U);
 }
 
 Box MigBox() {

@@ -19,13 +19,17 @@ constexpr std::size_t kMostSteps = 4'000;  // of a search with a bound, about 2 
 // inside the one with the lowest sum of degrees is best.
 class SetSearch {
  public:
-  SetSearch(const PairScores& scores, std::span<const std::size_t> candidates, std::size_t count)
+  SetSearch(const PairScores& scores,
+            std::span<const std::size_t> candidates,
+            std::size_t count,
+            std::span<const std::size_t> free)
       : size_(candidates.size()), count_(count), pairs_(size_ * size_), degrees_(size_, 0) {
     for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t j = 0; j < size_; ++j) {
-        if (i == j) continue;
-        pairs_[i * size_ + j] = scores.Get(candidates[i], candidates[j]);
-        degrees_[i] += pairs_[i * size_ + j];
+        if (i != j) pairs_[i * size_ + j] = scores.Get(candidates[i], candidates[j]);
+      }
+      for (const std::size_t other : free) {
+        if (other != candidates[i]) degrees_[i] += scores.Get(candidates[i], other);
       }
     }
     gains_.assign((count_ + 1) * size_, 0);
@@ -63,6 +67,7 @@ class SetSearch {
 
   [[nodiscard]] const std::vector<std::size_t>& best() const { return best_; }
   [[nodiscard]] std::int64_t inside() const { return best_inside_; }
+  [[nodiscard]] std::int64_t degree() const { return best_degree_; }
   [[nodiscard]] bool complete() const { return steps_ <= kMostSteps; }
 
  private:
@@ -166,9 +171,10 @@ class SetSearch {
 
 GpuSet BestGpuSet(const PairScores& scores,
                   std::span<const std::size_t> candidates,
-                  std::size_t count) {
+                  std::size_t count,
+                  std::span<const std::size_t> free) {
   CHECK(count >= 1 && count <= candidates.size());
-  SetSearch search(scores, candidates, count);
+  SetSearch search(scores, candidates, count, free);
   const bool all = count == candidates.size();
   const bool searched = all || candidates.size() <= kMost;
   if (all || candidates.size() > kExact) search.Guess();
@@ -176,6 +182,7 @@ GpuSet BestGpuSet(const PairScores& scores,
   GpuSet set;
   for (const std::size_t member : search.best()) set.members.push_back(candidates[member]);
   set.score = search.inside();
+  set.damage = search.degree() - 2 * set.score;
   set.proven = searched && search.complete();
   return set;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "sched/devices/gpu_filter.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/devices/gpu_sets.h"
 #include "sched/extension.h"
@@ -63,6 +65,28 @@ double Fullness(const NodeGpus& node, const Usage& usage) {
          3;
 }
 
+// Why what a pod would get is more than its namespace may have; none when it is not.
+std::optional<std::string> OverQuota(const ClusterState& state,
+                                     const GpuRequest& request,
+                                     const GpuClaim& claim) {
+  if (request.quota_namespace.empty()) return std::nullopt;
+  const GpuTotals used = state.GpusIn(request.quota_namespace);
+  const GpuTotals asked = TotalOf(claim);
+  for (const QuotaSpec* quota : state.QuotasOf(request.quota_namespace)) {
+    for (const GpuPart& part : kGpuParts) {
+      const std::optional<std::int64_t> limit = quota->gpus.*part.limit;
+      if (!limit || asked.*part.total <= *limit - used.*part.total) continue;
+      return fmt::format("ResourceQuota {}: {} {} asked for, {} in use, its limit is {}",
+                         quota->name,
+                         asked.*part.total,
+                         part.resource,
+                         used.*part.total,
+                         *limit);
+    }
+  }
+  return std::nullopt;
+}
+
 bool IsUnused(const Usage& usage) {
   return std::all_of(
       usage.begin(), usage.end(), [](const GpuUsage& gpu) { return gpu == GpuUsage{}; });
@@ -74,6 +98,10 @@ class Deviceshare final : public Plugin,
                           public DevicePoint {
  public:
   explicit Deviceshare(std::int64_t weight) : weight_(static_cast<double>(weight)) {}
+
+  [[nodiscard]] bool ConcernsClass(const ClassSpec& spec) const override {
+    return spec.gpus.has_value();
+  }
 
   [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
                                 const ClassSpec& spec,
@@ -94,7 +122,19 @@ class Deviceshare final : public Plugin,
                                   NodeId node) const override {
     if (!Concerns(state, spec, node)) return true;
     const Usage usage = UsageOn(state, node, When::kFuture);
-    return FitGpus(*spec.gpus, *state.node(node).gpus, usage).claim.has_value();
+    const GpuFit fit = FitGpus(*spec.gpus, *state.node(node).gpus, usage);
+    return fit.claim && !OverQuota(state, *spec.gpus, *fit.claim);
+  }
+
+  [[nodiscard]] bool LooksBeyondNode(const ClassSpec& spec) const override {
+    return spec.gpus && !spec.gpus->quota_namespace.empty();
+  }
+
+  [[nodiscard]] bool AdmitsInAll(const ClusterState& state,
+                                 const ClassSpec& spec,
+                                 NodeId node) const override {
+    return !Concerns(state, spec, node) ||
+           !OverQuota(state, *spec.gpus, *FitNow(state, spec, node).claim);
   }
 
   [[nodiscard]] std::uint32_t Room(const ClusterState& state,
@@ -115,7 +155,14 @@ class Deviceshare final : public Plugin,
     if (!spec.gpus->problem.empty()) return "node(s) refused the pod: " + spec.gpus->problem;
     const auto& gpus = state.node(node).gpus;
     if (gpus && !gpus->problem.empty()) return "node(s) offer no GPUs: " + gpus->problem;
-    return "node(s) without suitable GPUs: " + FitNow(state, spec, node).reason;
+    const GpuFit& fit = FitNow(state, spec, node);
+    if (!fit.claim) return fmt::format("{}: {}", kNoSuitableGpus, fit.reason);
+    return fmt::format("{}: {}/{} {} ({})",
+                       kNoSuitableGpus,
+                       gpus->gpus.size(),
+                       gpus->gpus.size(),
+                       ToString(GpuRefusal::kQuotaNotFit),
+                       OverQuota(state, *spec.gpus, *fit.claim).value_or(""));
   }
 
   void ScoreNodes(const ClusterState& state,
@@ -227,6 +274,7 @@ DeviceRecord Deviceshare::Describe(const ClusterState& state,
       }
     }
     out.score = SumOfPairs(gpus.scores, at);
+    out.proven = claim.proven && (!best.claim || best.claim->proven);
     if (best.claim) out.best = SumOfPairs(gpus.scores, positions(best.claim->containers[c]));
     out.best = std::max(out.best, out.score);
   }

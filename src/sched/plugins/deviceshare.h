@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "sched/config.h"
 #include "sched/registry.h"
@@ -13,6 +15,9 @@ namespace strata {
 // rollback gives GPUs back by itself. Of a node's GPUs a task may have what is free both now and
 // once what waits there has its place.
 //
+// ResourceQuotas limit what the pods of a namespace hold together (`limits.nvidia.com/gpu`,
+// `gpumem`, `gpucores`); only the GPUs that a pod would get count, not all that would serve.
+//
 // The node's score, times ScheduleWeight:
 //   * policy topology-aware: 100 q, q being the pair score of the best free set over that of the
 //     best set of the empty node; for single GPUs q = 1 - damage / damage on the empty node. The
@@ -25,5 +30,8 @@ namespace strata {
 // on.
 [[nodiscard]] Result<MadePlugin> MakeDeviceshare(const PluginConfig& config,
                                                  ResourceNames& resources);
+
+// How the reason begins of a node whose GPUs do not serve the pod now.
+inline constexpr std::string_view kNoSuitableGpus = "node(s) without suitable GPUs";
 
 }  // namespace strata

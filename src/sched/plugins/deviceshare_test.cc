@@ -12,9 +12,12 @@
 namespace strata::testing {
 namespace {
 
+using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
 using Uuids = std::vector<std::string>;
 
 // A cluster of GPU machines, and what its pods hold.
@@ -235,6 +238,58 @@ TEST(Deviceshare, TellsTheListenerWhichLinksAPodGot) {
   EXPECT_THAT(main.links, ElementsAre("0-3 NV2+PHB"));
   EXPECT_EQ(main.score, 230);
   EXPECT_EQ(main.best, 250);
+}
+
+// Two machines of eight GPUs, and a quota of the namespace "team".
+GpuCluster WithQuota(const GpuLimits& limits) {
+  GpuCluster cluster;
+  cluster.Machine("a", "pcie8").Machine("b", "pcie8");
+  cluster.builder.state.UpsertQuota({.name = "team/gpus", .hard = {}, .used = {}, .gpus = limits});
+  return cluster;
+}
+
+GpuRequest OfTeam(std::int32_t count) {
+  GpuRequest request = GpuCluster::Asking(count, true);
+  request.quota_namespace = "team";
+  return request;
+}
+
+TEST(Deviceshare, CountsAgainstTheQuotaWhatANamespaceHoldsOnAllNodes) {
+  GpuCluster cluster = WithQuota({.gpus = 10});
+  cluster.Job("team/first", 1, OfTeam(8)).Job("team/second", 1, OfTeam(4));
+  cluster.Job("team/third", 1, OfTeam(2)).Job("else/free", 1, GpuCluster::Asking(4, true));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_THAT(
+      decisions.binds,
+      ElementsAre(Pair("else/free-w-0", _), Pair("team/first-w-0", _), Pair("team/third-w-0", _)));
+  EXPECT_EQ(decisions.Reason("team/second"), "NoMatchingNode");
+  EXPECT_THAT(decisions.Message("team/second"),
+              HasSubstr("8/8 ResourceQuotaNotFit (ResourceQuota team/gpus: 4 nvidia.com/gpu asked "
+                        "for, 8 in use, its limit is 10)"));
+}
+
+TEST(Deviceshare, AGangBeyondTheQuotaOfItsNamespaceStartsNoPod) {
+  GpuCluster cluster = WithQuota({.cores = 300});
+  cluster.Job("team/gang", 4, OfTeam(1));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_THAT(decisions.binds, IsEmpty());
+  EXPECT_EQ(cluster.builder.state.GpusIn("team"), GpuTotals{});
+  EXPECT_THAT(decisions.Message("team/gang"), HasSubstr("3 of 4 pods fit"));
+  EXPECT_THAT(decisions.Message("team/gang"), HasSubstr("ResourceQuotaNotFit"));
+}
+
+TEST(Deviceshare, AQuotaOfNothingBlocksEveryGpu) {
+  GpuCluster cluster = WithQuota({.memory_mib = 0});
+  cluster.Job("team/one", 1, OfTeam(1));
+  EXPECT_THAT(RunCycle(cluster.builder.state).binds, IsEmpty());
+}
+
+TEST(Deviceshare, OfTheQuotaOnlyTheGpusThatAPodGetsCount) {
+  const std::int64_t each = FindGpuMachine("pcie8")->memory_mib;
+  GpuCluster cluster = WithQuota({.memory_mib = 2 * each});
+  cluster.Job("team/pair", 1, OfTeam(2));
+  EXPECT_EQ(RunCycle(cluster.builder.state).binds.size(), 1U);
+  EXPECT_THAT(cluster.Has("team/pair-w-0"), SizeIs(2));
 }
 
 TEST(Deviceshare, ListeningChangesNothing) {
