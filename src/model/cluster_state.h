@@ -207,9 +207,13 @@ class ClusterState {
   void SetGpus(TaskId task, GpuClaim gpus);
   // Takes a step of the journal back.
   void Undo(const Change& change);
+  [[nodiscard]] NodeGroupRules NodeGroupsOf(const Job& job) const;
+  // Gives the task the class that the node groups of its queue make of it.
+  void BindToNodeGroups(TaskId task);
   // The task, which is on no node, waits for none to come back.
   void ForgetHome(TaskId task);
   ClassId InternClass(ClassSpec spec);
+  QueueId PutQueue(QueueSpec spec);
   std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
   std::uint32_t RoleOf(Job& job, const std::string& name);
 
@@ -256,6 +260,8 @@ class ClusterState {
   std::vector<Change> journal_;
   std::vector<Change> held_;
   std::size_t pipelined_tasks_ = 0;
+  std::uint64_t placements_ = 0;
+  bool has_node_groups_ = false;  // a queue has had terms about them
 };
 
 }  // namespace strata

@@ -47,6 +47,20 @@ bool ClassView::PeersAdmit(NodeId node) {
                      [&](const auto& filter) { return filter.point->AdmitsPeer(*peers, node); });
 }
 
+bool ClassView::IsLimited() const {
+  return std::any_of(
+      points_.queue_filters.begin(), points_.queue_filters.end(), [&](const auto& filter) {
+        return filter.point->Limits(state_, spec_);
+      });
+}
+
+bool ClassView::QueueAdmits(NodeId node) const {
+  return std::all_of(
+      points_.queue_filters.begin(), points_.queue_filters.end(), [&](const auto& filter) {
+        return filter.point->AdmitsQueue(state_, spec_, node);
+      });
+}
+
 bool ClassView::Admits(NodeId node) {
   return AdmitsSpec(node) &&
          std::all_of(points_.filters.begin(), points_.filters.end(), [&](const auto& filter) {
@@ -86,6 +100,7 @@ bool ClassView::FitsFuture(NodeId node) {
              points_.filters.begin(),
              points_.filters.end(),
              [&](const auto& filter) { return filter.point->AdmitsFuture(state_, spec_, node); }) &&
+         QueueAdmits(node) &&
          PeersAdmit(node);
 }
 
@@ -105,6 +120,10 @@ Rejection ClassView::WhyNot(NodeId node) {
         (reason.empty() ? "Insufficient " : ", Insufficient ") + state_.resource_names().name(id);
   }
   if (!reason.empty()) return {"resources", reason};
+  for (const auto& filter : points_.queue_filters) {
+    if (filter.point->AdmitsQueue(state_, spec_, node)) continue;
+    return {filter.plugin, filter.point->QueueReason(state_, spec_, node)};
+  }
   const PeerCounts* peers = Peers();
   CHECK(peers != nullptr);
   for (const auto& filter : points_.peer_filters) {
@@ -115,7 +134,7 @@ Rejection ClassView::WhyNot(NodeId node) {
 }
 
 bool ClassView::IsUniform() {
-  if (Peers() != nullptr) return false;
+  if (Peers() != nullptr || IsLimited()) return false;
   return std::all_of(points_.scaled.begin(), points_.scaled.end(), [&](const auto& scaled) {
     return scaled.point->IsUniform(state_, spec_);
   });

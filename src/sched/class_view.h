@@ -27,6 +27,7 @@ struct NodePoints {
   std::vector<Named<ScaledScorePoint>> scaled;
   std::vector<Named<PeerFilterPoint>> peer_filters;
   std::vector<Named<PeerScorePoint>> peer_scores;
+  std::vector<Named<QueueFilterPoint>> queue_filters;
 };
 
 // Why a node does not take a task now.
@@ -38,7 +39,7 @@ struct Rejection {
 // What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
 // the node-local plugins give. Worked out when asked for and remembered until the node changes,
 // across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread) is a
-// second step, never remembered: Takes.
+// second step, never remembered: Takes. So is what the queue of the class holds elsewhere.
 class ClassView {
  public:
   // What a task may have of the node now: what is idle, less what others wait for there.
@@ -51,8 +52,11 @@ class ClassView {
   // How many tasks of the class the free resources of the node take; 0 when a filter refuses it.
   // Pods on other nodes are not looked at.
   [[nodiscard]] std::uint32_t Slots(NodeId node);
-  // A task of the class may go there now: it has a slot, and the pods around do not mind.
-  [[nodiscard]] bool Takes(NodeId node) { return Slots(node) > 0 && PeersAdmit(node); }
+  // A task of the class may go there now: it has a slot, and neither its queue nor the pods around
+  // mind.
+  [[nodiscard]] bool Takes(NodeId node) {
+    return Slots(node) > 0 && QueueAdmits(node) && PeersAdmit(node);
+  }
   // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
   // `nodes[i]`.
   void Scores(std::span<const NodeId> nodes, std::span<Score> out);
@@ -66,6 +70,8 @@ class ClassView {
   [[nodiscard]] Rejection WhyNot(NodeId node);
   // True when node-local scores and filters alone make the choice.
   [[nodiscard]] bool IsUniform();
+  // True when what its queue holds on other nodes matters to the class.
+  [[nodiscard]] bool IsLimited() const;
   // The counts of the pods around, up to date; null when rules about pods do not concern the class.
   [[nodiscard]] const PeerCounts* Peers();
 
@@ -83,6 +89,7 @@ class ClassView {
   };
   Fact& FactOf(NodeId node);
   [[nodiscard]] bool PeersAdmit(NodeId node);
+  [[nodiscard]] bool QueueAdmits(NodeId node) const;
   [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
 
   const ClusterState& state_;

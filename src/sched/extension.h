@@ -168,6 +168,35 @@ class PeerScorePoint {
                           std::span<Score> out) const = 0;
 };
 
+// Which nodes take a class in view of what its queue holds on other nodes, after NodeFilterPoint and
+// resources have let them pass. Asked anew every time.
+class QueueFilterPoint {
+ public:
+  virtual ~QueueFilterPoint() = default;
+  // True when it has a say about the class at all.
+  [[nodiscard]] virtual bool Limits(const ClusterState& state, const ClassSpec& spec) const = 0;
+  [[nodiscard]] virtual bool AdmitsQueue(const ClusterState& state,
+                                         const ClassSpec& spec,
+                                         NodeId node) const = 0;
+  // For a node that is not admitted.
+  [[nodiscard]] virtual std::string QueueReason(const ClusterState& state,
+                                                const ClassSpec& spec,
+                                                NodeId node) const = 0;
+};
+
+// Scores that tell tasks of one class apart, by the tasks of their job that have a node. Asked anew
+// for every task of the jobs it concerns.
+class TaskScorePoint {
+ public:
+  virtual ~TaskScorePoint() = default;
+  [[nodiscard]] virtual bool ScoresTasksOf(JobId job) const = 0;
+  // REQUIRES: ScoresTasksOf the job of the task.
+  virtual void ScoreForTask(const ClusterState& state,
+                            TaskId task,
+                            std::span<const NodeId> nodes,
+                            std::span<Score> out) const = 0;
+};
+
 // The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once
 // per chain.
 struct ChainGroup {

@@ -15,7 +15,8 @@ bool NeedsRehearsal(Session& session, const Demand& demand) {
   return !demand.request.tasks.empty() &&
          std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
            ClassView& view = session.View(entry.first);
-           return view.Peers() != nullptr || !view.spec().volumes.attached.empty();
+           return view.Peers() != nullptr || view.IsLimited() ||
+                  !view.spec().volumes.attached.empty() || !view.spec().numa.empty();
          });
 }
 
