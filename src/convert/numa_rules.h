@@ -19,9 +19,9 @@ namespace strata {
 // `resReserved` keeps back: the first cores of the first socket, as the kubelet takes them.
 [[nodiscard]] Result<NumaSpec> ToNumaSpec(const objects::NumaTopology& topology);
 
-// The policy of the annotation volcano.sh/numa-topology-policy and the CPUs that its containers will
-// hold alone: whole ones, of Guaranteed pods only. Nothing for other pods. An unknown policy is an
-// error, unless the pod has its node already.
+// The policy of the annotation volcano.sh/numa-topology-policy and the CPUs that its containers
+// will hold alone: whole ones, of Guaranteed pods only. Nothing for other pods. An unknown policy
+// is an error, unless the pod has its node already.
 [[nodiscard]] Result<NumaRules> ToNumaRules(const objects::Pod& pod);
 
 }  // namespace strata

@@ -32,10 +32,11 @@ Result<NumaSpec> SpecOf(const std::string& spec) {
 }
 
 TEST(NumaRules, ANodeHasItsPoliciesAndItsCpusByNumaNode) {
-  const NumaSpec spec = SpecOf(
-      "policies: {CPUManagerPolicy: static, TopologyManagerPolicy: single-numa-node}, "
-      "numares: {cpu: {allocatable: \"0-1,5-7\", capacity: 8}}")
-                            .value();
+  const NumaSpec spec =
+      SpecOf(
+          "policies: {CPUManagerPolicy: static, TopologyManagerPolicy: single-numa-node}, "
+          "numares: {cpu: {allocatable: \"0-1,5-7\", capacity: 8}}")
+          .value();
   EXPECT_EQ(spec.policy, kSingle);
   EXPECT_TRUE(spec.static_cpus);
   EXPECT_TRUE(spec.Aligns());
@@ -44,8 +45,9 @@ TEST(NumaRules, ANodeHasItsPoliciesAndItsCpusByNumaNode) {
 }
 
 TEST(NumaRules, ReservedCpusAreTheFirstCoresAndNotFree) {
-  const NumaSpec spec = SpecOf("resReserved: {cpu: 2500m}, "
-                               "numares: {cpu: {allocatable: \"2-7\", capacity: 8}}")
+  const NumaSpec spec = SpecOf(
+                            "resReserved: {cpu: 2500m}, "
+                            "numares: {cpu: {allocatable: \"2-7\", capacity: 8}}")
                             .value();
   EXPECT_THAT(spec.cells,
               ElementsAre(NumaCell{.cpus = 4, .free = 1}, NumaCell{.cpus = 4, .free = 4}));
@@ -57,9 +59,10 @@ TEST(NumaRules, WhatIsWrongWithATopologyIsSaidInOneLine) {
             "spec.policies.TopologyManagerPolicy: unknown value \"strict\" (want none, "
             "best-effort, restricted or single-numa-node)");
   for (const char* cpus : {"0-", "3-1", "a", "0,,1", "-1", "0-70000", " 1"}) {
-    EXPECT_EQ(SpecOf("numares: {cpu: {allocatable: \"" + std::string(cpus) + "\"}}").error().message,
-              "spec.numares.cpu.allocatable: want a list of cpus such as 0-3,8, found \"" +
-                  std::string(cpus) + "\"");
+    EXPECT_EQ(
+        SpecOf("numares: {cpu: {allocatable: \"" + std::string(cpus) + "\"}}").error().message,
+        "spec.numares.cpu.allocatable: want a list of cpus such as 0-3,8, found \"" +
+            std::string(cpus) + "\"");
   }
 }
 
@@ -83,10 +86,10 @@ Result<NumaRules> RulesOf(const std::string& yaml) {
 }
 
 TEST(NumaRules, AGuaranteedPodHoldsItsWholeCpusAlone) {
-  const NumaRules rules =
-      RulesOf(Pod("single-numa-node",
-                  Container("a", "4") + ", " + Container("b", "1500m") + ", " + Container("c", "2")))
-          .value();
+  const NumaRules rules = RulesOf(Pod("single-numa-node",
+                                      Container("a", "4") + ", " + Container("b", "1500m") + ", " +
+                                          Container("c", "2")))
+                              .value();
   EXPECT_EQ(rules.policy, kSingle);
   EXPECT_THAT(rules.cpus, ElementsAre(4, 2));
 }
@@ -97,16 +100,14 @@ TEST(NumaRules, APodThatIsNotGuaranteedAsksForNothing) {
                           "limits: {cpu: 4, memory: 1Gi}}}"))
                   .value()
                   .empty());
-  EXPECT_TRUE(RulesOf(Pod("restricted",
-                          "{name: a, image: i, resources: {limits: {cpu: 2}}}"))
+  EXPECT_TRUE(RulesOf(Pod("restricted", "{name: a, image: i, resources: {limits: {cpu: 2}}}"))
                   .value()
                   .empty())
       << "memory too must be fixed";
-  EXPECT_TRUE(RulesOf(Pod("restricted",
-                          Container("a", "2"),
-                          ", initContainers: [{name: i, image: i}]"))
-                  .value()
-                  .empty());
+  EXPECT_TRUE(
+      RulesOf(Pod("restricted", Container("a", "2"), ", initContainers: [{name: i, image: i}]"))
+          .value()
+          .empty());
 }
 
 TEST(NumaRules, AnUnknownPolicyIsAnErrorUnlessThePodHasItsNode) {

@@ -32,10 +32,10 @@ Result<std::vector<std::string>> ReadNames(std::string_view key, std::string_vie
     if (first == std::string_view::npos) continue;
     part = part.substr(first, part.find_last_not_of(" \t") - first + 1);
     if (std::find(names.begin(), names.end(), part) != names.end()) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("metadata.annotations.{}: task \"{}\" is named twice in one group",
-                              key,
-                              part));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format(
+              "metadata.annotations.{}: task \"{}\" is named twice in one group", key, part));
     }
     names.emplace_back(part);
   }

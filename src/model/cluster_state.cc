@@ -147,13 +147,15 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   spec_versions_[id.index()] = Touch(id);
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
-    for (const TaskId task : it->second) Move(task, tasks_[task.index()].status, id);
+    for (const TaskId task : it->second) {
+      Move(task, tasks_[task.index()].status, id);
+      tasks_[task.index()].placed = Task::kCameWithNode;
+    }
     homeless_.erase(it);
   }
   for (const TaskId on_it : tasks_on_[id.index()]) {
     Task& task = tasks_[on_it.index()];
-    const bool runs =
-        task.status == TaskStatus::kRunning || task.status == TaskStatus::kReleasing;
+    const bool runs = task.status == TaskStatus::kRunning || task.status == TaskStatus::kReleasing;
     if (reported && runs) task.placed = 0;
   }
   return id;
@@ -405,7 +407,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   }
   task.class_id = InternClass(std::move(spec.constraints));
   const bool starts = task.status == TaskStatus::kBound || task.status == TaskStatus::kBinding;
-  if (task.node.valid() && starts) task.placed = ++placements_;
+  if (task.node.valid() && starts) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
     Job& job = jobs_[task.job.index()];
     task.sub_job = SubJobOf(job, spec.sub_group);

@@ -260,7 +260,7 @@ class ClusterState {
   std::vector<Change> journal_;
   std::vector<Change> held_;
   std::size_t pipelined_tasks_ = 0;
-  std::uint64_t placements_ = 0;
+  std::uint64_t placements_ = Task::kCameWithNode;
   bool has_node_groups_ = false;  // a queue has had terms about them
 };
 

@@ -22,9 +22,10 @@ struct NodeGroupTerms {
 
 // What node groups mean to a class of tasks.
 struct NodeGroupRules {
-  std::string queue;         // of the tasks; "" when neither it nor a queue above it has terms
-  NodeGroupTerms own;        // of that queue
-  NodeGroupTerms inherited;  // of the nearest queue above it that has any; none when `own` are there
+  std::string queue;   // of the tasks; "" when neither it nor a queue above it has terms
+  NodeGroupTerms own;  // of that queue
+  NodeGroupTerms
+      inherited;  // of the nearest queue above it that has any; none when `own` are there
 
   auto operator<=>(const NodeGroupRules&) const = default;
 };

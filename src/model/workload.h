@@ -111,8 +111,10 @@ struct Task {
   bool gated = false;
   bool alive = false;  // false: a free slot of the table
   Time created{};
-  // Grows with every placement; 0: what was reported of its node takes the task into account.
+  // When it got its node: 0 when what is reported of the node counts it already, kCameWithNode when
+  // it had the node as it came, else more with every placement.
   std::uint64_t placed = 0;
+  static constexpr std::uint64_t kCameWithNode = 1;
 };
 
 // ---- jobs

@@ -48,10 +48,9 @@ bool ClassView::PeersAdmit(NodeId node) {
 }
 
 bool ClassView::IsLimited() const {
-  return std::any_of(
-      points_.queue_filters.begin(), points_.queue_filters.end(), [&](const auto& filter) {
-        return filter.point->Limits(state_, spec_);
-      });
+  return std::any_of(points_.queue_filters.begin(),
+                     points_.queue_filters.end(),
+                     [&](const auto& filter) { return filter.point->Limits(state_, spec_); });
 }
 
 bool ClassView::QueueAdmits(NodeId node) const {

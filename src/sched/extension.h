@@ -168,8 +168,8 @@ class PeerScorePoint {
                           std::span<Score> out) const = 0;
 };
 
-// Which nodes take a class in view of what its queue holds on other nodes, after NodeFilterPoint and
-// resources have let them pass. Asked anew every time.
+// Which nodes take a class in view of what its queue holds on other nodes, after NodeFilterPoint
+// and resources have let them pass. Asked anew every time.
 class QueueFilterPoint {
  public:
   virtual ~QueueFilterPoint() = default;

@@ -63,8 +63,7 @@ double QuotaOracle::RealCapability(const std::string& queue, ResourceId resource
     }
     return std::min(capability, total);
   }
-  const std::string parent =
-      specs_.at(queue)->parent.empty() ? kTop : specs_.at(queue)->parent;
+  const std::string parent = specs_.at(queue)->parent.empty() ? kTop : specs_.at(queue)->parent;
   const double free =
       std::max(RealCapability(parent, resource) - GuaranteedBelow(parent, resource), 0.0);
   return std::min(capability, free + Guarantee(queue, resource));

@@ -88,8 +88,10 @@ rc::Gen<Scene> AnyScene() {
                               rc::gen::set(&JobGene::min_resources, rc::gen::arbitrary<bool>()));
   return rc::gen::build<Scene>(
       rc::gen::set(&Scene::spare, AnyPair(8)),
-      rc::gen::set(&Scene::queues, rc::gen::container<std::vector<QueueGene>>(queue)),
-      rc::gen::set(&Scene::jobs, rc::gen::container<std::vector<JobGene>>(job)));
+      rc::gen::set(&Scene::queues,
+                   rc::gen::resize(9, rc::gen::container<std::vector<QueueGene>>(queue))),
+      rc::gen::set(&Scene::jobs,
+                   rc::gen::resize(9, rc::gen::container<std::vector<JobGene>>(job))));
 }
 
 // The scene as a cluster: one node, so that room is never in pieces.
@@ -265,7 +267,8 @@ std::string Starved(const Play& play) {
     const Job& job = play.state.job(id);
     if (!job.queue.valid() || !oracle.IsLeaf(job.spec.queue)) continue;
     if (job.counts.Of(TaskStatus::kPending) == 0 || waiting[job.spec.queue] > 1) continue;
-    if (IsOwed(play, oracle, job)) faults += job.spec.name + " waits for what is guaranteed to it\n";
+    if (IsOwed(play, oracle, job))
+      faults += job.spec.name + " waits for what is guaranteed to it\n";
   }
   return faults;
 }
@@ -334,8 +337,7 @@ TEST(QuotaProperty, NobodyExceedsItsLimitsAndGuaranteesAreKept) {
       play.Enter(cycle);
       std::string inside;
       for (bool changed = true; changed;) {
-        const Decisions decisions =
-            cycles.Run(nullptr, [&] { inside = Excesses(play); });
+        const Decisions decisions = cycles.Run(nullptr, [&] { inside = Excesses(play); });
         RC_LOG() << "cycle " << cycle << ":\n" << decisions;
         RC_ASSERT(inside == "");
         changed = !decisions.binds.empty();

@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "convert/scheduler_conf.h"
+#include "sched/actions/actions.h"
+#include "sched/registry.h"
 #include "simulate/test_support.h"
 
 namespace strata {
@@ -276,7 +278,8 @@ std::vector<Row> RowsOfNodeGroups() {
   const std::string plugins = "{name: predicates}, {name: nodegroup}";
   const std::string group = Group("g", "minMember: 1, queue: q") + Pods("g", 1);
   const std::string nobody =
-      "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) are ";
+      "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) "
+      "are ";
   return {
       {"NoMatchingNode",
        nobody + "in no node group",
@@ -319,7 +322,8 @@ std::string NumaNode(const std::string& cpu_policy, const std::string& policy) {
             ", core: " + std::to_string(cpu) + "}, ";
   }
   return Node("n0", 8) +
-         "apiVersion: nodeinfo.volcano.sh/v1alpha1\nkind: Numatopology\nmetadata: {name: n0}\nspec: "
+         "apiVersion: nodeinfo.volcano.sh/v1alpha1\nkind: Numatopology\nmetadata: {name: "
+         "n0}\nspec: "
          "{policies: {CPUManagerPolicy: " +
          cpu_policy + ", TopologyManagerPolicy: " + policy + "}, cpuDetail: {" + cpus +
          "}, numares: {cpu: {allocatable: \"1-3,5-7\", capacity: 8}}}\n---\n";
@@ -491,6 +495,51 @@ TEST(Reasons, TheDocumentHasEachOfThemAndNoOther) {
     std::string anchor = reason;
     for (char& c : anchor) c = static_cast<char>(std::tolower(c));
     EXPECT_THAT(docs, HasSubstr("\n| [" + reason + "](#" + anchor + ") | "));
+  }
+}
+
+TEST(LeftOut, WhatVolcanoHasIsThereOrIsSaidToBeMissing) {
+  const std::string docs = TextOf(kRoot / "docs/differences.md");
+  for (const char* plugin : {"binpack",
+                             "capacity",
+                             "cdp",
+                             "conformance",
+                             "deviceshare",
+                             "drf",
+                             "extender",
+                             "gang",
+                             "network-topology-aware",
+                             "nodegroup",
+                             "nodeorder",
+                             "numa-aware",
+                             "overcommit",
+                             "pdb",
+                             "predicates",
+                             "priority",
+                             "proportion",
+                             "rescheduling",
+                             "resource-strategy-fit",
+                             "resourcequota",
+                             "sla",
+                             "task-topology",
+                             "tdm",
+                             "usage"}) {
+    EXPECT_NE(IsPlugin(plugin), IsVolcanoPlugin(plugin)) << plugin;
+    if (IsPlugin(plugin)) continue;
+    EXPECT_THAT(docs, HasSubstr("\n| `" + std::string(plugin) + "` | "));
+  }
+  for (const char* action : {"allocate",
+                             "backfill",
+                             "enqueue",
+                             "gangpreempt",
+                             "gangreclaim",
+                             "preempt",
+                             "reclaim",
+                             "shuffle"}) {
+    EXPECT_NE(FindAction(action) != nullptr, IsVolcanoAction(action)) << action;
+    if (IsVolcanoAction(action)) {
+      EXPECT_THAT(docs, HasSubstr("\n| `" + std::string(action) + "` | "));
+    }
   }
 }
 

@@ -56,8 +56,7 @@ std::vector<std::string> Refusals(const TestPlugin& plugin,
   std::vector<std::string> refusals;
   for (const char* node : {"fast", "slow", "test", "lone"}) {
     const bool admitted = Filter(plugin).AdmitsSpec(groups.state, pod, groups.At(node));
-    refusals.push_back(admitted ? ""
-                                : Filter(plugin).Reason(groups.state, pod, groups.At(node)));
+    refusals.push_back(admitted ? "" : Filter(plugin).Reason(groups.state, pod, groups.At(node)));
   }
   return refusals;
 }
@@ -109,11 +108,10 @@ TEST(Nodegroup, PreferredGroupsScoreByTheirPlaceIfAsked) {
   Groups groups;
   groups.AddTermed("q", {.preferred = {"slow", "test", "fast"}});
   const TestPlugin plugin = OpenPlugin(groups, "nodegroup", {{"enablePreferredOrder", true}});
-  EXPECT_THAT(Scores(plugin, groups, groups.PodIn("q")),
-              ElementsAre(::testing::DoubleNear(50.0 / 3, 1e-9),
-                          50,
-                          ::testing::DoubleNear(100.0 / 3, 1e-9),
-                          0));
+  EXPECT_THAT(
+      Scores(plugin, groups, groups.PodIn("q")),
+      ElementsAre(
+          ::testing::DoubleNear(50.0 / 3, 1e-9), 50, ::testing::DoubleNear(100.0 / 3, 1e-9), 0));
 }
 
 TEST(Nodegroup, AQueueWithoutTermsUsesNodesOfNoGroupUnlessStrict) {
@@ -129,10 +127,9 @@ TEST(Nodegroup, AQueueWithoutTermsUsesNodesOfNoGroupUnlessStrict) {
 TEST(Nodegroup, NotStrictSaysNothingOfQueuesWithTerms) {
   Groups groups;
   groups.AddTermed("q", {.required = {"fast"}});
-  EXPECT_EQ(Refusals(OpenPlugin(groups, "nodegroup", {{"strict", false}}),
-                     groups,
-                     groups.PodIn("q"))[3],
-            kNoGroup);
+  EXPECT_EQ(
+      Refusals(OpenPlugin(groups, "nodegroup", {{"strict", false}}), groups, groups.PodIn("q"))[3],
+      kNoGroup);
 }
 
 Result<MadePlugin> Hierarchical(Groups& groups) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ std::vector<std::int32_t> FreeNow(const ClusterState& state, const NumaSpec& num
     }
   }
   std::sort(since.begin(), since.end(), [](const Task* a, const Task* b) {
-    return a->placed < b->placed;
+    return std::tie(a->placed, a->name) < std::tie(b->placed, b->name);
   });
   // Somebody else may have bound what does not align; it takes its CPUs all the same.
   NumaSpec lenient = numa;

@@ -39,8 +39,8 @@ std::string WhyNot(const TestPlugin& plugin,
                    const ClassSpec& pod,
                    NodeId node) {
   const auto& filter = plugin.As<NodeFilterPoint>();
-  const bool admitted = filter.AdmitsSpec(cluster.state, pod, node) &&
-                        filter.AdmitsNow(cluster.state, pod, node);
+  const bool admitted =
+      filter.AdmitsSpec(cluster.state, pod, node) && filter.AdmitsNow(cluster.state, pod, node);
   return admitted ? "" : filter.Reason(cluster.state, pod, node);
 }
 
@@ -143,8 +143,8 @@ TEST(NumaAware, FewerNumaNodesScoreHigher) {
 TEST(NumaAware, PodsThatNameNoPolicyAreNotScored) {
   NumaCluster cluster;
   const TestPlugin plugin = OpenPlugin(cluster, "numa-aware");
-  EXPECT_TRUE(plugin.As<ScaledScorePoint>().IsUniform(cluster.state,
-                                                      cluster.PodOf(NumaPolicy::kNone, 2)));
+  EXPECT_TRUE(
+      plugin.As<ScaledScorePoint>().IsUniform(cluster.state, cluster.PodOf(NumaPolicy::kNone, 2)));
 }
 
 TEST(NumaAware, TheWeightIsTypeChecked) {

@@ -23,10 +23,10 @@ namespace strata {
 class TaskBuckets {
  public:
   struct Bucket {
-    std::vector<TaskId> tasks;                 // in the order they joined
-    std::map<std::uint32_t, int> roles;        // how many of each role
-    std::size_t pending = 0;                   // without a node
-    double request = 0;                        // of those: milli-CPU + MiB + amounts of the rest
+    std::vector<TaskId> tasks;           // in the order they joined
+    std::map<std::uint32_t, int> roles;  // how many of each role
+    std::size_t pending = 0;             // without a node
+    double request = 0;                  // of those: milli-CPU + MiB + amounts of the rest
   };
 
   // COST: O(tasks x buckets). REQUIRES: the job has a RoleAffinity.
