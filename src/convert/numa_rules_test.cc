@@ -71,9 +71,9 @@ TEST(NumaRules, CpuSetsAreRangesAndNumbers) {
   EXPECT_THAT(ParseCpuSet("8,0-2,1").value(), ElementsAre(0, 1, 2, 8));
 }
 
-std::string Pod(const std::string& policy,
-                const std::string& containers,
-                const std::string& spec = "") {
+std::string NumaPod(const std::string& policy,
+                    const std::string& containers,
+                    const std::string& spec = "") {
   return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: "
          "{volcano.sh/numa-topology-policy: \"" +
          policy + "\"}}\nspec: {containers: [" + containers + "]" + spec + "}\n";
@@ -86,35 +86,35 @@ Result<NumaRules> RulesOf(const std::string& yaml) {
 }
 
 TEST(NumaRules, AGuaranteedPodHoldsItsWholeCpusAlone) {
-  const NumaRules rules = RulesOf(Pod("single-numa-node",
-                                      Container("a", "4") + ", " + Container("b", "1500m") + ", " +
-                                          Container("c", "2")))
+  const NumaRules rules = RulesOf(NumaPod("single-numa-node",
+                                          Container("a", "4") + ", " + Container("b", "1500m") +
+                                              ", " + Container("c", "2")))
                               .value();
   EXPECT_EQ(rules.policy, kSingle);
   EXPECT_THAT(rules.cpus, ElementsAre(4, 2));
 }
 
 TEST(NumaRules, APodThatIsNotGuaranteedAsksForNothing) {
-  EXPECT_TRUE(RulesOf(Pod("restricted",
-                          "{name: a, image: i, resources: {requests: {cpu: 2, memory: 1Gi}, "
-                          "limits: {cpu: 4, memory: 1Gi}}}"))
+  EXPECT_TRUE(RulesOf(NumaPod("restricted",
+                              "{name: a, image: i, resources: {requests: {cpu: 2, memory: 1Gi}, "
+                              "limits: {cpu: 4, memory: 1Gi}}}"))
                   .value()
                   .empty());
-  EXPECT_TRUE(RulesOf(Pod("restricted", "{name: a, image: i, resources: {limits: {cpu: 2}}}"))
+  EXPECT_TRUE(RulesOf(NumaPod("restricted", "{name: a, image: i, resources: {limits: {cpu: 2}}}"))
                   .value()
                   .empty())
       << "memory too must be fixed";
   EXPECT_TRUE(
-      RulesOf(Pod("restricted", Container("a", "2"), ", initContainers: [{name: i, image: i}]"))
+      RulesOf(NumaPod("restricted", Container("a", "2"), ", initContainers: [{name: i, image: i}]"))
           .value()
           .empty());
 }
 
 TEST(NumaRules, AnUnknownPolicyIsAnErrorUnlessThePodHasItsNode) {
-  EXPECT_EQ(RulesOf(Pod("close", Container("a", "2"))).error().message,
+  EXPECT_EQ(RulesOf(NumaPod("close", Container("a", "2"))).error().message,
             "metadata.annotations.volcano.sh/numa-topology-policy: unknown value \"close\" (want "
             "none, best-effort, restricted or single-numa-node)");
-  EXPECT_EQ(RulesOf(Pod("close", Container("a", "2"), ", nodeName: n0")).value().policy,
+  EXPECT_EQ(RulesOf(NumaPod("close", Container("a", "2"), ", nodeName: n0")).value().policy,
             NumaPolicy::kNone);
 }
 

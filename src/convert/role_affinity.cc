@@ -8,22 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "convert/split.h"
+
 namespace strata {
 namespace {
 
 constexpr std::string_view kTogetherKey = "volcano.sh/task-topology-affinity";
 constexpr std::string_view kApartKey = "volcano.sh/task-topology-anti-affinity";
 constexpr std::string_view kOrderKey = "volcano.sh/task-topology-task-order";
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    parts.push_back(text.substr(0, end));
-    if (end == text.size()) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 Result<std::vector<std::string>> ReadNames(std::string_view key, std::string_view text) {
   std::vector<std::string> names;

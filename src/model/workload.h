@@ -63,7 +63,7 @@ struct ClassSpec {
   PodRules rules;
   VolumeRules volumes;
   std::optional<GpuRequest> gpus;  // none: asks for none
-  NodeGroupRules node_groups;  // kept by ClusterState: of the queue of the task's job
+  NodeGroupRules node_groups;      // kept by ClusterState: of the queue of the task's job
   NumaRules numa;
 
   // True when what runs on other nodes matters to it, or it to pods there.

@@ -99,8 +99,7 @@ bool ClassView::FitsFuture(NodeId node) {
              points_.filters.begin(),
              points_.filters.end(),
              [&](const auto& filter) { return filter.point->AdmitsFuture(state_, spec_, node); }) &&
-         QueueAdmits(node) &&
-         PeersAdmit(node);
+         QueueAdmits(node) && PeersAdmit(node);
 }
 
 Rejection ClassView::WhyNot(NodeId node) {

@@ -16,7 +16,7 @@ bool NeedsRehearsal(Session& session, const Demand& demand) {
          std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
            ClassView& view = session.View(entry.first);
            return view.Peers() != nullptr || view.IsLimited() ||
-                  !view.spec().volumes.attached.empty() || !view.spec().numa.empty();
+                  !view.spec().volumes.attached.empty();
          });
 }
 

@@ -19,7 +19,7 @@
 namespace strata::testing {
 namespace {
 
-constexpr int kCycles = 3;
+constexpr int kRounds = 3;
 
 SchedulerConfig WithAllPlugins() {
   SchedulerConfig config = DefaultSchedulerConfig();
@@ -102,7 +102,7 @@ bool MayUse(const NodeGroupTerms& terms, const std::string& group) {
 
 // Of the pods that this cycle placed: who is in a group he may not use, which queue has more of a
 // group than its limit, which node gave more CPUs of its NUMA nodes than it had.
-std::string Faults(const ClusterState& state, const std::map<std::string, TaskStatus>& before) {
+std::string Misplaced(const ClusterState& state, const std::map<std::string, TaskStatus>& before) {
   std::string faults;
   std::map<std::pair<std::string, std::string>, Amount> held;  // cpu, by queue and group
   std::map<std::pair<std::string, std::string>, bool> moved;
@@ -143,15 +143,15 @@ std::string Faults(const ClusterState& state, const std::map<std::string, TaskSt
   return faults;
 }
 
-std::string Text(const Decisions& decisions) {
+std::string Written(const Decisions& decisions) {
   std::ostringstream text;
   text << decisions;
   return text.str();
 }
 
-void Step(const World& world, int cycle, ClusterState& state) {
+void GoOn(const World& world, int cycle, ClusterState& state) {
   Advance(state);
-  for (std::size_t i = static_cast<std::size_t>(cycle); i < world.events.size(); i += kCycles - 1) {
+  for (std::size_t i = static_cast<std::size_t>(cycle); i < world.events.size(); i += kRounds - 1) {
     Happen(world, world.events[i], state);
   }
 }
@@ -167,16 +167,16 @@ TEST(PluginProperty, DecidesTheSameWhateverIsRememberedAndWhoeverListens) {
     const SchedulerConfig config = WithAllPlugins();
     Cycles of_plain(*plain, config);
     Cycles of_listened(*listened, config);
-    for (int cycle = 0; cycle < kCycles; ++cycle) {
+    for (int cycle = 0; cycle < kRounds; ++cycle) {
       TraceLog trace;
-      const std::string decided = Text(of_plain.Run());
+      const std::string decided = Written(of_plain.Run());
       RC_LOG() << "cycle " << cycle << ":\n" << decided;
-      RC_ASSERT(Text(of_listened.Run(&trace)) == decided);
-      RC_ASSERT(Text(RunCycle(*forgetful, config)) == decided);
+      RC_ASSERT(Written(of_listened.Run(&trace)) == decided);
+      RC_ASSERT(Written(RunCycle(*forgetful, config)) == decided);
       RC_ASSERT(DumpState(*listened) == DumpState(*plain));
       RC_ASSERT(DumpState(*forgetful) == DumpState(*plain));
       for (ClusterState* state : {plain.get(), listened.get(), forgetful.get()}) {
-        Step(world, cycle, *state);
+        GoOn(world, cycle, *state);
       }
     }
   });
@@ -188,16 +188,16 @@ TEST(PluginProperty, NobodyIsWhereHeMayNotBe) {
     const auto state = Build(world, 1);
     Dress(world, *state);
     Cycles cycles(*state, WithAllPlugins());
-    for (int cycle = 0; cycle < kCycles; ++cycle) {
+    for (int cycle = 0; cycle < kRounds; ++cycle) {
       std::map<std::string, TaskStatus> before;
       for (const TaskId id : state->AllTasks()) {
         before[state->task(id).name] = state->task(id).status;
       }
       std::string inside;
-      const Decisions decisions = cycles.Run(nullptr, [&] { inside = Faults(*state, before); });
-      RC_LOG() << "cycle " << cycle << ":\n" << Text(decisions);
+      const Decisions decisions = cycles.Run(nullptr, [&] { inside = Misplaced(*state, before); });
+      RC_LOG() << "cycle " << cycle << ":\n" << Written(decisions);
       RC_ASSERT(inside == "");
-      Step(world, cycle, *state);
+      GoOn(world, cycle, *state);
     }
   });
 }

@@ -16,8 +16,8 @@ constexpr const char* kKeptOff = "node(s) are in a node group the queue keeps of
 constexpr const char* kNoMore = "node(s) are in a node group of which the queue may have no more";
 
 // Four nodes: two in groups of their own, one in a third group, one in none.
-struct Groups : TestCluster {
-  Groups() {
+struct GroupCluster : TestCluster {
+  GroupCluster() {
     for (const char* name : {"fast", "slow", "test"}) AddIn(name);
     AddNode("lone", {.cpu = 8, .memory = 8});
   }
@@ -51,7 +51,7 @@ const NodeFilterPoint& Filter(const TestPlugin& plugin) {
 
 // Of fast, slow, test and lone: "" where the pod may go.
 std::vector<std::string> Refusals(const TestPlugin& plugin,
-                                  const Groups& groups,
+                                  const GroupCluster& groups,
                                   const ClassSpec& pod) {
   std::vector<std::string> refusals;
   for (const char* node : {"fast", "slow", "test", "lone"}) {
@@ -61,7 +61,9 @@ std::vector<std::string> Refusals(const TestPlugin& plugin,
   return refusals;
 }
 
-std::vector<double> Scores(const TestPlugin& plugin, const Groups& groups, const ClassSpec& pod) {
+std::vector<double> GroupScores(const TestPlugin& plugin,
+                                const GroupCluster& groups,
+                                const ClassSpec& pod) {
   std::vector<NodeId> nodes;
   for (const char* node : {"fast", "slow", "test", "lone"}) nodes.push_back(groups.At(node));
   std::vector<Score> scores(nodes.size());
@@ -72,16 +74,16 @@ std::vector<double> Scores(const TestPlugin& plugin, const Groups& groups, const
 }
 
 TEST(Nodegroup, PodsGoToGroupsThatTheirQueueRequiresOrPrefers) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.required = {"fast"}, .preferred = {"slow"}});
   const TestPlugin plugin = OpenPlugin(groups, "nodegroup");
   const ClassSpec& pod = groups.PodIn("q");
   EXPECT_THAT(Refusals(plugin, groups, pod), ElementsAre("", "", kNotNamed, kNoGroup));
-  EXPECT_THAT(Scores(plugin, groups, pod), ElementsAre(100, 50, 0, 0));
+  EXPECT_THAT(GroupScores(plugin, groups, pod), ElementsAre(100, 50, 0, 0));
 }
 
 TEST(Nodegroup, AntiAffinityKeepsOffAndMakesLessLikely) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q",
                    {.required = {"fast", "slow"},
                     .anti_required = {"slow"},
@@ -89,33 +91,33 @@ TEST(Nodegroup, AntiAffinityKeepsOffAndMakesLessLikely) {
   const TestPlugin plugin = OpenPlugin(groups, "nodegroup");
   const ClassSpec& pod = groups.PodIn("q");
   EXPECT_THAT(Refusals(plugin, groups, pod), ElementsAre("", kKeptOff, "", kNoGroup));
-  EXPECT_THAT(Scores(plugin, groups, pod), ElementsAre(-1, 100, -1, 0));
+  EXPECT_THAT(GroupScores(plugin, groups, pod), ElementsAre(-1, 100, -1, 0));
 }
 
 TEST(Nodegroup, AGroupThatIsForbiddenIsNotAllowedByBeingDiscouragedToo) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.anti_required = {"fast"}, .anti_preferred = {"fast"}});
   EXPECT_EQ(Refusals(OpenPlugin(groups, "nodegroup"), groups, groups.PodIn("q"))[0], kKeptOff);
 }
 
 TEST(Nodegroup, AGroupThatIsBothRequiredAndPreferredScoresBoth) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.required = {"fast"}, .preferred = {"fast"}});
-  EXPECT_EQ(Scores(OpenPlugin(groups, "nodegroup"), groups, groups.PodIn("q"))[0], 150);
+  EXPECT_EQ(GroupScores(OpenPlugin(groups, "nodegroup"), groups, groups.PodIn("q"))[0], 150);
 }
 
 TEST(Nodegroup, PreferredGroupsScoreByTheirPlaceIfAsked) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.preferred = {"slow", "test", "fast"}});
   const TestPlugin plugin = OpenPlugin(groups, "nodegroup", {{"enablePreferredOrder", true}});
   EXPECT_THAT(
-      Scores(plugin, groups, groups.PodIn("q")),
+      GroupScores(plugin, groups, groups.PodIn("q")),
       ElementsAre(
           ::testing::DoubleNear(50.0 / 3, 1e-9), 50, ::testing::DoubleNear(100.0 / 3, 1e-9), 0));
 }
 
 TEST(Nodegroup, AQueueWithoutTermsUsesNodesOfNoGroupUnlessStrict) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddQueue("plain");
   const ClassSpec& pod = groups.PodIn("plain");
   EXPECT_THAT(Refusals(OpenPlugin(groups, "nodegroup"), groups, pod),
@@ -125,21 +127,21 @@ TEST(Nodegroup, AQueueWithoutTermsUsesNodesOfNoGroupUnlessStrict) {
 }
 
 TEST(Nodegroup, NotStrictSaysNothingOfQueuesWithTerms) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.required = {"fast"}});
   EXPECT_EQ(
       Refusals(OpenPlugin(groups, "nodegroup", {{"strict", false}}), groups, groups.PodIn("q"))[3],
       kNoGroup);
 }
 
-Result<MadePlugin> Hierarchical(Groups& groups) {
+Result<MadePlugin> Hierarchical(GroupCluster& groups) {
   const PluginConfig config{
       .name = "nodegroup", .switches = {{"enableHierarchy", true}}, .arguments = {}};
   return MakePlugin(config, groups.state.resource_names());
 }
 
 TEST(Nodegroup, ALeafInheritsFromTheNearestQueueThatHasTerms) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("root", {.required = {"test"}}, "");
   groups.AddTermed("dept", {.required = {"fast"}});
   groups.AddTermed("team", {}, "dept");
@@ -156,7 +158,7 @@ TEST(Nodegroup, ALeafInheritsFromTheNearestQueueThatHasTerms) {
 }
 
 TEST(Nodegroup, AQueueOnACycleInheritsWhatItMeets) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("ring", {}, "other");
   groups.AddTermed("other", {.required = {"fast"}}, "ring");
   auto made = Hierarchical(groups);
@@ -164,7 +166,7 @@ TEST(Nodegroup, AQueueOnACycleInheritsWhatItMeets) {
 }
 
 TEST(Nodegroup, TermsThatChangeCountForPodsThatAreThere) {
-  Groups groups;
+  GroupCluster groups;
   groups.AddTermed("q", {.required = {"fast"}});
   const TaskId task = groups.AddTask(groups.AddJob("ns/j", "q"), {.cpu = 1});
   const auto pod = [&]() -> const ClassSpec& {
@@ -180,7 +182,7 @@ TEST(Nodegroup, TermsThatChangeCountForPodsThatAreThere) {
 }
 
 // One pod of a core runs in each of fast and slow; fast is limited to two cores.
-struct Limited : Groups {
+struct Limited : GroupCluster {
   Limited() {
     QueueSpec spec;
     spec.name = "q";

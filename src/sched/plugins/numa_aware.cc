@@ -58,6 +58,18 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
     return !IsHeldTo(spec.numa, state.node(node)) || CellsFor(state, spec.numa, node).has_value();
   }
 
+  [[nodiscard]] std::uint32_t Room(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId id,
+                                   std::uint32_t most) const override {
+    const NodeSpec& node = state.node(id);
+    if (!IsHeldTo(spec.numa, node) || node.numa->policy == NumaPolicy::kBestEffort) return most;
+    std::vector<std::int32_t> free = FreeNow(state, *node.numa, id);
+    std::uint32_t count = 0;
+    while (count < most && TakePod(*node.numa, spec.numa, free)) ++count;
+    return count;
+  }
+
   [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }
 
   [[nodiscard]] std::string Reason(const ClusterState& state,

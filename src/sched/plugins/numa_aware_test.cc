@@ -103,6 +103,18 @@ TEST(NumaAware, PodsPlacedSinceTheReportTakeTheirShare) {
   EXPECT_EQ(WhyNot(plugin, cluster, pod, node), "");
 }
 
+TEST(NumaAware, TheRoomOfANodeIsCountedByNumaNode) {
+  NumaCluster cluster;
+  const NodeId node = cluster.AddNuma("n", kSingle, {8, 7});
+  const NodeId best_effort = cluster.AddNuma("b", NumaPolicy::kBestEffort, {8, 7});
+  const TestPlugin plugin = OpenPlugin(cluster, "numa-aware");
+  const auto& filter = plugin.As<NodeFilterPoint>();
+  const ClassSpec pod = cluster.PodOf(NumaPolicy::kNone, 3);
+  EXPECT_EQ(filter.Room(cluster.state, pod, node, 5), 4U);
+  EXPECT_EQ(filter.Room(cluster.state, pod, node, 3), 3U);
+  EXPECT_EQ(filter.Room(cluster.state, pod, best_effort, 5), 5U);
+}
+
 TEST(NumaAware, PodsThatRanWhenTheReportWasMadeAreInIt) {
   NumaCluster cluster;
   const NodeId node = cluster.AddNuma("n", kSingle, {2, 8});

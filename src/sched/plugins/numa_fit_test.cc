@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::Optional;
 
-constexpr auto kSingle = NumaPolicy::kSingleNumaNode;
+constexpr auto kOneNumaNode = NumaPolicy::kSingleNumaNode;
 
 // NUMA nodes of eight CPUs.
 std::vector<NumaCell> Eights(std::size_t count) {
@@ -23,14 +23,14 @@ NumaSpec NodeOf(NumaPolicy policy, std::vector<NumaCell> cells) {
 
 TEST(NumaFit, SingleNumaNodeTakesTheFirstThatHasAll) {
   std::vector<std::int32_t> free{3, 6, 8};
-  EXPECT_TRUE(TakeCpus(kSingle, Eights(3), 4, free));
+  EXPECT_TRUE(TakeCpus(kOneNumaNode, Eights(3), 4, free));
   EXPECT_THAT(free, ElementsAre(3, 2, 8));
 }
 
 TEST(NumaFit, SingleNumaNodeTurnsAwayWhatNeedsTwo) {
   std::vector<std::int32_t> free{3, 3};
-  EXPECT_FALSE(TakeCpus(kSingle, Eights(2), 4, free));
-  EXPECT_FALSE(TakeCpus(kSingle, Eights(2), 16, free)) << "more than any of them has";
+  EXPECT_FALSE(TakeCpus(kOneNumaNode, Eights(2), 4, free));
+  EXPECT_FALSE(TakeCpus(kOneNumaNode, Eights(2), 16, free)) << "more than any of them has";
   EXPECT_THAT(free, ElementsAre(3, 3));
 }
 
@@ -64,15 +64,17 @@ TEST(NumaFit, OfEquallyFewNumaNodesThoseWithTheLowerNumbersAreTaken) {
 
 TEST(NumaFit, TheContainersOfAPodAreAlignedOneByOne) {
   std::vector<std::int32_t> free{8, 8};
-  EXPECT_THAT(TakePod(NodeOf(kSingle, Eights(2)), {.policy = kSingle, .cpus = {6, 6}}, free),
-              Optional(2));
+  EXPECT_THAT(
+      TakePod(NodeOf(kOneNumaNode, Eights(2)), {.policy = kOneNumaNode, .cpus = {6, 6}}, free),
+      Optional(2));
   EXPECT_THAT(free, ElementsAre(2, 2));
 }
 
 TEST(NumaFit, APodOneOfWhoseContainersIsTurnedAwayTakesNothing) {
   std::vector<std::int32_t> free{8, 4};
-  EXPECT_THAT(TakePod(NodeOf(kSingle, Eights(2)), {.policy = kSingle, .cpus = {6, 6}}, free),
-              Eq(std::nullopt));
+  EXPECT_THAT(
+      TakePod(NodeOf(kOneNumaNode, Eights(2)), {.policy = kOneNumaNode, .cpus = {6, 6}}, free),
+      Eq(std::nullopt));
   EXPECT_THAT(free, ElementsAre(8, 4));
 }
 

@@ -104,7 +104,7 @@ TEST(TaskTopology, TasksOfLargerBucketsComeFirstAndThoseInNoneLast) {
   EXPECT_EQ(compare(other, other), 0);
 }
 
-std::vector<double> Scores(const TestPlugin& plugin, const RoleCluster& cluster, TaskId task) {
+std::vector<double> RoleScores(const TestPlugin& plugin, const RoleCluster& cluster, TaskId task) {
   const std::vector<NodeId> nodes{cluster.At("n0"), cluster.At("n1"), cluster.At("n2")};
   std::vector<Score> scores(nodes.size());
   plugin.As<TaskScorePoint>().ScoreForTask(cluster.state, task, nodes, scores);
@@ -122,9 +122,9 @@ TEST(TaskTopology, ANodeScoresByTheBucketThatIsThereAndThatStillFits) {
   for (int i = 0; i < 4; ++i) tasks.push_back(cluster.AddRole("a"));
   const TestPlugin plugin = OpenPlugin(cluster, "task-topology");
   ASSERT_TRUE(plugin.As<TaskScorePoint>().ScoresTasksOf(cluster.job));
-  EXPECT_THAT(Scores(plugin, cluster, tasks[0]), ElementsAre(100, 80, 40));
+  EXPECT_THAT(RoleScores(plugin, cluster, tasks[0]), ElementsAre(100, 80, 40));
   cluster.state.Allocate(tasks[0], cluster.At("n1"));
-  EXPECT_THAT(Scores(plugin, cluster, tasks[1]), ElementsAre(80, 80, 40));
+  EXPECT_THAT(RoleScores(plugin, cluster, tasks[1]), ElementsAre(80, 80, 40));
 }
 
 TEST(TaskTopology, ANodeWithWhatTheRoleDoesNotWantScoresLess) {
@@ -133,7 +133,7 @@ TEST(TaskTopology, ANodeWithWhatTheRoleDoesNotWantScoresLess) {
   const TaskId next = cluster.AddRole("ps");
   const TestPlugin plugin =
       OpenPlugin(cluster, "task-topology", {{"task-topology.weight", std::int64_t{2}}});
-  EXPECT_THAT(Scores(plugin, cluster, next), ElementsAre(0, 200, 200));
+  EXPECT_THAT(RoleScores(plugin, cluster, next), ElementsAre(0, 200, 200));
 }
 
 TEST(TaskTopology, TasksInNoBucketAndJobsWithoutRulesAreNotScored) {
@@ -143,7 +143,7 @@ TEST(TaskTopology, TasksInNoBucketAndJobsWithoutRulesAreNotScored) {
   const JobId plain = cluster.AddJob("ns/plain", "q");
   cluster.AddTask(plain, {.cpu = 1});
   const TestPlugin plugin = OpenPlugin(cluster, "task-topology");
-  EXPECT_THAT(Scores(plugin, cluster, other), ElementsAre(0, 0, 0));
+  EXPECT_THAT(RoleScores(plugin, cluster, other), ElementsAre(0, 0, 0));
   EXPECT_FALSE(plugin.As<TaskScorePoint>().ScoresTasksOf(plain));
 }
 
