@@ -146,8 +146,8 @@ Result<NumaRules> ToNumaRules(const objects::Pod& pod) {
     const auto cpu = container.requests.find("cpu");
     if (cpu == container.requests.end() || !cpu->second.IsInteger()) continue;
     const std::int64_t whole = cpu->second.Value().value_or(INT32_MAX);
-    if (whole > 0)
-      rules.cpus.push_back(static_cast<std::int32_t>(std::min<std::int64_t>(whole, INT32_MAX)));
+    if (whole <= 0) continue;
+    rules.cpus.push_back(static_cast<std::int32_t>(std::min<std::int64_t>(whole, INT32_MAX)));
   }
   return rules;
 }
