@@ -191,9 +191,9 @@ TEST(BadInput, LimitsOfNodeGroups) {
         limits + "'}}}");
   };
   const std::string where =
-      "in.yaml: Queue q: metadata.annotations.volcano.sh/nodegroup-resource-limits: ";
+      "in.yaml: Queue q: metadata.annotations[volcano.sh/nodegroup-resource-limits]: ";
   EXPECT_THAT(error("{"), testing::StartsWith(where + "line 1, column"));
-  EXPECT_EQ(error("[]"), where + "found list, want an object");
+  EXPECT_EQ(error("[]"), where + "found a list, want an object");
   EXPECT_EQ(error("{\"fast\": 3}"), where + "fast: found number 3, want an object");
   EXPECT_THAT(error("{\"fast\": {\"cpu\": \"much\"}}"), testing::StartsWith(where + "fast.cpu: "));
   EXPECT_EQ(error("{\"fast\": {\"cpu\": \"2\"}}"), "no error");

@@ -314,14 +314,19 @@ std::vector<Row> RowsOfNodeGroups() {
   };
 }
 
-// n0 with two NUMA nodes of four CPUs, of which three are free on each.
+std::string NodeWithMemory() {
+  return "apiVersion: v1\nkind: Node\nmetadata: {name: n0}\nstatus: {allocatable: {cpu: 8, memory: "
+         "8Gi, pods: 10}}\n---\n";
+}
+
+// It has two NUMA nodes of four CPUs, of which three are free on each.
 std::string NumaNode(const std::string& cpu_policy, const std::string& policy) {
   std::string cpus;
   for (int cpu = 0; cpu < 8; ++cpu) {
     cpus += "\"" + std::to_string(cpu) + "\": {numa: " + std::to_string(cpu / 4) +
             ", core: " + std::to_string(cpu) + "}, ";
   }
-  return Node("n0", 8) +
+  return NodeWithMemory() +
          "apiVersion: nodeinfo.volcano.sh/v1alpha1\nkind: Numatopology\nmetadata: {name: "
          "n0}\nspec: "
          "{policies: {CPUManagerPolicy: " +
@@ -334,14 +339,14 @@ std::vector<Row> RowsOfNuma() {
   const std::string pod =
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: "
       "{volcano.sh/numa-topology-policy: single-numa-node}}\nspec: {schedulerName: volcano, "
-      "containers: [{name: c, image: i, resources: {limits: {cpu: 4, memory: 0.5}}}]}\n---\n";
+      "containers: [{name: c, image: i, resources: {limits: {cpu: 4, memory: 1Gi}}}]}\n---\n";
   const std::string nobody =
       "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) ";
   return {
       {"NoMatchingNode",
        nobody + "had no Numatopology",
        "default/podgroup-p",
-       Node("n0", 8) + pod,
+       NodeWithMemory() + pod,
        plugins},
       {"NoMatchingNode",
        nobody + "had no static CPU manager policy",
@@ -482,7 +487,8 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
       EXPECT_EQ(used.erase(word), 1U) << word << " is documented, and nothing says it";
     }
   }
-  for (const char* word : {"NoExecute", "NoSchedule", "PodGroup", "ReadWriteOncePod"}) {
+  for (const char* word :
+       {"NoExecute", "NoSchedule", "PodGroup", "ReadWriteOncePod", "TopologyManagerPolicy"}) {
     used.erase(word);  // Kubernetes'
   }
   EXPECT_THAT(used, ElementsAreArray(ReasonsInTheTable()));
