@@ -67,6 +67,12 @@ void AddTo(std::vector<T>& bag, const Range& items, int sign) {
   }
 }
 
+// The kubelet has not begun with the task, so no report of its node counts it.
+bool IsStillToStart(TaskStatus status) {
+  return status == TaskStatus::kPipelined || status == TaskStatus::kAllocated ||
+         status == TaskStatus::kBinding || status == TaskStatus::kBound;
+}
+
 Resources NonzeroRequest(const ClassSpec& spec) {
   Resources request;
   request.Set(kCpu, spec.nonzero_cpu);
@@ -149,14 +155,14 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
     for (const TaskId task : it->second) {
       Move(task, tasks_[task.index()].status, id);
-      tasks_[task.index()].placed = Task::kCameWithNode;
+      const bool waits = IsStillToStart(tasks_[task.index()].status);
+      tasks_[task.index()].placed = waits ? Task::kCameWithNode : 0;
     }
     homeless_.erase(it);
   }
   for (const TaskId on_it : tasks_on_[id.index()]) {
     Task& task = tasks_[on_it.index()];
-    const bool runs = task.status == TaskStatus::kRunning || task.status == TaskStatus::kReleasing;
-    if (reported && runs) task.placed = 0;
+    if (reported && !IsStillToStart(task.status)) task.placed = 0;
   }
   return id;
 }
@@ -406,8 +412,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
     spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);
   }
   task.class_id = InternClass(std::move(spec.constraints));
-  const bool starts = task.status == TaskStatus::kBound || task.status == TaskStatus::kBinding;
-  if (task.node.valid() && starts) task.placed = Task::kCameWithNode;
+  if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
     Job& job = jobs_[task.job.index()];
     task.sub_job = SubJobOf(job, spec.sub_group);

@@ -124,6 +124,24 @@ TEST(NumaAware, PodsThatRanWhenTheReportWasMadeAreInIt) {
   EXPECT_EQ(WhyNot(plugin, cluster, pod, node), "");
 }
 
+TEST(NumaAware, ItDoesNotMatterWhetherAPodOrItsNodeCameFirst) {
+  for (const TaskStatus status : {TaskStatus::kRunning, TaskStatus::kUnknown, TaskStatus::kBound}) {
+    NumaCluster cluster;
+    TaskSpec task;
+    task.name = "ns/early";
+    task.constraints = cluster.PodOf(kSingle, 6);
+    task.status = status;
+    task.node_name = "n";
+    const auto early = cluster.state.AddTask(task);
+    cluster.AddNuma("n", kSingle, {8, 8});
+    task.name = "ns/late";
+    const auto late = cluster.state.AddTask(task);
+    const auto placed = [&](const Result<TaskId>& id) { return cluster.state.task(*id).placed; };
+    EXPECT_EQ(placed(early), placed(late));
+    EXPECT_EQ(placed(late), status == TaskStatus::kBound ? Task::kCameWithNode : 0U);
+  }
+}
+
 TEST(NumaAware, ANewReportCountsWhatRuns) {
   NumaCluster cluster;
   const NodeId node = cluster.AddNuma("n", kSingle, {8, 8});
