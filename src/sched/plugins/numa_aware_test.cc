@@ -13,7 +13,9 @@ using ::testing::ElementsAre;
 constexpr auto kSingle = NumaPolicy::kSingleNumaNode;
 
 struct NumaCluster : TestCluster {
-  NodeId AddNuma(const std::string& name, NumaPolicy policy, std::vector<std::int32_t> free) {
+  NodeId AddNuma(const std::string& name,
+                 NumaPolicy policy,
+                 const std::vector<std::int32_t>& free) {
     NodeSpec node;
     node.name = name;
     node.allocatable = Amounts({.cpu = 16, .memory = 16}, 110);
