@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "convert/split.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
 
@@ -27,16 +28,6 @@ using objects::Value;
 constexpr std::size_t kMostGpus = 1024;
 constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
 constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 // The field as a number from 0 to `most`, or -1.
 std::int64_t NumberIn(const std::vector<std::string_view>& fields,

@@ -9,6 +9,7 @@
 #include "convert/amounts.h"
 #include "convert/gpu_request.h"
 #include "convert/gpu_warnings.h"
+#include "convert/numa_rules.h"
 #include "convert/pod_rules.h"
 #include "convert/specs.h"
 #include "convert/volume_rules.h"
@@ -37,6 +38,7 @@ void InternNames(const objects::ObjectSet& objects, ResourceNames& resource_name
     for (const auto* list : {&queue.capability, &queue.guarantee, &queue.deserved}) {
       CollectNames(*list, names);
     }
+    for (const auto& [group, limits] : queue.node_group_limits) CollectNames(limits, names);
   }
   for (const objects::ResourceQuota& quota : objects.quotas) {
     CollectNames(quota.hard, names);
@@ -63,7 +65,12 @@ class PodLoader {
             const VolumeRulesReader& volumes,
             bool (*takes)(const objects::Pod&),
             ClusterState& state)
-      : priorities_(priorities), rules_(objects), volumes_(volumes), takes_(takes), state_(state) {}
+      : priorities_(priorities),
+        rules_(objects),
+        volumes_(volumes),
+        takes_(takes),
+        has_numa_(!objects.numa_topologies.empty()),
+        state_(state) {}
 
   Status Load(const objects::Pod& pod) {
     const bool has_node = !pod.spec.node_name.empty();
@@ -82,6 +89,8 @@ class PodLoader {
     if (task.constraints.gpus && LimitsGpus(pod.meta.ns)) {
       task.constraints.gpus->quota_namespace = pod.meta.ns;
     }
+    TRY_ASSIGN(task.constraints.numa, Of(pod.meta, ToNumaRules(pod)));
+    if (!has_numa_) task.constraints.numa.cpus.clear();  // nobody asks, and pods stay alike
     if (job) {
       task.job = *job;
       task.sub_group = SubGroupOf(state_.job(*job).spec.sub_groups, pod.meta.labels);
@@ -111,6 +120,7 @@ class PodLoader {
   PodRulesReader rules_;
   const VolumeRulesReader& volumes_;
   bool (*takes_)(const objects::Pod&);
+  bool has_numa_;
   ClusterState& state_;
   std::map<std::string, std::size_t> missing_;
   LoadReport report_;
@@ -143,9 +153,14 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
   const objects::PriorityTable priorities(objects.priority_classes);
   const VolumeRulesReader volumes(objects);
   InternNames(objects, state.resource_names());
+  std::map<std::string_view, NumaSpec> numa;
+  for (const objects::NumaTopology& topology : objects.numa_topologies) {
+    TRY_ASSIGN(numa[topology.meta.name], Of(topology.meta, ToNumaSpec(topology)));
+  }
   for (const objects::Node& node : objects.nodes) {
     TRY_ASSIGN(NodeSpec spec, Of(node.meta, ToNodeSpec(node, state.resource_names())));
     spec.volume_limits = volumes.LimitsOf(node.meta.name);
+    if (const auto it = numa.find(node.meta.name); it != numa.end()) spec.numa = it->second;
     TRY(Of(node.meta, state.UpsertNode(std::move(spec))));
   }
   for (const objects::HyperNode& hypernode : objects.hypernodes) {

@@ -91,12 +91,11 @@ TEST(SchedulerConf, AWrongTypeNamesFileAndField) {
 TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT(ErrorOf("actions: allocate, jump\n"),
               StartsWith("s.conf: actions: unknown action \"jump\" (known: "));
-  EXPECT_EQ(
-      ErrorOf(Plugins("  - name: ganng\n")),
-      "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
-      "conformance, deviceshare, "
-      "drf, gang, network-topology-aware, nodeorder, overcommit, predicates, priority, proportion, "
-      "resourcequota, sla)");
+  EXPECT_EQ(ErrorOf(Plugins("  - name: ganng\n")),
+            "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
+            "conformance, deviceshare, drf, gang, network-topology-aware, nodegroup, nodeorder, "
+            "numa-aware, overcommit, predicates, priority, proportion, resourcequota, sla, "
+            "task-topology)");
   EXPECT_THAT(ErrorOf("actions: allocate\nconfigurations: [{name: jump}]\n"),
               StartsWith("s.conf: configurations[0].name: unknown action \"jump\""));
 }

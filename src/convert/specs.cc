@@ -7,11 +7,15 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/duration.h"
 #include "convert/amounts.h"
 #include "convert/gpu_annotations.h"
 #include "convert/gpu_request.h"
+#include "convert/role_affinity.h"
 #include "objects/pod_request.h"
+#include "objects/volcano_keys.h"
 
 namespace strata {
 namespace {
@@ -179,6 +183,15 @@ Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names)
   TRY_ASSIGN(spec.guarantee,
              InField("spec.guarantee.resource", ToResources(queue.guarantee, names)));
   TRY_ASSIGN(spec.deserved, InField("spec.deserved", ToLimits(queue.deserved, names)));
+  spec.node_groups = {.required = queue.node_groups.required,
+                      .preferred = queue.node_groups.preferred,
+                      .anti_required = queue.anti_node_groups.required,
+                      .anti_preferred = queue.anti_node_groups.preferred};
+  for (const auto& [group, limits] : queue.node_group_limits) {
+    const std::string field =
+        fmt::format("metadata.annotations.{}.{}", objects::kNodeGroupLimitsKey, group);
+    TRY_ASSIGN(spec.node_group_limits[group], InField(field, ToLimits(limits, names)));
+  }
   return spec;
 }
 
@@ -204,6 +217,7 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   spec.created = group.meta.created;
   spec.phase = ToPhase(group.phase);
   TRY_ASSIGN(spec.sla_waiting_time, SlaWaitingTime(group.meta));
+  TRY_ASSIGN(spec.role_affinity, ToRoleAffinity(group.meta));
   return spec;
 }
 

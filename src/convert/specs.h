@@ -29,7 +29,8 @@ namespace strata {
 
 // Priority from its class, else from the global default class, else 0. An empty queue is "default".
 // A waiting time (annotation sla-waiting-time, else volcano.sh/sla-waiting-time) that is no
-// duration above 0 is an error.
+// duration above 0 is an error, and so are rules about its roles (ToRoleAffinity) that make no
+// sense.
 [[nodiscard]] Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
                                         const objects::PriorityTable& priorities,
                                         ResourceNames& names);

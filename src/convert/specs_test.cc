@@ -211,6 +211,29 @@ TEST(QueueSpecs, OnlyAnOpenQueueIsOpen) {
   EXPECT_FALSE(open("Unknown"));
 }
 
+TEST(QueueSpecs, KeepWhatTheQueueSaysOfNodeGroups) {
+  ResourceNames names;
+  const QueueSpec spec =
+      ToQueueSpec(MustLoad("apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+                           "metadata: {name: q, annotations: "
+                           "{volcano.sh/nodegroup-resource-limits: '{\"a\": {\"cpu\": \"2\"}}'}}\n"
+                           "spec: {affinity: {nodeGroupAffinity: "
+                           "{requiredDuringSchedulingIgnoredDuringExecution: [a], "
+                           "preferredDuringSchedulingIgnoredDuringExecution: [b, c]}, "
+                           "nodeGroupAntiAffinity: "
+                           "{requiredDuringSchedulingIgnoredDuringExecution: [d], "
+                           "preferredDuringSchedulingIgnoredDuringExecution: [e]}}}\n")
+                      .queues.at(0),
+                  names)
+          .value();
+  EXPECT_EQ(spec.node_groups,
+            (NodeGroupTerms{.required = {"a"},
+                            .preferred = {"b", "c"},
+                            .anti_required = {"d"},
+                            .anti_preferred = {"e"}}));
+  EXPECT_EQ(spec.node_group_limits.at("a").at(kCpu), 2000);
+}
+
 TEST(QueueSpecs, KeepTheWordOfTheStateAndTheHierarchyOfAnnotations) {
   ResourceNames names;
   const objects::ObjectSet set = MustLoad(

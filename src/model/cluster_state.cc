@@ -67,6 +67,12 @@ void AddTo(std::vector<T>& bag, const Range& items, int sign) {
   }
 }
 
+// The kubelet has not begun with the task, so no report of its node counts it.
+bool IsStillToStart(TaskStatus status) {
+  return status == TaskStatus::kPipelined || status == TaskStatus::kAllocated ||
+         status == TaskStatus::kBinding || status == TaskStatus::kBound;
+}
+
 Resources NonzeroRequest(const ClassSpec& spec) {
   Resources request;
   request.Set(kCpu, spec.nonzero_cpu);
@@ -117,6 +123,7 @@ Result<Resources> ClusterState::Replace(const Resources& total,
 Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   const auto known = FindNode(spec.name);
   const Resources before = known ? nodes_[known->index()].allocatable : Resources{};
+  const bool reported = !known || nodes_[known->index()].numa != spec.numa;
   TRY_ASSIGN(total_allocatable_, Replace(total_allocatable_, before, spec.allocatable));
   NodeId id;
   if (known) {
@@ -149,8 +156,16 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   spec_versions_[id.index()] = Touch(id);
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
-    for (const TaskId task : it->second) Move(task, tasks_[task.index()].status, id);
+    for (const TaskId task : it->second) {
+      Move(task, tasks_[task.index()].status, id);
+      const bool waits = IsStillToStart(tasks_[task.index()].status);
+      tasks_[task.index()].placed = waits ? Task::kCameWithNode : 0;
+    }
     homeless_.erase(it);
+  }
+  for (const TaskId on_it : tasks_on_[id.index()]) {
+    Task& task = tasks_[on_it.index()];
+    if (reported && !IsStillToStart(task.status)) task.placed = 0;
   }
   return id;
 }
@@ -234,6 +249,15 @@ std::optional<NodeId> ClusterState::FindNode(std::string_view name) const {
 // ------------------------------------------------------------------------------------------------
 
 QueueId ClusterState::UpsertQueue(QueueSpec spec) {
+  has_node_groups_ = has_node_groups_ || !spec.node_groups.empty();
+  const QueueId id = PutQueue(std::move(spec));
+  if (has_node_groups_) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) BindToNodeGroups(IdAt<TaskId>(i));
+  }
+  return id;
+}
+
+QueueId ClusterState::PutQueue(QueueSpec spec) {
   if (const auto known = FindQueue(spec.name)) {
     queues_[known->index()].spec = std::move(spec);
     return *known;
@@ -291,6 +315,9 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
     for (const TaskId task : tasks) Account(task, -1);
     job.queue = FindQueue(job.spec.queue).value_or(QueueId{});
     for (const TaskId task : tasks) Account(task, +1);
+    if (has_node_groups_) {
+      for (const TaskId task : tasks) BindToNodeGroups(task);
+    }
   }
   SubJob& fallback = job.sub_jobs[0];
   fallback.min_available = job.spec.sub_groups.empty() ? job.spec.min_available : 1;
@@ -385,7 +412,11 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
               .alive = true,
               .created = spec.created};
   task.index = IndexInName(task.name);
+  if (has_node_groups_ && task.job.valid()) {
+    spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);
+  }
   task.class_id = InternClass(std::move(spec.constraints));
+  if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
     Job& job = jobs_[task.job.index()];
     task.sub_job = SubJobOf(job, spec.sub_group);
@@ -484,8 +515,10 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
     return;
   }
   Account(id, -1);
-  tasks_[id.index()].status = status;
-  tasks_[id.index()].node = HoldsNode(status) ? node : NodeId{};
+  const NodeId before = task.node;
+  task.status = status;
+  task.node = HoldsNode(status) ? node : NodeId{};
+  if (task.node != before) task.placed = task.node.valid() ? ++placements_ : 0;
   if (!HoldsNode(status)) SetGpus(id, {});
   Account(id, +1);
 }

@@ -214,9 +214,13 @@ class ClusterState {
   void AccountOnWorkload(const Task& task, int sign);
   void Move(TaskId task, TaskStatus status, NodeId node);
   void SetGpus(TaskId task, GpuClaim gpus);
+  [[nodiscard]] NodeGroupRules NodeGroupsOf(const Job& job) const;
+  // Gives the task the class that the node groups of its queue make of it.
+  void BindToNodeGroups(TaskId task);
   // The task, which is on no node, waits for none to come back.
   void ForgetHome(TaskId task);
   ClassId InternClass(ClassSpec spec);
+  QueueId PutQueue(QueueSpec spec);
   std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
   std::uint32_t RoleOf(Job& job, const std::string& name);
 
@@ -264,6 +268,8 @@ class ClusterState {
   std::vector<Change> journal_;
   std::vector<Change> held_;
   std::size_t pipelined_tasks_ = 0;
+  std::uint64_t placements_ = Task::kCameWithNode;
+  bool has_node_groups_ = false;  // a queue has had terms about them
 };
 
 }  // namespace strata

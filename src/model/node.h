@@ -7,6 +7,7 @@
 #include "model/constraints.h"
 #include "model/gpu.h"
 #include "model/labels.h"
+#include "model/numa.h"
 #include "model/resources.h"
 #include "model/volume_rules.h"
 
@@ -19,8 +20,9 @@ struct NodeSpec {
       taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
   bool unschedulable = false;
   Resources allocatable;
-  VolumeLimits volume_limits = {};  // by CSI driver
-  std::optional<NodeGpus> gpus;     // none: it registers none, and is used by count alone
+  VolumeLimits volume_limits = {};    // by CSI driver
+  std::optional<NodeGpus> gpus;       // none: it registers none, and is used by count alone
+  std::optional<NumaSpec> numa = {};  // none when there is no Numatopology of its name
 };
 
 }  // namespace strata

@@ -14,6 +14,8 @@
 #include "model/constraints.h"
 #include "model/gpu.h"
 #include "model/labels.h"
+#include "model/node_groups.h"
+#include "model/numa.h"
 #include "model/pod_rules.h"
 #include "model/resources.h"
 #include "model/selector.h"
@@ -61,6 +63,8 @@ struct ClassSpec {
   PodRules rules;
   VolumeRules volumes;
   std::optional<GpuRequest> gpus;  // none: asks for none
+  NodeGroupRules node_groups;      // kept by ClusterState: of the queue of the task's job
+  NumaRules numa;
 
   // True when what runs on other nodes matters to it, or it to pods there.
   [[nodiscard]] bool HasRules() const { return !rules.empty() || !volumes.exclusive.empty(); }
@@ -107,6 +111,10 @@ struct Task {
   bool gated = false;
   bool alive = false;  // false: a free slot of the table
   Time created{};
+  // When it got its node: 0 when what is reported of the node counts it already, kCameWithNode when
+  // it had the node as it came, else more with every placement.
+  std::uint64_t placed = 0;
+  static constexpr std::uint64_t kCameWithNode = 1;
 };
 
 // ---- jobs
@@ -135,6 +143,16 @@ struct SubGroupPolicy {
 [[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
                                                     const Labels& pod_labels);
 
+// Which roles of a job want to share nodes and which do not (annotations of task-topology). A group
+// of one role is about its own tasks.
+struct RoleAffinity {
+  std::vector<std::vector<std::string>> together;
+  std::vector<std::vector<std::string>> apart;
+  std::vector<std::string> order;  // roles, the first first
+
+  [[nodiscard]] bool empty() const { return together.empty() && apart.empty() && order.empty(); }
+};
+
 enum class JobPhase : std::uint8_t { kPending, kInqueue, kRunning, kUnknown, kCompleted };
 [[nodiscard]] const char* ToString(JobPhase phase);
 
@@ -151,6 +169,7 @@ struct JobSpec {
   Time created{};
   JobPhase phase = JobPhase::kPending;
   std::optional<Duration> sla_waiting_time;  // annotation sla-waiting-time; above 0
+  RoleAffinity role_affinity = {};
 };
 
 // Tasks counted by status, and what follows from the counts.
@@ -231,6 +250,8 @@ struct QueueSpec {
   std::string state = "Open";     // the word; `open` is what counts
   std::string hierarchy;          // annotation volcano.sh/hierarchy: "root/a/b", "" if none
   std::string hierarchy_weights;  // annotation volcano.sh/hierarchy-weights: "1/2/8", "" if none
+  NodeGroupTerms node_groups = {};
+  std::map<std::string, ResourceLimits, std::less<>> node_group_limits = {};  // by group
 };
 
 struct Queue {

@@ -183,6 +183,22 @@ TEST(BadInput, PodGroups) {
         "suffix at most, such as 2, 0.5, 1500m, 16Gi or 1e3)"}});
 }
 
+TEST(BadInput, LimitsOfNodeGroups) {
+  const auto error = [](const std::string& limits) {
+    return LoadError(
+        "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q, annotations: "
+        "{volcano.sh/nodegroup-resource-limits: '" +
+        limits + "'}}}");
+  };
+  const std::string where =
+      "in.yaml: Queue q: metadata.annotations[volcano.sh/nodegroup-resource-limits]: ";
+  EXPECT_THAT(error("{"), testing::StartsWith(where + "line 1, column"));
+  EXPECT_EQ(error("[]"), where + "found a list, want an object");
+  EXPECT_EQ(error("{\"fast\": 3}"), where + "fast: found number 3, want an object");
+  EXPECT_THAT(error("{\"fast\": {\"cpu\": \"much\"}}"), testing::StartsWith(where + "fast.cpu: "));
+  EXPECT_EQ(error("{\"fast\": {\"cpu\": \"2\"}}"), "no error");
+}
+
 TEST(BadInput, Queues) {
   Check("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {",
         "}}",

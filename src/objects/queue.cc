@@ -9,6 +9,8 @@
 
 #include "objects/readers.h"
 #include "objects/syntax.h"
+#include "objects/value.h"
+#include "objects/volcano_keys.h"
 
 namespace strata::objects {
 namespace {
@@ -16,6 +18,23 @@ namespace {
 void ReadNodeGroups(const Cursor& at, NodeGroupTerms& out) {
   at.At("requiredDuringSchedulingIgnoredDuringExecution").Read(out.required);
   at.At("preferredDuringSchedulingIgnoredDuringExecution").Read(out.preferred);
+}
+
+// {"group": {"cpu": "4"}}, as text.
+void ReadNodeGroupLimits(const Cursor& object, Queue& out) {
+  const std::string* text = Find(out.meta.annotations, kNodeGroupLimitsKey);
+  if (text == nullptr || text->empty()) return;
+  const Cursor meta = object.At("metadata");
+  const Cursor annotations = meta.At("annotations");
+  const Cursor at = annotations.At(kNodeGroupLimitsKey);
+  const auto document = Document::ParseJson(*text);
+  if (!document) return at.Fail(document.error().message);
+  ReadLog log;
+  const Cursor groups(document->root(), log);
+  groups.ForEachMember([&](std::string_view group, const Cursor& limits) {
+    ReadResources(limits, out.node_group_limits[std::string(group)]);
+  });
+  if (!log.error.empty()) at.Fail(log.error);
 }
 
 // Whether a missing upper amount is no limit, or zero.
@@ -84,6 +103,7 @@ void ReadObject(const Cursor& object, Queue& out) {
   const Cursor affinity = spec.At("affinity");
   ReadNodeGroups(affinity.At("nodeGroupAffinity"), out.node_groups);
   ReadNodeGroups(affinity.At("nodeGroupAntiAffinity"), out.anti_node_groups);
+  ReadNodeGroupLimits(object, out);
   const Cursor status = object.At("status");
   status.At("state").ReadEnum(out.state, kStates);
   ReadResources(status.At("allocated"), out.allocated);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct Queue {
   ResourceList guarantee;
   NodeGroupTerms node_groups;
   NodeGroupTerms anti_node_groups;
+  std::map<std::string, ResourceList> node_group_limits;  // by annotation, what it may have of each
   QueueState state = QueueState::kOpen;
   ResourceList allocated;  // status
 };

@@ -22,6 +22,9 @@ inline constexpr std::string_view kRevocableZoneKey = "volcano.sh/revocable-zone
 inline constexpr std::string_view kJdbMinAvailableKey = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kJdbMaxUnavailableKey = "volcano.sh/jdb-max-unavailable";
 
+// On queues.
+inline constexpr std::string_view kNodeGroupLimitsKey = "volcano.sh/nodegroup-resource-limits";
+
 // On discovered HyperNodes: the source, and with several entries of one source the entry's name.
 inline constexpr std::string_view kTopologySourceKey = "volcano.sh/network-topology-source";
 inline constexpr std::string_view kTopologySourceNameKey = "strata.sh/network-topology-source-name";

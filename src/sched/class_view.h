@@ -38,7 +38,7 @@ struct Rejection {
 // What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
 // the node-local plugins give. Worked out when asked for and remembered until the node changes,
 // across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread, a
-// quota of GPUs) is a second step, never remembered: Takes.
+// quota of GPUs, what a queue may have of a node group) is a second step, never remembered: Takes.
 class ClassView {
  public:
   // What a task may have of the node now: what is idle, less what others wait for there.

@@ -181,6 +181,19 @@ class PeerScorePoint {
                           std::span<Score> out) const = 0;
 };
 
+// Scores that tell tasks of one class apart, by the tasks of their job that have a node. Asked anew
+// for every task of the jobs it concerns.
+class TaskScorePoint {
+ public:
+  virtual ~TaskScorePoint() = default;
+  [[nodiscard]] virtual bool ScoresTasksOf(JobId job) const = 0;
+  // REQUIRES: ScoresTasksOf the job of the task.
+  virtual void ScoreForTask(const ClusterState& state,
+                            TaskId task,
+                            std::span<const NodeId> nodes,
+                            std::span<Score> out) const = 0;
+};
+
 // The nodes of one chain are in the same HyperNodes, so what depends on HyperNodes is scored once
 // per chain.
 struct ChainGroup {

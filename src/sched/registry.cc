@@ -11,13 +11,16 @@
 #include "sched/plugins/drf.h"
 #include "sched/plugins/gang.h"
 #include "sched/plugins/network_topology_aware.h"
+#include "sched/plugins/nodegroup.h"
 #include "sched/plugins/nodeorder.h"
+#include "sched/plugins/numa_aware.h"
 #include "sched/plugins/overcommit.h"
 #include "sched/plugins/predicates.h"
 #include "sched/plugins/priority.h"
 #include "sched/plugins/proportion.h"
 #include "sched/plugins/resourcequota.h"
 #include "sched/plugins/sla.h"
+#include "sched/plugins/task_topology.h"
 
 namespace strata {
 namespace {
@@ -36,24 +39,24 @@ constexpr std::array kPlugins = {
     Entry{"drf", MakeDrf},
     Entry{"gang", MakeGang},
     Entry{"network-topology-aware", MakeNetworkTopologyAware},
+    Entry{"nodegroup", MakeNodegroup},
     Entry{"nodeorder", MakeNodeorder},
+    Entry{"numa-aware", MakeNumaAware},
     Entry{"overcommit", MakeOvercommit},
     Entry{"predicates", MakePredicates},
     Entry{"priority", MakePriority},
     Entry{"proportion", MakeProportion},
     Entry{"resourcequota", MakeResourcequota},
     Entry{"sla", MakeSla},
+    Entry{"task-topology", MakeTaskTopology},
 };
 
-constexpr std::array<std::string_view, 10> kVolcanoPlugins = {
+constexpr std::array<std::string_view, 7> kVolcanoPlugins = {
     "cdp",
     "extender",
-    "nodegroup",
-    "numa-aware",
     "pdb",
     "rescheduling",
     "resource-strategy-fit",
-    "task-topology",
     "tdm",
     "usage",
 };

@@ -52,6 +52,7 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   OfferNamed<ScaledScorePoint>(plugin, config, "enableNodeOrder", points.nodes.scaled);
   OfferNamed<PeerFilterPoint>(plugin, config, "enablePredicate", points.nodes.peer_filters);
   OfferNamed<PeerScorePoint>(plugin, config, "enableNodeOrder", points.nodes.peer_scores);
+  OfferNamed<TaskScorePoint>(plugin, config, "enableNodeOrder", points.tasks);
   OfferNamed<ChainScorePoint>(plugin, config, "enableNodeOrder", points.chains);
   OfferNamed<HyperNodeScorePoint>(plugin, config, "enabledHyperNodeOrder", points.hypernodes);
   auto* gradient = dynamic_cast<GradientPoint*>(&plugin);

@@ -40,6 +40,7 @@ struct Points {
   NodePoints nodes;
   std::vector<Named<ChainScorePoint>> chains;
   std::vector<Named<HyperNodeScorePoint>> hypernodes;
+  std::vector<Named<TaskScorePoint>> tasks;
   const GradientPoint* gradient = nullptr;
   const DevicePoint* devices = nullptr;
 };

@@ -170,9 +170,18 @@ std::optional<Trial::Choice> Trial::Choose(TaskId task) {
   previous_leaf_ =
       rank_before.valid() ? LeafOf(session_.state().task(rank_before).node) : HyperNodeId{};
   ClassView& view = session_.View(session_.state().task(task).class_id);
-  if (session_.tracing_nodes() || !view.IsUniform()) return ChooseBySweep(task);
+  if (session_.tracing_nodes() || !view.IsUniform() || IsScoredByTask()) {
+    return ChooseBySweep(task);
+  }
   if (auto choice = ChooseByIndex(task)) return choice;
   return request_.pass == Pass::kWaiting ? ChooseBySweep(task) : std::nullopt;
+}
+
+bool Trial::IsScoredByTask() const {
+  const auto& points = session_.points().tasks;
+  return std::any_of(points.begin(), points.end(), [&](const auto& score) {
+    return score.point->ScoresTasksOf(request_.job);
+  });
 }
 
 bool Trial::Better(Score score,

@@ -61,7 +61,8 @@ struct ScoreSheet {
 // The best node is the one with the highest total score; of equal ones a node under the leaf of the
 // previous rank, then the lower name. Without a listener it is found through the index (the best of
 // each chain, then the best chain, for a gang by kinds of chains); with one, or when scores are
-// scaled over all nodes, by scoring every node. All give the same answer (tests/property).
+// scaled over all nodes or tell tasks of one class apart, by scoring every node. All give the same
+// answer (tests/property).
 class Trial {
  public:
   // `kept` is the index to use when the domain is the whole cluster, else null.
@@ -100,6 +101,8 @@ class Trial {
   // them: again, until that changes nothing.
   void RetryPostponed(PlaceOutcome& outcome);
   [[nodiscard]] std::optional<Choice> Choose(TaskId task);
+  // True when a plugin tells the tasks of one class apart.
+  [[nodiscard]] bool IsScoredByTask() const;
   [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
   [[nodiscard]] Best BestByChain(TaskId task, const DomainIndex& index);
   [[nodiscard]] Best BestByKind(TaskId task, const DomainIndex& index);
@@ -108,7 +111,7 @@ class Trial {
   // Positions of the nodes that take the task, chain by chain; counts them in groups_.
   [[nodiscard]] std::vector<std::size_t> Collect(const std::function<bool(NodeId)>& takes);
   // REQUIRES: `nodes` are the nodes counted in groups_, in their order.
-  [[nodiscard]] ScoreSheet ScoreAll(ClassView& view, std::span<const NodeId> nodes, bool idle);
+  [[nodiscard]] ScoreSheet ScoreAll(TaskId task, std::span<const NodeId> nodes, bool idle);
   void TraceChoice(TaskId task,
                    const ScoreSheet& sheet,
                    std::span<const NodeId> nodes,

@@ -28,8 +28,9 @@ std::vector<std::size_t> Trial::Collect(const std::function<bool(NodeId)>& takes
   return positions;
 }
 
-ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes, bool idle) {
+ScoreSheet Trial::ScoreAll(TaskId task, std::span<const NodeId> nodes, bool idle) {
   const ClusterState& state = session_.state();
+  ClassView& view = session_.View(state.task(task).class_id);
   ScoreSheet sheet(nodes.size());
   std::vector<Score> row(nodes.size());
   if (!session_.tracing() && idle) {
@@ -50,6 +51,11 @@ ScoreSheet Trial::ScoreAll(ClassView& view, std::span<const NodeId> nodes, bool 
       score.point->ScorePeers(*peers, nodes, row);
       sheet.Add(score.plugin, row);
     }
+  }
+  for (const auto& score : session_.points().tasks) {
+    if (!score.point->ScoresTasksOf(request_.job)) continue;
+    score.point->ScoreForTask(state, task, nodes, row);
+    sheet.Add(score.plugin, row);
   }
   const Placement placement{
       .job = &job_, .sub_job = &sub_job_, .spec = &view.spec(), .allocated = allocated_};
@@ -79,7 +85,7 @@ std::optional<Trial::Choice> Trial::ChooseBySweep(TaskId task) {
 
   std::vector<NodeId> nodes(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) nodes[i] = shape_.nodes[positions[i]];
-  const ScoreSheet sheet = ScoreAll(view, nodes, idle);
+  const ScoreSheet sheet = ScoreAll(task, nodes, idle);
   std::size_t best = 0;
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (Better(sheet.total[i], positions[i], sheet.total[best], positions[best])) best = i;

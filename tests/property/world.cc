@@ -191,6 +191,10 @@ ClassSpec ClassOf(const TaskGene& gene, ResourceNames& names) {
   spec.identity.name_space = "test";
   if (shape.app != nullptr) spec.identity.labels = {{"app", shape.app}};
   spec.rules = RulesOf(shape);
+  if (gene.uid == 2 && shape.cores > 0) {
+    spec.numa.policy = gene.created == 0 ? NumaPolicy::kNone : NumaPolicy::kSingleNumaNode;
+    spec.numa.cpus = {static_cast<std::int32_t>(shape.cores)};
+  }
   return spec;
 }
 

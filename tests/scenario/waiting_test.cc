@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "convert/scheduler_conf.h"
+#include "sched/actions/actions.h"
+#include "sched/registry.h"
 #include "simulate/test_support.h"
 
 namespace strata {
@@ -265,6 +267,105 @@ std::vector<Row> RowsOfQueues() {
   };
 }
 
+// A node of eight cores in a node group.
+std::string NodeIn(const std::string& group) {
+  return "apiVersion: v1\nkind: Node\nmetadata: {name: n-" + group +
+         ", labels: {volcano.sh/nodegroup-name: " + group +
+         "}}\nstatus: {allocatable: {cpu: 8, pods: 10}}\n---\n";
+}
+
+std::vector<Row> RowsOfNodeGroups() {
+  const std::string plugins = "{name: predicates}, {name: nodegroup}";
+  const std::string group = Group("g", "minMember: 1, queue: q") + Pods("g", 1);
+  const std::string nobody =
+      "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) "
+      "are ";
+  return {
+      {"NoMatchingNode",
+       nobody + "in no node group",
+       "default/g",
+       Node("n0", 4) + Queue("q", "weight: 1") + group,
+       plugins},
+      {"NoMatchingNode",
+       nobody + "in a node group the queue does not name",
+       "default/g",
+       NodeIn("fast") + Queue("q", "weight: 1") + group,
+       plugins},
+      {"NoMatchingNode",
+       nobody + "in a node group the queue keeps off",
+       "default/g",
+       NodeIn("fast") +
+           Queue("q",
+                 "affinity: {nodeGroupAntiAffinity: "
+                 "{requiredDuringSchedulingIgnoredDuringExecution: [fast]}}") +
+           group,
+       plugins},
+      {"NoMatchingNode",
+       "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 1 node of the cluster: 1 node(s) "
+       "are in a node group of which the queue may have no more",
+       "default/g",
+       NodeIn("fast") +
+           "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q, "
+           "annotations: {volcano.sh/nodegroup-resource-limits: '{\"fast\": {\"cpu\": 2}}'}}\n"
+           "spec: {affinity: {nodeGroupAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+           "[fast]}}}\n---\n" +
+           Group("g", "minMember: 3, queue: q") + Pods("g", 3),
+       plugins},
+  };
+}
+
+std::string NodeWithMemory() {
+  return "apiVersion: v1\nkind: Node\nmetadata: {name: n0}\nstatus: {allocatable: {cpu: 8, memory: "
+         "8Gi, pods: 10}}\n---\n";
+}
+
+// It has two NUMA nodes of four CPUs, of which three are free on each.
+std::string NumaNode(const std::string& cpu_policy, const std::string& policy) {
+  std::string cpus;
+  for (int cpu = 0; cpu < 8; ++cpu) {
+    cpus += "\"" + std::to_string(cpu) + "\": {numa: " + std::to_string(cpu / 4) +
+            ", core: " + std::to_string(cpu) + "}, ";
+  }
+  return NodeWithMemory() +
+         "apiVersion: nodeinfo.volcano.sh/v1alpha1\nkind: Numatopology\nmetadata: {name: "
+         "n0}\nspec: "
+         "{policies: {CPUManagerPolicy: " +
+         cpu_policy + ", TopologyManagerPolicy: " + policy + "}, cpuDetail: {" + cpus +
+         "}, numares: {cpu: {allocatable: \"1-3,5-7\", capacity: 8}}}\n---\n";
+}
+
+std::vector<Row> RowsOfNuma() {
+  const std::string plugins = "{name: predicates}, {name: numa-aware}";
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: "
+      "{volcano.sh/numa-topology-policy: single-numa-node}}\nspec: {schedulerName: volcano, "
+      "containers: [{name: c, image: i, resources: {limits: {cpu: 4, memory: 1Gi}}}]}\n---\n";
+  const std::string nobody =
+      "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) ";
+  return {
+      {"NoMatchingNode",
+       nobody + "had no Numatopology",
+       "default/podgroup-p",
+       NodeWithMemory() + pod,
+       plugins},
+      {"NoMatchingNode",
+       nobody + "had no static CPU manager policy",
+       "default/podgroup-p",
+       NumaNode("none", "single-numa-node") + pod,
+       plugins},
+      {"NoMatchingNode",
+       nobody + "had another topology manager policy than single-numa-node",
+       "default/podgroup-p",
+       NumaNode("static", "restricted") + pod,
+       plugins},
+      {"NoMatchingNode",
+       nobody + "couldn't align the pod's cpus (single-numa-node)",
+       "default/podgroup-p",
+       NumaNode("static", "single-numa-node") + pod,
+       plugins},
+  };
+}
+
 std::vector<Row> RowsOfJobs() {
   return {
       {"NotEnoughTasks",
@@ -305,7 +406,7 @@ std::vector<Row> RowsOfJobs() {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows = RowsOfPlaces();
-  for (const auto& more : {RowsOfQueues(), RowsOfJobs()}) {
+  for (const auto& more : {RowsOfQueues(), RowsOfNodeGroups(), RowsOfNuma(), RowsOfJobs()}) {
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;
@@ -386,7 +487,8 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
       EXPECT_EQ(used.erase(word), 1U) << word << " is documented, and nothing says it";
     }
   }
-  for (const char* word : {"NoExecute", "NoSchedule", "PodGroup", "ReadWriteOncePod"}) {
+  for (const char* word :
+       {"NoExecute", "NoSchedule", "PodGroup", "ReadWriteOncePod", "TopologyManagerPolicy"}) {
     used.erase(word);  // Kubernetes'
   }
   EXPECT_THAT(used, ElementsAreArray(ReasonsInTheTable()));
@@ -399,6 +501,51 @@ TEST(Reasons, TheDocumentHasEachOfThemAndNoOther) {
     std::string anchor = reason;
     for (char& c : anchor) c = static_cast<char>(std::tolower(c));
     EXPECT_THAT(docs, HasSubstr("\n| [" + reason + "](#" + anchor + ") | "));
+  }
+}
+
+TEST(LeftOut, WhatVolcanoHasIsThereOrIsSaidToBeMissing) {
+  const std::string docs = TextOf(kRoot / "docs/differences.md");
+  for (const char* plugin : {"binpack",
+                             "capacity",
+                             "cdp",
+                             "conformance",
+                             "deviceshare",
+                             "drf",
+                             "extender",
+                             "gang",
+                             "network-topology-aware",
+                             "nodegroup",
+                             "nodeorder",
+                             "numa-aware",
+                             "overcommit",
+                             "pdb",
+                             "predicates",
+                             "priority",
+                             "proportion",
+                             "rescheduling",
+                             "resource-strategy-fit",
+                             "resourcequota",
+                             "sla",
+                             "task-topology",
+                             "tdm",
+                             "usage"}) {
+    EXPECT_NE(IsPlugin(plugin), IsVolcanoPlugin(plugin)) << plugin;
+    if (IsPlugin(plugin)) continue;
+    EXPECT_THAT(docs, HasSubstr("\n| `" + std::string(plugin) + "` | "));
+  }
+  for (const char* action : {"allocate",
+                             "backfill",
+                             "enqueue",
+                             "gangpreempt",
+                             "gangreclaim",
+                             "preempt",
+                             "reclaim",
+                             "shuffle"}) {
+    EXPECT_NE(FindAction(action) != nullptr, IsVolcanoAction(action)) << action;
+    if (IsVolcanoAction(action)) {
+      EXPECT_THAT(docs, HasSubstr("\n| `" + std::string(action) + "` | "));
+    }
   }
 }
 

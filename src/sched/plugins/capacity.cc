@@ -1,6 +1,7 @@
 #include "sched/plugins/capacity.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -39,8 +40,14 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
   // all below it.
   void AddPromise(const Job& job);
   [[nodiscard]] double TakenBy(std::size_t index, ResourceId resource, Count count) const;
-  // What the siblings of `index` are guaranteed and do not have.
-  [[nodiscard]] double KeptFree(std::size_t index, ResourceId resource, Count count) const;
+  // What the queue, or queues below it, are guaranteed and do not have.
+  [[nodiscard]] double OwedTo(std::size_t index, ResourceId resource, Count count) const;
+  // What must be left free below each queue on the way from `index` to the root when `index` gets
+  // this much more. Nothing where that is owed to it.
+  [[nodiscard]] std::vector<double> KeptFree(std::size_t index,
+                                             ResourceId resource,
+                                             Amount more,
+                                             Count count) const;
   [[nodiscard]] int CompareShares(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
   [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
@@ -81,14 +88,39 @@ double Capacity::TakenBy(std::size_t index, ResourceId resource, Count count) co
   return count == Count::kHeld ? held : held + At(promised_[index], resource);
 }
 
-double Capacity::KeptFree(std::size_t index, ResourceId resource, Count count) const {
+double Capacity::OwedTo(std::size_t index, ResourceId resource, Count count) const {
+  const double guarantee = At(tree_.at(index).guarantee, resource);
+  if (guarantee <= 0) return 0;
+  double below = 0;
+  for (const std::size_t child : tree_.at(index).children) below += OwedTo(child, resource, count);
+  return std::max(below, guarantee - TakenBy(index, resource, count));
+}
+
+std::vector<double> Capacity::KeptFree(std::size_t index,
+                                       ResourceId resource,
+                                       Amount more,
+                                       Count count) const {
   const std::vector<std::size_t>& path = tree_.at(index).path;
-  if (path.size() < 2) return 0;
-  double kept = 0;
-  for (const std::size_t sibling : tree_.at(path[1]).children) {
-    const double guarantee = At(tree_.at(sibling).guarantee, resource);
-    if (sibling == index || guarantee <= 0) continue;
-    kept += std::max(guarantee - TakenBy(sibling, resource, count), 0.0);
+  std::vector<double> kept(path.size(), 0.0);
+  if (At(tree_.at(path.back()).guarantee, resource) <= 0) return kept;
+  const auto asked = static_cast<double>(more);
+  // Owed below the queue at hand, as things are and once `index` has its part.
+  double before = 0;
+  double after = 0;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    double to_others = 0;
+    for (const std::size_t child : tree_.at(path[i]).children) {
+      if (i > 0 && child == path[i - 1]) continue;
+      to_others += OwedTo(child, resource, count);
+    }
+    before += to_others;
+    after += to_others;
+    const bool is_owed = before - after >= asked - ToleranceOf(resource);
+    kept[i] = is_owed ? 0 : after;
+    const double lacks =
+        At(tree_.at(path[i]).guarantee, resource) - TakenBy(path[i], resource, count);
+    before = std::max(before, lacks);
+    after = std::max(after, lacks - asked);
   }
   return kept;
 }
@@ -153,15 +185,16 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                               const Resources& asked,
                                               Count count) const {
   const ResourceNames& names = state_->resource_names();
-  std::optional<std::size_t> side;  // the child of `at` on the way to `index`
-  for (const std::size_t at : tree_.at(index).path) {
-    const auto kept = [&](ResourceId resource) {
-      if (!side) return 0.0;
-      const double after =
-          TakenBy(*side, resource, count) + static_cast<double>(asked.Get(resource));
-      const double own = At(tree_.at(*side).guarantee, resource);
-      return after <= own + ToleranceOf(resource) ? 0.0 : KeptFree(*side, resource, count);
-    };
+  const std::vector<std::size_t>& path = tree_.at(index).path;
+  std::map<ResourceId, std::vector<double>> kept_free;  // by resource, along the path
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto resource = IdAt<ResourceId>(i);
+    if (asked.Get(resource) <= 0) continue;
+    kept_free.emplace(resource, KeptFree(index, resource, asked.Get(resource), count));
+  }
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::size_t at = path[i];
+    const auto kept = [&](ResourceId resource) { return kept_free.at(resource)[i]; };
     const auto limit = [&](ResourceId resource) {
       return At(tree_.at(at).real_capability, resource);
     };
@@ -183,7 +216,6 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                : std::string(),
                       FormatNumber(name, ToAmount(limit(*exceeded))))};
     }
-    side = at;
   }
   return std::nullopt;
 }

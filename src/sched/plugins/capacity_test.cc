@@ -230,5 +230,37 @@ TEST(Capacity, QuotasOfDeviceClassesAreAWarning) {
                   "classes are not built, ignored"));
 }
 
+TEST(Capacity, AGuaranteeDeepInTheTreeIsNotUsedUpFromOutsideOrFromBeside) {
+  //   root of 10: a, and b with sure (4 guaranteed, has nothing) and rest (has 4)
+  CapacityCluster c;
+  const QueueId a = c.Add("a", "root");
+  c.Add("b", "root");
+  const QueueId sure = c.Add("sure", "b", {.guarantee = 4});
+  const QueueId rest = c.Add("rest", "b");
+  c.AddTask(c.AddJobWith("ns/r", "rest", 4, JobPhase::kRunning), {.cpu = 4}, "n0");
+  const TestPlugin plugin = OpenTree(c);
+  EXPECT_EQ(c.More(plugin, a, 2), std::nullopt);
+  ASSERT_TRUE(c.More(plugin, a, 3).has_value()) << "what b has is not what sure has";
+  EXPECT_EQ(c.More(plugin, a, 3)->message,
+            "queue root: 3 cpu asked for, 4 in use, 4 kept free for guarantees of other queues, "
+            "its limit is 10");
+  EXPECT_FALSE(c.More(plugin, rest, 2).has_value());
+  EXPECT_TRUE(c.More(plugin, rest, 3).has_value());
+  EXPECT_FALSE(c.More(plugin, sure, 4).has_value());
+}
+
+TEST(Capacity, AParentsGuaranteeIsNotForAChildWhenAnotherChildIsOwedAllOfIt) {
+  //   root of 10: a has 6, b is guaranteed the 4 of sure, rest has none of its own
+  CapacityCluster c;
+  c.Add("a", "root");
+  c.Add("b", "root");
+  const QueueId sure = c.Add("sure", "b", {.guarantee = 4});
+  const QueueId rest = c.Add("rest", "b");
+  c.AddTask(c.AddJobWith("ns/a", "a", 6, JobPhase::kRunning), {.cpu = 6}, "n0");
+  const TestPlugin plugin = OpenTree(c);
+  EXPECT_TRUE(c.More(plugin, rest, 1).has_value());
+  EXPECT_FALSE(c.More(plugin, sure, 4).has_value());
+}
+
 }  // namespace
 }  // namespace strata

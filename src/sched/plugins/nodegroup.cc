@@ -1,0 +1,188 @@
+#include "sched/plugins/nodegroup.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sched/plugins/argument_rules.h"
+
+namespace strata {
+namespace {
+
+constexpr double kRequiredScore = 100;
+constexpr double kPreferredScore = 50;
+constexpr double kAvoidedScore = -1;
+
+struct Options {
+  bool strict = true;
+  bool ordered = false;
+  bool inherits = false;
+};
+
+bool Has(const std::vector<std::string>& groups, const std::string& group) {
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+// The group of a node; null when it is in none.
+const std::string* GroupOf(const NodeSpec& node) {
+  const auto it = node.labels.find(std::string(kNodeGroupLabel));
+  return it == node.labels.end() ? nullptr : &it->second;
+}
+
+// What the jobs of a queue hold on the nodes of each group. Worked out again after every change of
+// the state, and only for queues that have limits.
+class GroupUsage {
+ public:
+  // nullptr when it holds nothing there.
+  const Resources* Of(const ClusterState& state, QueueId queue, const std::string& group) {
+    if (state_ != &state || version_ != state.NextVersion()) {
+      held_.clear();
+      state_ = &state;
+      version_ = state.NextVersion();
+    }
+    const auto [it, is_new] = held_.try_emplace(queue);
+    if (is_new) it->second = HeldBy(state, queue);
+    const auto found = it->second.find(group);
+    return found == it->second.end() ? nullptr : &found->second;
+  }
+
+ private:
+  using ByGroup = std::map<std::string, Resources, std::less<>>;
+
+  static ByGroup HeldBy(const ClusterState& state, QueueId queue) {
+    ByGroup held;
+    for (const JobId job : state.jobs()) {
+      if (state.job(job).queue != queue) continue;
+      for (const SubJob& sub_job : state.job(job).sub_jobs) {
+        for (const TaskId id : sub_job.tasks) Count(state, state.task(id), held);
+      }
+    }
+    return held;
+  }
+  static void Count(const ClusterState& state, const Task& task, ByGroup& held) {
+    const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
+    if (!holds || !task.node.valid()) return;
+    const std::string* group = GroupOf(state.node(task.node));
+    if (group != nullptr) held[*group].Add(state.task_class(task.class_id).request);
+  }
+
+  const ClusterState* state_ = nullptr;
+  std::uint64_t version_ = 0;
+  std::map<QueueId, ByGroup> held_;
+};
+
+class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScorePoint {
+ public:
+  explicit NodeGroup(const Options& options) : options_(options) {}
+
+  // Tasks come and go between cycles without a change of any node.
+  void Open(const ClusterState& /*state*/, Time /*now*/) override { usage_ = {}; }
+
+  [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
+                                const ClassSpec& spec,
+                                NodeId node) const override {
+    return Refuse(spec, state.node(node)).empty();
+  }
+  [[nodiscard]] bool AdmitsNow(const ClusterState& /*state*/,
+                               const ClassSpec& /*spec*/,
+                               NodeId /*node*/) const override {
+    return true;
+  }
+  [[nodiscard]] bool AdmitsFuture(const ClusterState& state,
+                                  const ClassSpec& spec,
+                                  NodeId node) const override {
+    return AdmitsInAll(state, spec, node);
+  }
+  [[nodiscard]] bool LooksBeyondNode(const ClassSpec& spec) const override {
+    return spec.node_groups.limited;
+  }
+  [[nodiscard]] bool AdmitsInAll(const ClusterState& state,
+                                 const ClassSpec& spec,
+                                 NodeId node) const override {
+    const Queue* queue = QueueOf(state, spec);
+    const std::string* group = GroupOf(state.node(node));
+    if (queue == nullptr || group == nullptr) return true;
+    const auto limits = queue->spec.node_group_limits.find(*group);
+    if (limits == queue->spec.node_group_limits.end()) return true;
+    const Resources* held = usage_.Of(state, *state.FindQueue(queue->spec.name), *group);
+    return std::all_of(limits->second.begin(), limits->second.end(), [&](const auto& limit) {
+      const Amount used = held == nullptr ? 0 : held->Get(limit.first);
+      return spec.request.Get(limit.first) <= limit.second - used;
+    });
+  }
+  [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }
+  [[nodiscard]] std::string Reason(const ClusterState& state,
+                                   const ClassSpec& spec,
+                                   NodeId node) const override {
+    std::string refusal = Refuse(spec, state.node(node));
+    return refusal.empty() ? "node(s) are in a node group of which the queue may have no more"
+                           : refusal;
+  }
+
+  void ScoreNodes(const ClusterState& state,
+                  const ClassSpec& spec,
+                  std::span<const NodeId> nodes,
+                  std::span<Score> out) const override {
+    const NodeGroupTerms& terms = TermsOf(spec);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const std::string* group = GroupOf(state.node(nodes[i]));
+      out[i] = group == nullptr ? 0 : ToScore(ScoreOf(terms, *group));
+    }
+  }
+
+ private:
+  [[nodiscard]] const NodeGroupTerms& TermsOf(const ClassSpec& spec) const {
+    const NodeGroupRules& rules = spec.node_groups;
+    return rules.own.empty() && options_.inherits ? rules.inherited : rules.own;
+  }
+
+  [[nodiscard]] static const Queue* QueueOf(const ClusterState& state, const ClassSpec& spec) {
+    if (spec.node_groups.queue.empty()) return nullptr;
+    const auto id = state.FindQueue(spec.node_groups.queue);
+    return id ? &state.queue(*id) : nullptr;
+  }
+
+  // Why the node is out of the question, "" when it is not.
+  [[nodiscard]] std::string Refuse(const ClassSpec& spec, const NodeSpec& node) const {
+    const NodeGroupTerms& terms = TermsOf(spec);
+    const std::string* group = GroupOf(node);
+    if (group == nullptr) {
+      return terms.empty() && !options_.strict ? "" : "node(s) are in no node group";
+    }
+    if (Has(terms.anti_required, *group)) return "node(s) are in a node group the queue keeps off";
+    const bool named = Has(terms.required, *group) || Has(terms.preferred, *group) ||
+                       Has(terms.anti_preferred, *group);
+    return named ? "" : "node(s) are in a node group the queue does not name";
+  }
+
+  [[nodiscard]] double ScoreOf(const NodeGroupTerms& terms, const std::string& group) const {
+    if (Has(terms.anti_preferred, group)) return kAvoidedScore;
+    const double base = Has(terms.required, group) ? kRequiredScore : 0;
+    const auto& preferred = terms.preferred;
+    const auto at = std::find(preferred.begin(), preferred.end(), group);
+    if (at == preferred.end()) return base;
+    if (!options_.ordered) return base + kPreferredScore;
+    const auto behind = static_cast<double>(preferred.end() - at);
+    return base + kPreferredScore * behind / static_cast<double>(preferred.size());
+  }
+
+  Options options_;
+  mutable GroupUsage usage_;  // remembered answers, no state of its own
+};
+
+}  // namespace
+
+Result<MadePlugin> MakeNodegroup(const PluginConfig& config, ResourceNames& /*resources*/) {
+  Options options;
+  TRY_ASSIGN(options.strict, config.arguments.Bool("strict", true));
+  TRY_ASSIGN(options.ordered, config.arguments.Bool("enablePreferredOrder", false));
+  options.inherits = config.Enabled("enableHierarchy");
+  return MadePlugin{.plugin = std::make_unique<NodeGroup>(options),
+                    .warnings = WarnOfUnknown(config, {"strict", "enablePreferredOrder"})};
+}
+
+}  // namespace strata
