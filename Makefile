@@ -55,6 +55,11 @@ check-property: packages build/build.ninja ## The property tests with a hundred 
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_cycle_property_test
 	@STRATA_PROPERTY_SCALE=100 build/tests/property/strata_fabric_property_test
 
+.PHONY: check-determinism
+check-determinism: packages ## 1,000 random clusters through g++ and clang, debug and release: byte-equal decisions
+	@tools/install-packages.sh fuzz
+	@tools/check-determinism.sh 1000
+
 .PHONY: bench-check
 bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.json, instructions counted by valgrind
 	@tools/install-packages.sh bench

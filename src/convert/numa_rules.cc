@@ -86,6 +86,14 @@ bool IsGuaranteed(const objects::PodSpec& spec) {
          std::all_of(spec.init_containers.begin(), spec.init_containers.end(), fixed);
 }
 
+void AddWholeCpus(const objects::Container& container, std::vector<std::int32_t>& cpus) {
+  const auto cpu = container.requests.find("cpu");
+  if (cpu == container.requests.end() || !cpu->second.IsInteger()) return;
+  const std::int64_t whole = cpu->second.Value().value_or(INT32_MAX);
+  if (whole <= 0) return;
+  cpus.push_back(static_cast<std::int32_t>(std::min<std::int64_t>(whole, INT32_MAX)));
+}
+
 }  // namespace
 
 Result<std::set<std::int32_t>> ParseCpuSet(std::string_view text) {
@@ -142,12 +150,12 @@ Result<NumaRules> ToNumaRules(const objects::Pod& pod) {
     rules.policy = policy.value_or(NumaPolicy::kNone);
   }
   if (!IsGuaranteed(pod.spec)) return NumaRules{};
+  // As they start; an init container that ends gives its CPUs to those that follow.
+  for (const objects::Container& container : pod.spec.init_containers) {
+    if (container.sidecar) AddWholeCpus(container, rules.cpus);
+  }
   for (const objects::Container& container : pod.spec.containers) {
-    const auto cpu = container.requests.find("cpu");
-    if (cpu == container.requests.end() || !cpu->second.IsInteger()) continue;
-    const std::int64_t whole = cpu->second.Value().value_or(INT32_MAX);
-    if (whole <= 0) continue;
-    rules.cpus.push_back(static_cast<std::int32_t>(std::min<std::int64_t>(whole, INT32_MAX)));
+    AddWholeCpus(container, rules.cpus);
   }
   return rules;
 }

@@ -94,6 +94,17 @@ TEST(NumaRules, AGuaranteedPodHoldsItsWholeCpusAlone) {
   EXPECT_THAT(rules.cpus, ElementsAre(4, 2));
 }
 
+TEST(NumaRules, SidecarsHoldTheirCpusBesideTheOthers) {
+  const std::string resources = "resources: {limits: {cpu: 3, memory: 1Gi}}";
+  const NumaRules rules =
+      RulesOf(
+          "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {initContainers: [{name: once, " +
+          resources + "}, {name: side, restartPolicy: Always, " + resources + "}], containers: [" +
+          Container("a", "4") + "]}}")
+          .value();
+  EXPECT_THAT(rules.cpus, ElementsAre(3, 4));
+}
+
 TEST(NumaRules, APodThatIsNotGuaranteedAsksForNothing) {
   EXPECT_TRUE(RulesOf(NumaPod("restricted",
                               "{name: a, image: i, resources: {requests: {cpu: 2, memory: 1Gi}, "

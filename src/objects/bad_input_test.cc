@@ -196,6 +196,8 @@ TEST(BadInput, LimitsOfNodeGroups) {
   EXPECT_EQ(error("[]"), where + "found a list, want an object");
   EXPECT_EQ(error("{\"fast\": 3}"), where + "fast: found number 3, want an object");
   EXPECT_THAT(error("{\"fast\": {\"cpu\": \"much\"}}"), testing::StartsWith(where + "fast.cpu: "));
+  EXPECT_THAT(error("{\"fast\": null}"), testing::StartsWith(where + "fast: "));
+  EXPECT_THAT(error("{\"fast\": {\"cpu\": null}}"), testing::StartsWith(where + "fast.cpu: "));
   EXPECT_EQ(error("{\"fast\": {\"cpu\": \"2\"}}"), "no error");
 }
 

@@ -32,6 +32,8 @@ void ReadNodeGroupLimits(const Cursor& object, Queue& out) {
   ReadLog log;
   const Cursor groups(document->root(), log);
   groups.ForEachMember([&](std::string_view group, const Cursor& limits) {
+    limits.Required();
+    limits.ForEachMember([](std::string_view /*name*/, const Cursor& limit) { limit.Required(); });
     ReadResources(limits, out.node_group_limits[std::string(group)]);
   });
   if (!log.error.empty()) at.Fail(log.error);

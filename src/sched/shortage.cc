@@ -31,6 +31,20 @@ bool NeedsRehearsal(Session& session, const Demand& demand) {
          });
 }
 
+// How many find a slot below `domain`, each class as if the others took nothing.
+std::uint64_t SlotsBelow(Search& search, const Wanted& wanted, HyperNodeId domain) {
+  std::uint64_t slots = 0;
+  for (const auto& [class_id, count] : wanted) {
+    slots += std::min(count, search.SlotsIn(class_id, domain, count));
+  }
+  return slots;
+}
+
+// True when classes that each have their slots may be in each other's way.
+bool MayCollide(const Demand& demand, std::uint64_t slots) {
+  return demand.wanted.size() > 1 && !demand.request.tasks.empty() && slots >= Total(demand.wanted);
+}
+
 Search::Rehearsal RehearseBelow(Search& search, const Demand& demand, HyperNodeId domain) {
   PlaceRequest request = demand.request;
   request.domain = domain;
@@ -83,22 +97,20 @@ std::uint64_t FitsBelow(Session& session,
                         Search& search,
                         const Demand& demand,
                         HyperNodeId domain) {
-  if (NeedsRehearsal(session, demand)) {
-    return std::min<std::uint64_t>(RehearseBelow(search, demand, domain).placed,
-                                   Total(demand.wanted));
+  if (!NeedsRehearsal(session, demand)) {
+    const std::uint64_t slots = SlotsBelow(search, demand.wanted, domain);
+    if (!MayCollide(demand, slots)) return slots;
   }
-  std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : demand.wanted) {
-    fits += std::min(count, search.SlotsIn(class_id, domain, count));
-  }
-  return fits;
+  return std::min<std::uint64_t>(RehearseBelow(search, demand, domain).placed,
+                                 Total(demand.wanted));
 }
 
 Obstacles ObstaclesBelow(Session& session,
                          Search& search,
                          const Demand& demand,
                          HyperNodeId domain) {
-  if (NeedsRehearsal(session, demand)) {
+  if (NeedsRehearsal(session, demand) ||
+      MayCollide(demand, SlotsBelow(search, demand.wanted, domain))) {
     Obstacles obstacles = RehearseBelow(search, demand, domain).obstacles;
     if (!obstacles.empty()) return obstacles;
   }

@@ -14,7 +14,8 @@
 #include "sched/session.h"
 
 // What is missing where: the numbers behind verdicts, counted by free slots. Only where one task of
-// a gang decides what the next may do (rules about pods, volumes) is the gang rehearsed.
+// a gang decides what the next may do (rules about pods, volumes, tasks of several classes that
+// each have their slots) is the gang rehearsed.
 namespace strata {
 
 // How many tasks of each class a gang still misses, classes in task order.
@@ -35,7 +36,7 @@ void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
                              std::size_t count);
 [[nodiscard]] std::uint64_t Total(const Wanted& wanted);
 
-// How many of the wanted tasks find a place below `domain`; by slots each class by itself.
+// How many of the wanted tasks find a place below `domain`.
 [[nodiscard]] std::uint64_t FitsBelow(Session& session,
                                       Search& search,
                                       const Demand& demand,
@@ -67,7 +68,7 @@ struct Miss {
 };
 
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
-// COST: one pass over the nodes per tier.
+// COST: one pass over the nodes per tier, and where classes may collide a rehearsal per HyperNode.
 [[nodiscard]] std::vector<Miss> NearestMisses(
     Session& session, Search& search, const Demand& demand, HyperNodeId root, std::int32_t limit);
 

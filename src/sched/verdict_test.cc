@@ -38,6 +38,22 @@ TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
             "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster");
 }
 
+TEST(Verdict, OfPodsThatAreInEachOthersWayCountsThemTogether) {
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 12}).Leaf("s0", 1, {"node0"}).Occupy("node0", {.cpu = 4});
+  for (const char* name : {"anywhere", "near"}) {
+    const TopologySpec topology = name[0] == 'n' ? Hard(1) : TopologySpec{};
+    cluster.Job(name, {.tasks = 0, .min_available = 2, .topology = topology});
+    cluster.Task(name, {.cpu = 6}).Task(name, {.cpu = 4});
+  }
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(
+      decisions.Message("anywhere"),
+      "2/2 tasks in gang unschedulable: 1 of 2 pods fit on the 1 node of the cluster: short of 2 "
+      "cpu (1 Insufficient cpu)");
+  EXPECT_THAT(decisions.Message("near"), HasSubstr("HyperNode s0 (tier 1) takes 1 of 2"));
+}
+
 TEST(Verdict, SaysWhyNoNodeTakesThePod) {
   ClusterBuilder cluster;
   cluster.Node("node0", {.unschedulable = true});

@@ -100,12 +100,21 @@ bool MayUse(const NodeGroupTerms& terms, const std::string& group) {
   return false;
 }
 
+using QueueAndGroup = std::pair<std::string, std::string>;
+
+std::string OverLimit(const ClusterState& state, const QueueAndGroup& key, Amount held) {
+  const auto& all = state.queue(*state.FindQueue(key.first)).spec.node_group_limits;
+  const auto limits = all.find(key.second);
+  if (limits == all.end() || held <= limits->second.at(kCpu)) return "";
+  return key.first + " has more of " + key.second + " than its limit\n";
+}
+
 // Of the pods that this cycle placed: who is in a group he may not use, which queue has more of a
 // group than its limit, which node gave more CPUs of its NUMA nodes than it had.
 std::string Misplaced(const ClusterState& state, const std::map<std::string, TaskStatus>& before) {
   std::string faults;
-  std::map<std::pair<std::string, std::string>, Amount> held;  // cpu, by queue and group
-  std::map<std::pair<std::string, std::string>, bool> moved;
+  std::map<QueueAndGroup, Amount> held;  // cpu
+  std::map<QueueAndGroup, bool> moved;
   for (const TaskId id : state.AllTasks()) {
     const Task& task = state.task(id);
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
@@ -132,14 +141,7 @@ std::string Misplaced(const ClusterState& state, const std::map<std::string, Tas
       }
     }
   }
-  for (const auto& [key, has_moved] : moved) {
-    const auto queue = state.FindQueue(key.first);
-    const auto limits = state.queue(*queue).spec.node_group_limits.find(key.second);
-    if (limits == state.queue(*queue).spec.node_group_limits.end()) continue;
-    if (held[key] > limits->second.at(kCpu)) {
-      faults += key.first + " has more of " + key.second + " than its limit\n";
-    }
-  }
+  for (const auto& [key, has_moved] : moved) faults += OverLimit(state, key, held[key]);
   return faults;
 }
 

@@ -279,20 +279,20 @@ std::vector<Row> RowsOfNodeGroups() {
   const std::string group = Group("g", "minMember: 1, queue: q") + Pods("g", 1);
   const std::string nobody =
       "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 1 node of the cluster: 1 node(s) "
-      "are ";
+      "had ";
   return {
       {"NoMatchingNode",
-       nobody + "in no node group",
+       nobody + "no node group",
        "default/g",
        Node("n0", 4) + Queue("q", "weight: 1") + group,
        plugins},
       {"NoMatchingNode",
-       nobody + "in a node group the queue does not name",
+       nobody + "a node group the queue does not name",
        "default/g",
        NodeIn("fast") + Queue("q", "weight: 1") + group,
        plugins},
       {"NoMatchingNode",
-       nobody + "in a node group the queue keeps off",
+       nobody + "a node group the queue keeps off",
        "default/g",
        NodeIn("fast") +
            Queue("q",
@@ -302,7 +302,7 @@ std::vector<Row> RowsOfNodeGroups() {
        plugins},
       {"NoMatchingNode",
        "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 1 node of the cluster: 1 node(s) "
-       "are in a node group of which the queue may have no more",
+       "had a node group of which the queue may have no more",
        "default/g",
        NodeIn("fast") +
            "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q, "

@@ -119,7 +119,7 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
                                    const ClassSpec& spec,
                                    NodeId node) const override {
     std::string refusal = Refuse(spec, state.node(node));
-    return refusal.empty() ? "node(s) are in a node group of which the queue may have no more"
+    return refusal.empty() ? "node(s) had a node group of which the queue may have no more"
                            : refusal;
   }
 
@@ -151,12 +151,12 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
     const NodeGroupTerms& terms = TermsOf(spec);
     const std::string* group = GroupOf(node);
     if (group == nullptr) {
-      return terms.empty() && !options_.strict ? "" : "node(s) are in no node group";
+      return terms.empty() && !options_.strict ? "" : "node(s) had no node group";
     }
-    if (Has(terms.anti_required, *group)) return "node(s) are in a node group the queue keeps off";
+    if (Has(terms.anti_required, *group)) return "node(s) had a node group the queue keeps off";
     const bool named = Has(terms.required, *group) || Has(terms.preferred, *group) ||
                        Has(terms.anti_preferred, *group);
-    return named ? "" : "node(s) are in a node group the queue does not name";
+    return named ? "" : "node(s) had a node group the queue does not name";
   }
 
   [[nodiscard]] double ScoreOf(const NodeGroupTerms& terms, const std::string& group) const {

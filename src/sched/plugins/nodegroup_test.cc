@@ -10,10 +10,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr const char* kNoGroup = "node(s) are in no node group";
-constexpr const char* kNotNamed = "node(s) are in a node group the queue does not name";
-constexpr const char* kKeptOff = "node(s) are in a node group the queue keeps off";
-constexpr const char* kNoMore = "node(s) are in a node group of which the queue may have no more";
+constexpr const char* kNoGroup = "node(s) had no node group";
+constexpr const char* kNotNamed = "node(s) had a node group the queue does not name";
+constexpr const char* kKeptOff = "node(s) had a node group the queue keeps off";
+constexpr const char* kNoMore = "node(s) had a node group of which the queue may have no more";
 
 // Four nodes: two in groups of their own, one in a third group, one in none.
 struct GroupCluster : TestCluster {

@@ -60,7 +60,7 @@ bool TakeCpus(NumaPolicy policy,
   const std::size_t narrowest = FewestFor(totals, cpus);
   const std::size_t possible = FewestFor(free, cpus);
   const bool there = possible <= free.size();
-  if (policy == NumaPolicy::kSingleNumaNode && possible != 1) return false;
+  if (policy == NumaPolicy::kSingleNumaNode && (!there || possible != 1)) return false;
   if (policy == NumaPolicy::kRestricted && (!there || possible != narrowest)) return false;
   if (there) {
     Take(LowestMask(free, possible, cpus), cpus, free);

@@ -34,6 +34,12 @@ TEST(NumaFit, SingleNumaNodeTurnsAwayWhatNeedsTwo) {
   EXPECT_THAT(free, ElementsAre(3, 3));
 }
 
+TEST(NumaFit, ANodeThatReportsNoNumaNodeAlignsNobody) {
+  std::vector<std::int32_t> free;
+  EXPECT_FALSE(TakeCpus(kOneNumaNode, {}, 3, free));
+  EXPECT_FALSE(TakeCpus(NumaPolicy::kRestricted, {}, 3, free));
+}
+
 TEST(NumaFit, RestrictedAllowsTwoOnlyWhereOneCouldNeverDo) {
   std::vector<std::int32_t> free{8, 4};
   EXPECT_TRUE(TakeCpus(NumaPolicy::kRestricted, Eights(2), 12, free));

@@ -154,8 +154,9 @@ std::optional<std::size_t> TaskBuckets::BucketOf(const Task& task) const {
 int TaskBuckets::Compare(const Task& a, const Task& b) const {
   const auto left = BucketOf(a);
   const auto right = BucketOf(b);
-  if (!left || !right)
+  if (!left || !right) {
     return static_cast<int>(right.has_value()) - static_cast<int>(left.has_value());
+  }
   if (*left != *right) {
     const std::size_t more = buckets_[*left].pending;
     const std::size_t less = buckets_[*right].pending;

@@ -12,6 +12,8 @@ namespace strata {
 namespace {
 
 constexpr std::string_view kWeightKey = "task-topology.weight";
+// Any number of tasks may want to be apart. This keeps their sum within what a Score can hold.
+constexpr double kMostScore = 1e9;
 
 // What one task asks for, what it and the next of its bucket ask for, and so on.
 std::vector<Resources> RunningSums(const ClusterState& state,
@@ -85,8 +87,9 @@ class TaskTopology final : public Plugin, public OrderPoint, public TaskScorePoi
       const auto there = company.find(nodes[i]);
       const auto fits = static_cast<double>(end - sums.begin());
       const double overlap = fits + (there == company.end() ? 0 : there->second);
-      out[i] = ToScore(overlap * static_cast<double>(weight_) * 100.0 /
-                       static_cast<double>(buckets.largest()));
+      const double score =
+          overlap * static_cast<double>(weight_) * 100.0 / static_cast<double>(buckets.largest());
+      out[i] = ToScore(std::clamp(score, -kMostScore, kMostScore));
     }
   }
 

@@ -136,6 +136,16 @@ TEST(TaskTopology, ANodeWithWhatTheRoleDoesNotWantScoresLess) {
   EXPECT_THAT(RoleScores(plugin, cluster, next), ElementsAre(0, 200, 200));
 }
 
+TEST(TaskTopology, AScoreStaysWithinWhatSumsCanHold) {
+  RoleCluster cluster({.together = {}, .apart = {{"ps"}}, .order = {}});
+  std::vector<TaskId> tasks;
+  for (int i = 0; i < 21; ++i) tasks.push_back(cluster.AddRole("ps", 0));
+  const TestPlugin plugin =
+      OpenPlugin(cluster, "task-topology", {{"task-topology.weight", std::int64_t{1'000'000}}});
+  for (int i = 0; i < 20; ++i) cluster.state.Allocate(tasks[i], cluster.At("n0"));
+  EXPECT_EQ(RoleScores(plugin, cluster, tasks.back()).front(), -1e9);
+}
+
 TEST(TaskTopology, TasksInNoBucketAndJobsWithoutRulesAreNotScored) {
   RoleCluster cluster({.together = {{"a"}}, .apart = {}, .order = {}});
   cluster.AddRole("a");
