@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "objects/conf_file.h"
 #include "objects/cursor.h"
+#include "objects/text_check.h"
 #include "objects/value.h"
 #include "sched/actions/actions.h"
 #include "sched/registry.h"
@@ -76,7 +77,7 @@ class Reader {
 
  private:
   void Warn(const Cursor& where, std::string_view message) {
-    conf_.warnings.push_back(fmt::format("{}: {}", where.Path(), message));
+    conf_.warnings.push_back(objects::OneLine(fmt::format("{}: {}", where.Path(), message)));
   }
 
   void ReadConfiguration(const Cursor& entry) {

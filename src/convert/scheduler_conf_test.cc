@@ -91,6 +91,8 @@ TEST(SchedulerConf, AWrongTypeNamesFileAndField) {
 TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT(ErrorOf("actions: allocate, jump\n"),
               StartsWith("s.conf: actions: unknown action \"jump\" (known: "));
+  EXPECT_THAT(ErrorOf("actions: \"allocate, ju\\nmp\"\n"),
+              StartsWith("s.conf: actions: unknown action \"ju mp\" (known: "));
   EXPECT_EQ(ErrorOf(Plugins("  - name: ganng\n")),
             "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
             "conformance, deviceshare, drf, gang, network-topology-aware, nodegroup, nodeorder, "

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/timestamp.h"
+#include "objects/text_check.h"
 
 namespace strata::objects {
 namespace {
@@ -237,7 +238,7 @@ const Cursor& Cursor::Required() const {
 void Cursor::Fail(std::string_view message) const {
   if (!ok()) return;
   const std::string path = Path();
-  log_->error = path.empty() ? std::string(message) : fmt::format("{}: {}", path, message);
+  log_->error = OneLine(path.empty() ? std::string(message) : fmt::format("{}: {}", path, message));
 }
 
 void Cursor::Refuse(std::string_view message) const {

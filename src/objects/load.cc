@@ -17,6 +17,7 @@
 #include "objects/duplicate_key.h"
 #include "objects/readers.h"
 #include "objects/sort_by_name.h"
+#include "objects/text_check.h"
 
 namespace strata::objects {
 namespace {
@@ -186,13 +187,6 @@ class SourceReader {
                             full,
                             type.api_version + " " + type.kind)));
     return {};
-  }
-
-  static std::string OneLine(std::string text) {
-    for (char& c : text) {
-      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-    }
-    return text;
   }
 
   [[nodiscard]] tl::unexpected<Error> FailAt(std::string_view what, std::string_view error) const {

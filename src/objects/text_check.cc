@@ -1,6 +1,7 @@
 #include "objects/text_check.h"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -33,6 +34,13 @@ std::size_t CharacterSize(std::string_view text) {
   const bool surrogate = lead == 0xED && byte(1) > 0x9F;
   const bool beyond = lead == 0xF4 && byte(1) > 0x8F;
   return overlong || surrogate || beyond ? 0 : size;
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return text;
 }
 
 Status CheckText(std::string_view text) {
