@@ -308,7 +308,7 @@ std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
   return out;
 }
 
-ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers) {
+ReadClaim ReadGpuClaim(const Labels& annotations, const objects::PodSpec& spec) {
   ReadClaim out;
   const std::string* text = Find(annotations, kGpuAllocatedAnnotation);
   if (text == nullptr || text->empty()) return out;
@@ -323,7 +323,12 @@ ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers) {
     return out;
   }
   // Texts that have lost the slots of containers without GPUs are those of the last containers.
-  out.claim.init_containers = std::min(init_containers, out.claim.containers.size() - 1);
+  const std::size_t size = out.claim.containers.size();
+  const std::size_t all = spec.init_containers.size() + spec.containers.size();
+  for (std::size_t i = 0, c = all - std::min(all, size); i < size; ++i, ++c) {
+    if (c >= spec.init_containers.size()) break;
+    if (!spec.init_containers[c].sidecar) out.claim.init_containers.push_back(i);
+  }
   if (const std::string* mig = Find(annotations, kMigAllocationsAnnotation)) {
     ReadMigRecords(*mig, out);
   }

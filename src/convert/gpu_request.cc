@@ -60,7 +60,9 @@ class RequestReader {
   RequestReader(const objects::Pod& pod, GpuRequest& out) : pod_(pod), out_(out) {}
 
   void Read() {
-    for (const objects::Container& container : pod_.spec.init_containers) Add(container, true);
+    for (const objects::Container& container : pod_.spec.init_containers) {
+      Add(container, !container.sidecar);
+    }
     for (const objects::Container& container : pod_.spec.containers) Add(container, false);
     const objects::Metadata& meta = pod_.meta;
     out_.use_types = LowerList(meta, "nvidia.com/use-gputype");

@@ -83,6 +83,15 @@ TEST(GpuRequest, HasEveryContainerInitContainersFirst) {
   EXPECT_EQ(request->containers[0].count, 0);
 }
 
+TEST(GpuRequest, DoesNotTakeASidecarForAnInitContainer) {
+  objects::Pod pod = PodWith({{"gpu", "1"}});
+  pod.spec.init_containers = {ContainerWith({{"gpu", "1"}}), ContainerWith({{"gpu", "1"}})};
+  pod.spec.init_containers[0].sidecar = true;
+  const auto request = ReadGpuRequest(pod, nullptr);
+  EXPECT_FALSE(request->containers[0].init);
+  EXPECT_TRUE(request->containers[1].init);
+}
+
 TEST(GpuRequest, ReadsPoliciesAndTheirChains) {
   const auto policy = [](const std::string& text) {
     return ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"hami.io/gpu-scheduler-policy", text}}),

@@ -46,7 +46,7 @@ void WarnOfPod(const objects::Pod& pod,
   if (pod.spec.node_name.empty()) {
     static_cast<void>(ReadGpuRequest(pod, &sentences));
   } else {
-    ReadClaim read = ReadGpuClaim(pod.meta.annotations, pod.spec.init_containers.size());
+    ReadClaim read = ReadGpuClaim(pod.meta.annotations, pod.spec);
     sentences = std::move(read.warnings);
     const auto id = state.FindNode(pod.spec.node_name);
     if (id && state.node(*id).gpus) {
