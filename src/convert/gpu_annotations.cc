@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "convert/split.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
@@ -202,19 +203,23 @@ std::vector<GpuShare> ReadContainerShares(std::string_view text,
                                           std::vector<std::string>& warnings) {
   std::vector<GpuShare> shares;
   for (const std::string_view item : Split(text, ':')) {
+    if (Trim(item).empty()) continue;  // each item ends in ':'
+    const auto warn = [&](std::string_view outcome) {
+      warnings.push_back(fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; {}",
+                                     kGpuAllocatedAnnotation,
+                                     item,
+                                     outcome));
+    };
     const std::vector<std::string_view> fields = Split(item, ',');
-    if (fields.size() < 2 || fields[0].empty()) continue;
     GpuShare share;
-    share.uuid = std::string(fields[0]);
+    share.uuid = std::string(Trim(fields[0]));
+    if (share.uuid.empty()) {
+      warn("it names no GPU and is ignored");
+      continue;
+    }
     const std::int64_t memory = NumberIn(fields, 2, kWholeGpu);
     const std::int64_t cores = NumberIn(fields, 3, 100);
-    if (memory < 0 || cores < 0) {
-      warnings.push_back(
-          fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; it counts as the "
-                      "whole GPU",
-                      kGpuAllocatedAnnotation,
-                      item));
-    }
+    if (memory < 0 || cores < 0) warn("it counts as the whole GPU");
     share.memory_mib = memory < 0 || cores < 0 ? kWholeGpu : memory;
     share.cores = cores < 0 ? 100 : static_cast<std::int32_t>(cores);
     shares.push_back(std::move(share));

@@ -139,6 +139,18 @@ TEST(GpuClaim, WithANumberThatIsNoneHoldsTheWholeGpu) {
   EXPECT_THAT(read.warnings, ElementsAre(HasSubstr("counts as the whole GPU")));
 }
 
+TEST(GpuClaim, OfAnItemWithoutNumbersHoldsTheWholeGpu) {
+  const ReadClaim read =
+      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), " GPU-a : :;,NVIDIA,1,1:;"}}, {});
+  ASSERT_THAT(read.claim.containers, SizeIs(2));
+  ASSERT_THAT(read.claim.containers[0], SizeIs(1));
+  EXPECT_EQ(read.claim.containers[0][0].uuid, "GPU-a");
+  EXPECT_EQ(read.claim.containers[0][0].cores, 100);
+  EXPECT_THAT(read.claim.containers[1], IsEmpty());
+  EXPECT_THAT(read.warnings,
+              ElementsAre(HasSubstr("counts as the whole GPU"), HasSubstr("names no GPU")));
+}
+
 TEST(GpuClaim, IsEmptyWhenNothingIsClaimed) {
   EXPECT_TRUE(ReadGpuClaim({}, {}).claim.empty());
   EXPECT_TRUE(ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), ";;"}}, PodSpecOf({"setup"}, 1))

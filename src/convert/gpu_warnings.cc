@@ -12,6 +12,11 @@
 namespace strata {
 namespace {
 
+// "", " (and 1 more pod)", " (and 7 more pods)".
+std::string AndMore(std::size_t pods) {
+  return pods == 0 ? "" : fmt::format(" (and {} more pod{})", pods, pods == 1 ? "" : "s");
+}
+
 void WarnOfNode(const objects::Node& node, std::vector<LoadWarning>& warnings) {
   const auto read = ReadNodeGpus(node.meta.annotations);
   if (!read) return;
@@ -77,6 +82,25 @@ void WarnOfOverclaims(const ClusterState& state, NodeId node, std::vector<LoadWa
   }
 }
 
+// Pods that ask for GPUs of a node and do not say which they hold.
+void WarnOfUnclaimed(const ClusterState& state, NodeId node, std::vector<LoadWarning>& warnings) {
+  std::set<std::string> pods;
+  for (const TaskId id : state.TasksOn(node)) {
+    const Task& task = state.task(id);
+    const bool asks = state.task_class(task.class_id).gpus.has_value();
+    if (asks && state.GpusOf(id).empty()) pods.insert(task.name);
+  }
+  if (pods.empty()) return;
+  warnings.push_back(
+      {"Node " + state.node(node).name,
+       "GpuClaimMissing",
+       fmt::format("pod {}{} runs here with GPUs but without annotation {}; what it uses of them "
+                   "counts as free",
+                   *pods.begin(),
+                   AndMore(pods.size() - 1),
+                   kGpuAllocatedAnnotation)});
+}
+
 }  // namespace
 
 void WarnOfGpus(const objects::ObjectSet& objects,
@@ -85,7 +109,9 @@ void WarnOfGpus(const objects::ObjectSet& objects,
   for (const objects::Node& node : objects.nodes) WarnOfNode(node, warnings);
   for (const objects::Pod& pod : objects.pods) WarnOfPod(pod, state, warnings);
   for (const NodeId node : state.nodes()) {
-    if (state.node(node).gpus) WarnOfOverclaims(state, node, warnings);
+    if (!state.node(node).gpus) continue;
+    WarnOfOverclaims(state, node, warnings);
+    WarnOfUnclaimed(state, node, warnings);
   }
 }
 
