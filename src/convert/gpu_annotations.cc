@@ -197,6 +197,21 @@ void ReadScores(const std::string* text, ReadGpus& out) {
   }
 }
 
+void ReadCordon(std::string_view text, ReadGpus& out) {
+  for (const std::string_view part : Split(text, ',')) {
+    const std::string uuid(Trim(part));
+    if (uuid.empty()) continue;
+    if (const auto at = out.node.Find(uuid)) {
+      out.node.gpus[*at].cordoned = true;
+    } else {
+      out.warnings.push_back(
+          fmt::format("annotation {}: GPU {} is not registered; the entry is ignored",
+                      kGpuCordonAnnotation,
+                      uuid));
+    }
+  }
+}
+
 // ---- pods ----
 
 std::vector<GpuShare> ReadContainerShares(std::string_view text,
@@ -305,9 +320,7 @@ std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
     return out;
   }
   if (const std::string* cordon = Find(annotations, kGpuCordonAnnotation)) {
-    for (const std::string_view uuid : Split(*cordon, ',')) {
-      if (const auto at = out.node.Find(std::string(uuid))) out.node.gpus[*at].cordoned = true;
-    }
+    ReadCordon(*cordon, out);
   }
   ReadScores(Find(annotations, kGpuScoreAnnotation), out);
   return out;

@@ -63,10 +63,11 @@ TEST(NodeGpus, OfAnAnnotationThatCannotBeReadAreNoneAndTheNodeSaysWhy) {
 
 TEST(NodeGpus, KnowWhichOfThemAreCordoned) {
   Labels annotations = Register(kTwoGpus);
-  annotations.emplace(kGpuCordonAnnotation, "GPU-x,GPU-b");
+  annotations.emplace(kGpuCordonAnnotation, "GPU-x, GPU-b ,");
   const auto read = ReadNodeGpus(annotations);
   EXPECT_FALSE(read->node.gpus[0].cordoned);
   EXPECT_TRUE(read->node.gpus[1].cordoned);
+  EXPECT_THAT(read->warnings, ElementsAre(HasSubstr("device-cordon: GPU GPU-x is not registered")));
 }
 
 TEST(NodeGpus, HaveTheScoresOfTheirTable) {
