@@ -28,6 +28,7 @@ using objects::Value;
 // More than any machine has; what is beyond is a broken text, not a node.
 constexpr std::size_t kMostGpus = 1024;
 constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
+constexpr std::int64_t kMostMigSlices = 64;  // far beyond what a GPU has
 constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;
 
 // The field as a number from 0 to `most`, or -1.
@@ -45,8 +46,8 @@ std::int64_t NumberIn(const std::vector<std::string_view>& fields,
 // ---- nodes ----
 
 void ReadPlacement(const Cursor& at, MigPlacement& out) {
-  at.At("start").Read(out.start, objects::kCount32);
-  at.At("size").Read(out.size, {1, 64});
+  at.At("start").Read(out.start, {0, kMostMigSlices});
+  at.At("size").Read(out.size, {1, kMostMigSlices});
 }
 
 void ReadProfile(const Cursor& at, MigProfile& out) {

@@ -43,16 +43,18 @@ TEST(NodeGpus, AreNoneOfANodeThatRegistersNone) {
 }
 
 TEST(NodeGpus, OfAnAnnotationThatCannotBeReadAreNoneAndTheNodeSaysWhy) {
-  for (const char* text : {"",
-                           "[",
-                           "{}",
-                           "[null]",
-                           "[{}]",
-                           R"([{"id":""}])",
-                           R"([{"id":"a","count":-1}])",
-                           R"([{"id":"a","devmem":"much"}])",
-                           R"([{"id":"a"},{"id":"a"}])",
-                           "GPU-a,10,81559,100,A100,0,true:"}) {
+  for (const char* text :
+       {"",
+        "[",
+        "{}",
+        "[null]",
+        "[{}]",
+        R"([{"id":""}])",
+        R"([{"id":"a","count":-1}])",
+        R"([{"id":"a","devmem":"much"}])",
+        R"([{"id":"a"},{"id":"a"}])",
+        R"([{"id":"a","migProfiles":[{"placements":[{"start":2147483647,"size":1}]}]}])",
+        "GPU-a,10,81559,100,A100,0,true:"}) {
     const auto read = ReadNodeGpus(Register(text));
     ASSERT_TRUE(read.has_value()) << text;
     EXPECT_THAT(read->node.gpus, IsEmpty()) << text;
