@@ -54,6 +54,15 @@ const Quantity* AmountOf(const objects::Container& container, std::string_view n
   return nullptr;
 }
 
+// A weight of a score, or none when the text is no whole number from 0 to a million.
+std::optional<std::int64_t> WeightIn(std::string_view text) {
+  constexpr std::int64_t kMostWeight = 1'000'000;
+  std::int64_t weight = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
+  const bool good = error == std::errc{} && end == text.data() + text.size();
+  return good && weight >= 0 && weight <= kMostWeight ? std::optional(weight) : std::nullopt;
+}
+
 // Reads the numbers of one pod; the first that is none is its problem.
 class RequestReader {
  public:
@@ -137,15 +146,14 @@ class RequestReader {
     bool good = true;
     for (const std::string& part : List(pod_.meta, kKey)) {
       const std::size_t equals = part.find('=');
-      std::int64_t value = -1;
-      if (equals != std::string::npos) {
-        std::from_chars(part.data() + equals + 1, part.data() + part.size(), value);
-      }
-      const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {
-        return weight.first == std::string_view(part).substr(0, equals);
+      const auto weight = equals == std::string::npos
+                              ? std::nullopt
+                              : WeightIn(std::string_view(part).substr(equals + 1));
+      const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& entry) {
+        return entry.first == std::string_view(part).substr(0, equals);
       });
-      good = good && known != weights.end() && value >= 0 && value <= 1'000'000;
-      if (good) known->second = value;
+      good = good && known != weights.end() && !known->second && weight;
+      if (good) known->second = weight;
     }
     for (const auto& [name, value] : weights) good = good && value.has_value();
     if (good) {

@@ -124,8 +124,15 @@ TEST(GpuRequest, NeedsAllThreeWeights) {
                            nullptr);
   };
   EXPECT_EQ(read("slot=1,core=2,memory=3").weights, (GpuScoreWeights{1, 2, 3}));
-  for (const char* bad :
-       {"", "slot=1,core=1", "slot=0,core=0,memory=0", "slot=-1,core=1,memory=1"}) {
+  for (const char* bad : {"",
+                          "slot=1,core=1",
+                          "slot=0,core=0,memory=0",
+                          "slot=-1,core=1,memory=1",
+                          "slot=1x,core=1,memory=1",
+                          "slot=1.9,core=1,memory=1",
+                          "slot=,core=1,memory=1",
+                          "slot=1,slot=2,core=1,memory=1",
+                          "slot=99999999999999999999,core=1,memory=1"}) {
     EXPECT_THAT(read(bad).problem, HasSubstr("want slot=N,core=N,memory=N")) << bad;
   }
 }
