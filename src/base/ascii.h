@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace strata {
@@ -16,6 +17,15 @@ namespace strata {
   const std::size_t begin = text.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// `text` with A to Z as a to z; other bytes stay.
+[[nodiscard]] inline std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
 }
 
 }  // namespace strata

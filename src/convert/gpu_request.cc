@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <limits>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "convert/split.h"
 #include "objects/meta.h"
 
 namespace strata {
@@ -28,22 +28,15 @@ std::vector<std::string> List(const objects::Metadata& meta, std::string_view ke
   std::vector<std::string> parts;
   const std::string* text = objects::Find(meta.annotations, key);
   if (text == nullptr) return parts;
-  for (std::string_view rest = *text;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = Trim(rest.substr(0, comma));
-    if (!part.empty()) parts.emplace_back(part);
-    if (comma == std::string_view::npos) return parts;
-    rest.remove_prefix(comma + 1);
+  for (const std::string_view part : Split(*text, ',')) {
+    if (!Trim(part).empty()) parts.emplace_back(Trim(part));
   }
+  return parts;
 }
 
 std::vector<std::string> LowerList(const objects::Metadata& meta, std::string_view key) {
   std::vector<std::string> parts = List(meta, key);
-  for (std::string& part : parts) {
-    std::transform(part.begin(), part.end(), part.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
-  }
+  for (std::string& part : parts) part = LowerCase(part);
   return parts;
 }
 
