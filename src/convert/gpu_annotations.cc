@@ -1,7 +1,6 @@
 #include "convert/gpu_annotations.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -28,20 +27,9 @@ using objects::Value;
 // More than any machine has; what is beyond is a broken text, not a node.
 constexpr std::size_t kMostGpus = 1024;
 constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
-constexpr std::int64_t kMostMigSlices = 64;  // far beyond what a GPU has
-constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;
-
-// The field as a number from 0 to `most`, or -1.
-std::int64_t NumberIn(const std::vector<std::string_view>& fields,
-                      std::size_t at,
-                      std::int64_t most) {
-  if (at >= fields.size()) return -1;
-  const std::string_view text = fields[at];
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good = error == std::errc{} && end == text.data() + text.size();
-  return good && number >= 0 && number <= most ? number : -1;
-}
+constexpr std::int64_t kMostMigSlices = 64;                // far beyond what a GPU has
+constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;  // MiB
+constexpr std::int64_t kAllCores = 100;                    // percent
 
 // ---- nodes ----
 
@@ -233,11 +221,12 @@ std::vector<GpuShare> ReadContainerShares(std::string_view text,
       warn("it names no GPU and is ignored");
       continue;
     }
-    const std::int64_t memory = NumberIn(fields, 2, kWholeGpu);
-    const std::int64_t cores = NumberIn(fields, 3, 100);
-    if (memory < 0 || cores < 0) warn("it counts as the whole GPU");
-    share.memory_mib = memory < 0 || cores < 0 ? kWholeGpu : memory;
-    share.cores = cores < 0 ? 100 : static_cast<std::int32_t>(cores);
+    const auto memory = fields.size() > 2 ? WholeNumber(fields[2], kWholeGpu) : std::nullopt;
+    const auto cores = fields.size() > 3 ? WholeNumber(fields[3], kAllCores) : std::nullopt;
+    const bool good = memory && cores;
+    if (!good) warn("it counts as the whole GPU");
+    share.memory_mib = good ? *memory : kWholeGpu;
+    share.cores = static_cast<std::int32_t>(cores.value_or(kAllCores));
     shares.push_back(std::move(share));
   }
   return shares;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -45,15 +44,6 @@ const Quantity* AmountOf(const objects::Container& container, std::string_view n
     if (const auto it = list->find(name); it != list->end()) return &it->second;
   }
   return nullptr;
-}
-
-// A weight of a score, or none when the text is no whole number from 0 to a million.
-std::optional<std::int64_t> WeightIn(std::string_view text) {
-  constexpr std::int64_t kMostWeight = 1'000'000;
-  std::int64_t weight = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  const bool good = error == std::errc{} && end == text.data() + text.size();
-  return good && weight >= 0 && weight <= kMostWeight ? std::optional(weight) : std::nullopt;
 }
 
 // Reads the numbers of one pod; the first that is none is its problem.
@@ -132,6 +122,7 @@ class RequestReader {
 
   void ReadWeights() {
     constexpr std::string_view kKey = "hami.io/device-scoring-weights";
+    constexpr std::int64_t kMostWeight = 1'000'000;
     const std::string* text = Annotation(kKey);
     if (text == nullptr) return;
     std::array<std::pair<std::string_view, std::optional<std::int64_t>>, 3> weights = {
@@ -141,7 +132,7 @@ class RequestReader {
       const std::size_t equals = part.find('=');
       const auto weight = equals == std::string::npos
                               ? std::nullopt
-                              : WeightIn(std::string_view(part).substr(equals + 1));
+                              : WholeNumber(std::string_view(part).substr(equals + 1), kMostWeight);
       const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& entry) {
         return entry.first == std::string_view(part).substr(0, equals);
       });
