@@ -8,7 +8,9 @@ namespace {
 
 NodeGpus TwoGpus() {
   NodeGpus node;
-  node.gpus = {{.uuid = "GPU-a"}, {.uuid = "GPU-b"}};
+  node.gpus.resize(2);
+  node.gpus[0].uuid = "GPU-a";
+  node.gpus[1].uuid = "GPU-b";
   return node;
 }
 

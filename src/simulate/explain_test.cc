@@ -91,14 +91,14 @@ TEST(TellStory, CountsTheLinksOfManyGpusByKind) {
   TraceLog trace;
   trace.BeginCycle(1);
   StepRecord step{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""};
-  DeviceRecord::Container main{.name = "main", .uuids = {}, .links = {}, .score = 1, .best = 1};
+  DeviceRecord::Container five{.name = "main", .uuids = {}, .links = {}, .score = 1, .best = 1};
   for (int i = 0; i < 5; ++i) {
-    main.uuids.push_back("GPU-" + std::to_string(i));
+    five.uuids.push_back("GPU-" + std::to_string(i));
     for (int j = i + 1; j < 5; ++j) {
-      main.links.push_back(fmt::format("{}-{} {}", i, j, i == 0 && j == 4 ? "SYS" : "NV18+NODE"));
+      five.links.push_back(fmt::format("{}-{} {}", i, j, i == 0 && j == 4 ? "SYS" : "NV18+NODE"));
     }
   }
-  step.devices = DeviceRecord{{main}};
+  step.devices = DeviceRecord{{five}};
   trace.Record(step);
   EXPECT_THAT(LinesOf(Running(), trace),
               Contains(HasSubstr(": 9 pairs NV18+NODE, 1 pair SYS; pair score 1")));

@@ -102,7 +102,7 @@ TEST(FitGpus, GivesNobodyWhatASidecarBeforeItHolds) {
   pod.containers[1].init = true;
   EXPECT_THAT(box.Fit(pod).claim->init_containers, ElementsAre(1));
   const Positions sidecar = box.Gets(pod, 0);
-  for (const std::size_t other : {1, 2}) {
+  for (const std::size_t other : {1U, 2U}) {
     for (const std::size_t at : box.Gets(pod, other)) {
       EXPECT_THAT(sidecar, Not(Contains(at))) << "container " << other;
     }
