@@ -1,4 +1,5 @@
 // strata-agent: what runs on a node. `strata-agent probe` shows the machine's GPUs and their links.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@ constexpr const char* kUsage =
     "  -o, --output json|table   table is the default\n"
     "  --nvml FILE               the library to load (default: libnvidia-ml.so.1)\n"
     "  --sysfs DIR               where NUMA nodes are looked up (default: /sys)\n";
+
+constexpr int kBadUsage = 2;
+
+bool IsHelp(std::string_view argument) {
+  return argument == "--help" || argument == "-h";
+}
 
 struct Flags {
   std::string output = "table";
@@ -68,11 +75,14 @@ int Probe(const Flags& flags) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  const bool help = !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
-  if (arguments.empty() || help || arguments[0] != "probe") {
-    std::fputs(kUsage, help ? stdout : stderr);
-    return help ? 0 : 1;
+  if (std::any_of(arguments.begin(), arguments.end(), IsHelp)) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  if (arguments.empty() || arguments[0] != "probe") {
+    std::fputs(kUsage, stderr);
+    return kBadUsage;
   }
   Flags flags;
-  return Parse(arguments, flags) ? Probe(flags) : 1;
+  return Parse(arguments, flags) ? Probe(flags) : kBadUsage;
 }

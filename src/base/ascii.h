@@ -1,7 +1,12 @@
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 namespace strata {
 
@@ -16,6 +21,24 @@ namespace strata {
   const std::size_t begin = text.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// `text`, all of it, as a number from 0 to `most`; none when it is anything else.
+[[nodiscard]] inline std::optional<std::int64_t> WholeNumber(std::string_view text,
+                                                             std::int64_t most) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc{} && end == text.data() + text.size();
+  return good && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+// `text` with A to Z as a to z; other bytes stay.
+[[nodiscard]] inline std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
 }
 
 }  // namespace strata

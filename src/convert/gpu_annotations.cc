@@ -1,7 +1,6 @@
 #include "convert/gpu_annotations.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "convert/split.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
@@ -27,25 +27,15 @@ using objects::Value;
 // More than any machine has; what is beyond is a broken text, not a node.
 constexpr std::size_t kMostGpus = 1024;
 constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
-constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;
-
-// The field as a number from 0 to `most`, or -1.
-std::int64_t NumberIn(const std::vector<std::string_view>& fields,
-                      std::size_t at,
-                      std::int64_t most) {
-  if (at >= fields.size()) return -1;
-  const std::string_view text = fields[at];
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good = error == std::errc{} && end == text.data() + text.size();
-  return good && number >= 0 && number <= most ? number : -1;
-}
+constexpr std::int64_t kMostMigSlices = 64;                // far beyond what a GPU has
+constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;  // MiB
+constexpr std::int64_t kAllCores = 100;                    // percent
 
 // ---- nodes ----
 
 void ReadPlacement(const Cursor& at, MigPlacement& out) {
-  at.At("start").Read(out.start, objects::kCount32);
-  at.At("size").Read(out.size, {1, 64});
+  at.At("start").Read(out.start, {0, kMostMigSlices});
+  at.At("size").Read(out.size, {1, kMostMigSlices});
 }
 
 void ReadProfile(const Cursor& at, MigProfile& out) {
@@ -196,27 +186,47 @@ void ReadScores(const std::string* text, ReadGpus& out) {
   }
 }
 
+void ReadCordon(std::string_view text, ReadGpus& out) {
+  for (const std::string_view part : Split(text, ',')) {
+    const std::string uuid(Trim(part));
+    if (uuid.empty()) continue;
+    if (const auto at = out.node.Find(uuid)) {
+      out.node.gpus[*at].cordoned = true;
+    } else {
+      out.warnings.push_back(
+          fmt::format("annotation {}: GPU {} is not registered; the entry is ignored",
+                      kGpuCordonAnnotation,
+                      uuid));
+    }
+  }
+}
+
 // ---- pods ----
 
 std::vector<GpuShare> ReadContainerShares(std::string_view text,
                                           std::vector<std::string>& warnings) {
   std::vector<GpuShare> shares;
   for (const std::string_view item : Split(text, ':')) {
+    if (Trim(item).empty()) continue;  // each item ends in ':'
+    const auto warn = [&](std::string_view outcome) {
+      warnings.push_back(fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; {}",
+                                     kGpuAllocatedAnnotation,
+                                     item,
+                                     outcome));
+    };
     const std::vector<std::string_view> fields = Split(item, ',');
-    if (fields.size() < 2 || fields[0].empty()) continue;
     GpuShare share;
-    share.uuid = std::string(fields[0]);
-    const std::int64_t memory = NumberIn(fields, 2, kWholeGpu);
-    const std::int64_t cores = NumberIn(fields, 3, 100);
-    if (memory < 0 || cores < 0) {
-      warnings.push_back(
-          fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; it counts as the "
-                      "whole GPU",
-                      kGpuAllocatedAnnotation,
-                      item));
+    share.uuid = std::string(Trim(fields[0]));
+    if (share.uuid.empty()) {
+      warn("it names no GPU and is ignored");
+      continue;
     }
-    share.memory_mib = memory < 0 || cores < 0 ? kWholeGpu : memory;
-    share.cores = cores < 0 ? 100 : static_cast<std::int32_t>(cores);
+    const auto memory = fields.size() > 2 ? WholeNumber(fields[2], kWholeGpu) : std::nullopt;
+    const auto cores = fields.size() > 3 ? WholeNumber(fields[3], kAllCores) : std::nullopt;
+    const bool good = memory && cores;
+    if (!good) warn("it counts as the whole GPU");
+    share.memory_mib = good ? *memory : kWholeGpu;
+    share.cores = static_cast<std::int32_t>(cores.value_or(kAllCores));
     shares.push_back(std::move(share));
   }
   return shares;
@@ -300,15 +310,13 @@ std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
     return out;
   }
   if (const std::string* cordon = Find(annotations, kGpuCordonAnnotation)) {
-    for (const std::string_view uuid : Split(*cordon, ',')) {
-      if (const auto at = out.node.Find(std::string(uuid))) out.node.gpus[*at].cordoned = true;
-    }
+    ReadCordon(*cordon, out);
   }
   ReadScores(Find(annotations, kGpuScoreAnnotation), out);
   return out;
 }
 
-ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers) {
+ReadClaim ReadGpuClaim(const Labels& annotations, const objects::PodSpec& spec) {
   ReadClaim out;
   const std::string* text = Find(annotations, kGpuAllocatedAnnotation);
   if (text == nullptr || text->empty()) return out;
@@ -323,7 +331,12 @@ ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers) {
     return out;
   }
   // Texts that have lost the slots of containers without GPUs are those of the last containers.
-  out.claim.init_containers = std::min(init_containers, out.claim.containers.size() - 1);
+  const std::size_t size = out.claim.containers.size();
+  const std::size_t all = spec.init_containers.size() + spec.containers.size();
+  for (std::size_t i = 0, c = all - std::min(all, size); i < size; ++i, ++c) {
+    if (c >= spec.init_containers.size()) break;
+    if (!spec.init_containers[c].sidecar) out.claim.init_containers.push_back(i);
+  }
   if (const std::string* mig = Find(annotations, kMigAllocationsAnnotation)) {
     ReadMigRecords(*mig, out);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +7,7 @@
 
 #include "model/gpu.h"
 #include "model/labels.h"
+#include "objects/pod.h"
 
 // The annotations in which HAMi keeps GPUs: what nodes register, what pods hold.
 namespace strata {
@@ -36,8 +36,9 @@ struct ReadClaim {
 [[nodiscard]] std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations);
 
 // What a pod holds by its annotations; an empty claim when they say nothing. A share whose numbers
-// cannot be read counts as the whole GPU. `init_containers` of the pod come first in the text.
-[[nodiscard]] ReadClaim ReadGpuClaim(const Labels& annotations, std::size_t init_containers);
+// cannot be read counts as the whole GPU. The text has the containers of `spec` in their order,
+// init containers and sidecars first.
+[[nodiscard]] ReadClaim ReadGpuClaim(const Labels& annotations, const objects::PodSpec& spec);
 
 // The annotations to be written with a bind to `node`: the same text that ReadGpuClaim reads.
 [[nodiscard]] Labels WriteGpuClaim(const GpuClaim& claim, std::string_view node);

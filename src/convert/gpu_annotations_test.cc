@@ -43,16 +43,18 @@ TEST(NodeGpus, AreNoneOfANodeThatRegistersNone) {
 }
 
 TEST(NodeGpus, OfAnAnnotationThatCannotBeReadAreNoneAndTheNodeSaysWhy) {
-  for (const char* text : {"",
-                           "[",
-                           "{}",
-                           "[null]",
-                           "[{}]",
-                           R"([{"id":""}])",
-                           R"([{"id":"a","count":-1}])",
-                           R"([{"id":"a","devmem":"much"}])",
-                           R"([{"id":"a"},{"id":"a"}])",
-                           "GPU-a,10,81559,100,A100,0,true:"}) {
+  for (const char* text :
+       {"",
+        "[",
+        "{}",
+        "[null]",
+        "[{}]",
+        R"([{"id":""}])",
+        R"([{"id":"a","count":-1}])",
+        R"([{"id":"a","devmem":"much"}])",
+        R"([{"id":"a"},{"id":"a"}])",
+        R"([{"id":"a","migProfiles":[{"placements":[{"start":2147483647,"size":1}]}]}])",
+        "GPU-a,10,81559,100,A100,0,true:"}) {
     const auto read = ReadNodeGpus(Register(text));
     ASSERT_TRUE(read.has_value()) << text;
     EXPECT_THAT(read->node.gpus, IsEmpty()) << text;
@@ -63,10 +65,11 @@ TEST(NodeGpus, OfAnAnnotationThatCannotBeReadAreNoneAndTheNodeSaysWhy) {
 
 TEST(NodeGpus, KnowWhichOfThemAreCordoned) {
   Labels annotations = Register(kTwoGpus);
-  annotations.emplace(kGpuCordonAnnotation, "GPU-x,GPU-b");
+  annotations.emplace(kGpuCordonAnnotation, "GPU-x, GPU-b ,");
   const auto read = ReadNodeGpus(annotations);
   EXPECT_FALSE(read->node.gpus[0].cordoned);
   EXPECT_TRUE(read->node.gpus[1].cordoned);
+  EXPECT_THAT(read->warnings, ElementsAre(HasSubstr("device-cordon: GPU GPU-x is not registered")));
 }
 
 TEST(NodeGpus, HaveTheScoresOfTheirTable) {
@@ -108,10 +111,22 @@ TEST(NodeGpus, IgnoreScoresOfStrangersWithAWarning) {
   EXPECT_THAT(read.warnings, ElementsAre(HasSubstr("2 entries")));
 }
 
+// A pod with these init containers, of which "sidecar" is one, and `apps` others.
+objects::PodSpec PodSpecOf(const std::vector<std::string>& init, std::size_t apps) {
+  objects::PodSpec spec;
+  for (const std::string& name : init) {
+    objects::Container& container = spec.init_containers.emplace_back();
+    container.name = name;
+    container.sidecar = name == "sidecar";
+  }
+  spec.containers.resize(apps);
+  return spec;
+}
+
 TEST(GpuClaim, KeepsTheSlotsOfContainersWithoutGpus) {
   const ReadClaim read = ReadGpuClaim(
       {{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,40000,50:GPU-b,NVIDIA,40000,50:;;"}},
-      0);
+      {});
   ASSERT_THAT(read.claim.containers, SizeIs(2));
   EXPECT_THAT(read.claim.containers[0], SizeIs(2));
   EXPECT_EQ(read.claim.containers[0][1].uuid, "GPU-b");
@@ -122,14 +137,27 @@ TEST(GpuClaim, KeepsTheSlotsOfContainersWithoutGpus) {
 
 TEST(GpuClaim, WithANumberThatIsNoneHoldsTheWholeGpu) {
   const ReadClaim read =
-      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,much,50:;"}}, 0);
+      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,much,50:;"}}, {});
   EXPECT_GT(read.claim.containers[0][0].memory_mib, 1'000'000'000);
   EXPECT_THAT(read.warnings, ElementsAre(HasSubstr("counts as the whole GPU")));
 }
 
+TEST(GpuClaim, OfAnItemWithoutNumbersHoldsTheWholeGpu) {
+  const ReadClaim read =
+      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), " GPU-a : :;,NVIDIA,1,1:;"}}, {});
+  ASSERT_THAT(read.claim.containers, SizeIs(2));
+  ASSERT_THAT(read.claim.containers[0], SizeIs(1));
+  EXPECT_EQ(read.claim.containers[0][0].uuid, "GPU-a");
+  EXPECT_EQ(read.claim.containers[0][0].cores, 100);
+  EXPECT_THAT(read.claim.containers[1], IsEmpty());
+  EXPECT_THAT(read.warnings,
+              ElementsAre(HasSubstr("counts as the whole GPU"), HasSubstr("names no GPU")));
+}
+
 TEST(GpuClaim, IsEmptyWhenNothingIsClaimed) {
-  EXPECT_TRUE(ReadGpuClaim({}, 0).claim.empty());
-  EXPECT_TRUE(ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), ";;"}}, 1).claim.empty());
+  EXPECT_TRUE(ReadGpuClaim({}, {}).claim.empty());
+  EXPECT_TRUE(ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), ";;"}}, PodSpecOf({"setup"}, 1))
+                  .claim.empty());
 }
 
 TEST(GpuClaim, IsReadBackAsItWasWritten) {
@@ -142,12 +170,22 @@ TEST(GpuClaim, IsReadBackAsItWasWritten) {
                         .mig_profile = "1g.10gb",
                         .mig_placement = {2, 1}}},
                       {}};
-  claim.init_containers = 1;
+  claim.init_containers = {0};
   const Labels annotations = WriteGpuClaim(claim, "node-1");
   EXPECT_EQ(annotations.at(std::string(kGpuNodeAnnotation)), "node-1");
   EXPECT_EQ(annotations.at(std::string(kGpuToAllocateAnnotation)),
             ";GPU-a,NVIDIA,9000,30:GPU-m,NVIDIA,10240,14:;;");
-  EXPECT_EQ(ReadGpuClaim(annotations, 1).claim, claim);
+  EXPECT_EQ(ReadGpuClaim(annotations, PodSpecOf({"setup"}, 2)).claim, claim);
+}
+
+TEST(GpuClaim, KnowsWhichInitContainersAreSidecars) {
+  const objects::PodSpec spec = PodSpecOf({"sidecar", "setup"}, 2);
+  const auto init = [&](const std::string& text) {
+    return ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), text}}, spec).claim.init_containers;
+  };
+  EXPECT_THAT(init("GPU-a,NVIDIA,1,1:;GPU-a,NVIDIA,1,1:;;;"), ElementsAre(1));
+  EXPECT_THAT(init("GPU-a,NVIDIA,1,1:;GPU-a,NVIDIA,1,1:;;"), ElementsAre(0));
+  EXPECT_THAT(init("GPU-a,NVIDIA,1,1:;GPU-a,NVIDIA,1,1:;"), IsEmpty());
 }
 
 }  // namespace

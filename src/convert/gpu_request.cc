@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "convert/split.h"
 #include "objects/meta.h"
 
 namespace strata {
@@ -28,22 +27,15 @@ std::vector<std::string> List(const objects::Metadata& meta, std::string_view ke
   std::vector<std::string> parts;
   const std::string* text = objects::Find(meta.annotations, key);
   if (text == nullptr) return parts;
-  for (std::string_view rest = *text;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = Trim(rest.substr(0, comma));
-    if (!part.empty()) parts.emplace_back(part);
-    if (comma == std::string_view::npos) return parts;
-    rest.remove_prefix(comma + 1);
+  for (const std::string_view part : Split(*text, ',')) {
+    if (!Trim(part).empty()) parts.emplace_back(Trim(part));
   }
+  return parts;
 }
 
 std::vector<std::string> LowerList(const objects::Metadata& meta, std::string_view key) {
   std::vector<std::string> parts = List(meta, key);
-  for (std::string& part : parts) {
-    std::transform(part.begin(), part.end(), part.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
-  }
+  for (std::string& part : parts) part = LowerCase(part);
   return parts;
 }
 
@@ -60,7 +52,9 @@ class RequestReader {
   RequestReader(const objects::Pod& pod, GpuRequest& out) : pod_(pod), out_(out) {}
 
   void Read() {
-    for (const objects::Container& container : pod_.spec.init_containers) Add(container, true);
+    for (const objects::Container& container : pod_.spec.init_containers) {
+      Add(container, !container.sidecar);
+    }
     for (const objects::Container& container : pod_.spec.containers) Add(container, false);
     const objects::Metadata& meta = pod_.meta;
     out_.use_types = LowerList(meta, "nvidia.com/use-gputype");
@@ -128,6 +122,7 @@ class RequestReader {
 
   void ReadWeights() {
     constexpr std::string_view kKey = "hami.io/device-scoring-weights";
+    constexpr std::int64_t kMostWeight = 1'000'000;
     const std::string* text = Annotation(kKey);
     if (text == nullptr) return;
     std::array<std::pair<std::string_view, std::optional<std::int64_t>>, 3> weights = {
@@ -135,15 +130,14 @@ class RequestReader {
     bool good = true;
     for (const std::string& part : List(pod_.meta, kKey)) {
       const std::size_t equals = part.find('=');
-      std::int64_t value = -1;
-      if (equals != std::string::npos) {
-        std::from_chars(part.data() + equals + 1, part.data() + part.size(), value);
-      }
-      const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {
-        return weight.first == std::string_view(part).substr(0, equals);
+      const auto weight = equals == std::string::npos
+                              ? std::nullopt
+                              : WholeNumber(std::string_view(part).substr(equals + 1), kMostWeight);
+      const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& entry) {
+        return entry.first == std::string_view(part).substr(0, equals);
       });
-      good = good && known != weights.end() && value >= 0 && value <= 1'000'000;
-      if (good) known->second = value;
+      good = good && known != weights.end() && !known->second && weight;
+      if (good) known->second = weight;
     }
     for (const auto& [name, value] : weights) good = good && value.has_value();
     if (good) {

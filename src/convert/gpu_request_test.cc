@@ -83,6 +83,15 @@ TEST(GpuRequest, HasEveryContainerInitContainersFirst) {
   EXPECT_EQ(request->containers[0].count, 0);
 }
 
+TEST(GpuRequest, DoesNotTakeASidecarForAnInitContainer) {
+  objects::Pod pod = PodWith({{"gpu", "1"}});
+  pod.spec.init_containers = {ContainerWith({{"gpu", "1"}}), ContainerWith({{"gpu", "1"}})};
+  pod.spec.init_containers[0].sidecar = true;
+  const auto request = ReadGpuRequest(pod, nullptr);
+  EXPECT_FALSE(request->containers[0].init);
+  EXPECT_TRUE(request->containers[1].init);
+}
+
 TEST(GpuRequest, ReadsPoliciesAndTheirChains) {
   const auto policy = [](const std::string& text) {
     return ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"hami.io/gpu-scheduler-policy", text}}),
@@ -115,8 +124,15 @@ TEST(GpuRequest, NeedsAllThreeWeights) {
                            nullptr);
   };
   EXPECT_EQ(read("slot=1,core=2,memory=3").weights, (GpuScoreWeights{1, 2, 3}));
-  for (const char* bad :
-       {"", "slot=1,core=1", "slot=0,core=0,memory=0", "slot=-1,core=1,memory=1"}) {
+  for (const char* bad : {"",
+                          "slot=1,core=1",
+                          "slot=0,core=0,memory=0",
+                          "slot=-1,core=1,memory=1",
+                          "slot=1x,core=1,memory=1",
+                          "slot=1.9,core=1,memory=1",
+                          "slot=,core=1,memory=1",
+                          "slot=1,slot=2,core=1,memory=1",
+                          "slot=99999999999999999999,core=1,memory=1"}) {
     EXPECT_THAT(read(bad).problem, HasSubstr("want slot=N,core=N,memory=N")) << bad;
   }
 }

@@ -9,7 +9,8 @@
 namespace strata {
 
 // Adds what is wrong with the GPU annotations of the objects: texts that cannot be read, claims of
-// GPUs that are not there, GPUs that are claimed beyond what they have, policies nobody knows.
+// GPUs that are not there, GPUs that are claimed beyond what they have, pods that hold GPUs without
+// a claim, policies nobody knows. What is wrong with every pod of an owner is said once.
 // REQUIRES: `state` was loaded from `objects`.
 void WarnOfGpus(const objects::ObjectSet& objects,
                 const ClusterState& state,

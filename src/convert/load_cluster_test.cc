@@ -13,6 +13,7 @@ namespace strata {
 namespace {
 
 using objects::MustLoad;
+using testing::EndsWith;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -153,6 +154,37 @@ TEST(LoadCluster, OnlyPodsOfANamespaceWithAQuotaOfGpusAreToldApart) {
   EXPECT_EQ(
       namespaces,
       (std::map<std::string, std::string>{{"team/p", "team"}, {"other/p", ""}, {"third/p", ""}}));
+}
+
+TEST(LoadCluster, SaysOnceWhatIsWrongWithEveryPodOfAnOwner) {
+  const auto pod = [](const std::string& name, const std::string& owner) {
+    return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: " + name +
+           "\n  annotations: {hami.io/gpu-scheduler-policy: fastest}\n"
+           "  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: " +
+           owner +
+           ", uid: u, controller: true}]\n"
+           "spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}\n"
+           "---\n";
+  };
+  const Loaded loaded = Load(pod("a", "web") + pod("b", "web") + pod("c", "web") + pod("d", "db"));
+  ASSERT_THAT(loaded.report.warnings, SizeIs(2));
+  EXPECT_EQ(loaded.report.warnings[0].object, "Pod default/a");
+  EXPECT_THAT(loaded.report.warnings[0].message, EndsWith("has no effect (and 2 more pods)"));
+  EXPECT_EQ(loaded.report.warnings[1].object, "Pod default/d");
+  EXPECT_THAT(loaded.report.warnings[1].message, EndsWith("has no effect"));
+}
+
+TEST(LoadCluster, WarnsOfPodsThatHoldGpusWithoutAClaim) {
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata:\n  name: n0\n  annotations: "
+      "{hami.io/node-nvidia-register: '[]'}\nstatus: {allocatable: {pods: 10, nvidia.com/gpu: 9}}\n"
+      "---\n";
+  const Loaded loaded = Load(node + GpuPod("one") + GpuPod("two"));
+  ASSERT_THAT(loaded.report.warnings, SizeIs(1));
+  EXPECT_EQ(loaded.report.warnings[0].reason, "GpuClaimMissing");
+  EXPECT_THAT(loaded.report.warnings[0].message,
+              StartsWith("pod one/p (and 1 more pod) runs here"));
+  EXPECT_THAT(Load(kNode + GpuPod("one")).report.warnings, IsEmpty());
 }
 
 }  // namespace

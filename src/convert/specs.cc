@@ -286,7 +286,7 @@ Result<TaskSpec> ToTaskSpec(const objects::Pod& pod,
   spec.node_name = pod.spec.node_name;
   spec.gated = !pod.spec.scheduling_gates.empty();
   if (!pod.spec.node_name.empty()) {
-    spec.gpus = ReadGpuClaim(pod.meta.annotations, pod.spec.init_containers.size()).claim;
+    spec.gpus = ReadGpuClaim(pod.meta.annotations, pod.spec).claim;
   }
   return spec;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/ascii.h"
 #include "discovery/naming.h"
 #include "objects/syntax.h"
 

@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "discovery/command_answer.h"
 #include "discovery/infiniband_names.h"
 #include "discovery/infiniband_ports.h"
-#include "discovery/naming.h"
 
 namespace strata::discovery {
 namespace {

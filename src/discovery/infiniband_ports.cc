@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "discovery/infiniband_names.h"
-#include "discovery/naming.h"
 
 namespace strata::discovery {
 namespace {

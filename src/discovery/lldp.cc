@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "discovery/http_answer.h"
-#include "discovery/naming.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+
 namespace strata::discovery {
 namespace {
 
@@ -24,14 +26,6 @@ std::uint64_t HashOf(std::string_view text) {
     hash *= 0x100000001b3U;
   }
   return hash;
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 std::string ValidName(std::string_view text) {

@@ -9,8 +9,6 @@ namespace strata::discovery {
 // FNV-1a: small, the same everywhere, good enough to keep names apart.
 [[nodiscard]] std::uint64_t HashOf(std::string_view text);
 
-[[nodiscard]] std::string LowerCase(std::string_view text);
-
 // `text` as a DNS subdomain: lower case, anything else than letters, digits, '-' and '.' becomes
 // '-', and no '-' or '.' at an end of a label. May be empty.
 [[nodiscard]] std::string ValidName(std::string_view text);

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "discovery/http_answer.h"
 #include "discovery/infiniband_names.h"
-#include "discovery/naming.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
 

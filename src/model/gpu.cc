@@ -7,12 +7,16 @@
 namespace strata {
 namespace {
 
-std::vector<GpuUsage> UsageOf(const NodeGpus& node, const std::vector<GpuShare>& shares) {
-  std::vector<GpuUsage> usage(node.gpus.size());
+void AddShares(const NodeGpus& node,
+               const std::vector<GpuShare>& shares,
+               std::vector<GpuUsage>& usage) {
   for (const GpuShare& share : shares) {
     if (const auto at = node.Find(share.uuid)) usage[*at].Add(share);
   }
-  return usage;
+}
+
+void RaiseAll(std::vector<GpuUsage>& usage, const std::vector<GpuUsage>& other) {
+  for (std::size_t g = 0; g < usage.size(); ++g) usage[g].RaiseTo(other[g]);
 }
 
 }  // namespace
@@ -30,22 +34,23 @@ void GpuTotals::Add(const GpuTotals& other, int sign) {
   cores += sign * other.cores;
 }
 
+bool GpuClaim::IsInit(std::size_t container) const {
+  return std::binary_search(init_containers.begin(), init_containers.end(), container);
+}
+
+// An init container runs beside the sidecars before it, which are all that `held` has by then.
 GpuTotals TotalOf(const GpuClaim& claim) {
-  GpuTotals apps;
+  GpuTotals held;
   GpuTotals most;
   for (std::size_t i = 0; i < claim.containers.size(); ++i) {
-    const bool init = i < claim.init_containers;
-    GpuTotals alone;
-    for (const GpuShare& share : claim.containers[i]) {
-      (init ? alone : apps).Add({1, share.memory_mib, share.cores});
-    }
-    most = {std::max(most.gpus, alone.gpus),
-            std::max(most.memory_mib, alone.memory_mib),
-            std::max(most.cores, alone.cores)};
+    GpuTotals sum = held;
+    for (const GpuShare& share : claim.containers[i]) sum.Add({1, share.memory_mib, share.cores});
+    most = {std::max(most.gpus, sum.gpus),
+            std::max(most.memory_mib, sum.memory_mib),
+            std::max(most.cores, sum.cores)};
+    if (!claim.IsInit(i)) held = sum;
   }
-  return {std::max(most.gpus, apps.gpus),
-          std::max(most.memory_mib, apps.memory_mib),
-          std::max(most.cores, apps.cores)};
+  return most;
 }
 
 void GpuUsage::Add(const GpuShare& share) {
@@ -67,15 +72,17 @@ void GpuUsage::RaiseTo(const GpuUsage& other) {
 void AddClaim(const NodeGpus& node, const GpuClaim& claim, std::vector<GpuUsage>& usage) {
   CHECK(usage.size() == node.gpus.size());
   std::vector<GpuUsage> held(node.gpus.size());
-  for (std::size_t i = claim.init_containers; i < claim.containers.size(); ++i) {
-    for (const GpuShare& share : claim.containers[i]) {
-      if (const auto at = node.Find(share.uuid)) held[*at].Add(share);
+  std::vector<GpuUsage> most(node.gpus.size());
+  for (std::size_t i = 0; i < claim.containers.size(); ++i) {
+    if (claim.IsInit(i)) {
+      std::vector<GpuUsage> beside = held;  // the sidecars before it
+      AddShares(node, claim.containers[i], beside);
+      RaiseAll(most, beside);
+    } else {
+      AddShares(node, claim.containers[i], held);
     }
   }
-  for (std::size_t i = 0; i < std::min(claim.init_containers, claim.containers.size()); ++i) {
-    const std::vector<GpuUsage> init = UsageOf(node, claim.containers[i]);
-    for (std::size_t g = 0; g < held.size(); ++g) held[g].RaiseTo(init[g]);
-  }
+  RaiseAll(held, most);
   for (std::size_t g = 0; g < held.size(); ++g) {
     usage[g].slots += held[g].slots;
     usage[g].memory_mib += held[g].memory_mib;

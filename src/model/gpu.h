@@ -60,7 +60,7 @@ struct NodeGpus {
 
 struct ContainerGpuRequest {
   std::string container;
-  bool init = false;
+  bool init = false;  // ends before those behind it start; a sidecar does not
   std::int32_t count = 0;
   std::int64_t memory_mib = 0;        // of each GPU; 0: by percent
   std::int32_t memory_percent = 100;  // of each GPU, where memory_mib is 0
@@ -123,10 +123,11 @@ struct GpuShare {
 // Per container, init containers first; a container without GPUs has an empty list.
 struct GpuClaim {
   std::vector<std::vector<GpuShare>> containers;
-  std::size_t init_containers = 0;
+  std::vector<std::size_t> init_containers;  // positions of those that are `init`; ascending
   bool proven = true;  // when it was chosen by links: the search for a better set came to its end
 
   [[nodiscard]] bool empty() const { return containers.empty(); }
+  [[nodiscard]] bool IsInit(std::size_t container) const;
   bool operator==(const GpuClaim&) const = default;
 };
 
@@ -141,7 +142,8 @@ struct GpuTotals {
   bool operator==(const GpuTotals&) const = default;
 };
 
-// What a pod holds: its containers together, or its largest init container where that is more.
+// What a pod holds: its containers together, or its largest init container, with the sidecars
+// before it, where that is more.
 [[nodiscard]] GpuTotals TotalOf(const GpuClaim& claim);
 
 // Of a ResourceQuota; none: no limit.
@@ -181,7 +183,8 @@ struct GpuUsage {
 };
 
 // Adds what a pod holds, by the positions of `node`: its containers together, or its largest init
-// container where that is more. Shares of GPUs that the node does not have are left out.
+// container, with the sidecars before it, where that is more. Shares of GPUs that the node does not
+// have are left out.
 // REQUIRES: `usage` has an entry per GPU.
 void AddClaim(const NodeGpus& node, const GpuClaim& claim, std::vector<GpuUsage>& usage);
 

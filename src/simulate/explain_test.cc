@@ -1,5 +1,6 @@
 #include "simulate/explain.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,6 +85,23 @@ TEST(TellStory, WhatWasDiscardedIsNoPlacement) {
   EXPECT_THAT(TellStory(OneJob(Waiting()), trace, "ns/pg").pods,
               ElementsAre(testing::FieldsAre(
                   "ns/p", "n1", true, testing::_, IsEmpty(), testing::Eq(std::nullopt))));
+}
+
+TEST(TellStory, CountsTheLinksOfManyGpusByKind) {
+  TraceLog trace;
+  trace.BeginCycle(1);
+  StepRecord step{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""};
+  DeviceRecord::Container five{.name = "main", .uuids = {}, .links = {}, .score = 1, .best = 1};
+  for (int i = 0; i < 5; ++i) {
+    five.uuids.push_back("GPU-" + std::to_string(i));
+    for (int j = i + 1; j < 5; ++j) {
+      five.links.push_back(fmt::format("{}-{} {}", i, j, i == 0 && j == 4 ? "SYS" : "NV18+NODE"));
+    }
+  }
+  step.devices = DeviceRecord{{five}};
+  trace.Record(step);
+  EXPECT_THAT(LinesOf(Running(), trace),
+              Contains(HasSubstr(": 9 pairs NV18+NODE, 1 pair SYS; pair score 1")));
 }
 
 TEST(TellStory, TellsTheGpusOfAPodAndWhetherTheyAreProvenBest) {

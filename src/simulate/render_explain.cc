@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kOfNodes = "node(s) ";  // how kube-scheduler begins such reasons
 constexpr std::size_t kShownHolders = 3;
+constexpr std::size_t kShownLinks = 6;  // all of 4 GPUs
 constexpr std::size_t kShownPods = 8;
 constexpr std::size_t kShownScores = 5;
 
@@ -63,12 +64,25 @@ std::string Holding(const std::vector<Holder>& holders) {
   return text;
 }
 
+// Every pair where there are few, else how many there are of each kind: "24 pairs NV18+SYS".
+std::string DescribeLinks(const std::vector<std::string>& links) {
+  if (links.size() <= kShownLinks) return fmt::format("{}", fmt::join(links, ", "));
+  std::map<std::string_view, std::size_t> kinds;
+  for (const std::string_view link : links) ++kinds[link.substr(link.find(' ') + 1)];
+  std::vector<std::string> parts;
+  parts.reserve(kinds.size());
+  for (const auto& [kind, pairs] : kinds) {
+    parts.push_back(fmt::format("{} {}", Plural(pairs, "pair"), kind));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // "main: GPU-a, GPU-b: 0-3 NV2+PHB; pair score 230, the best possible 250".
 std::string DescribeGpus(const DeviceRecord::Container& container) {
   std::string line = fmt::format("{}: {}", container.name, NameSome(container.uuids));
   if (container.links.empty()) return line;
   line += fmt::format(": {}; pair score {}, the best {} {}",
-                      fmt::join(container.links, ", "),
+                      DescribeLinks(container.links),
                       container.score,
                       container.proven ? "possible" : "found",
                       container.best);

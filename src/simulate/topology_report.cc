@@ -1,6 +1,7 @@
 #include "simulate/topology_report.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "convert/amounts.h"
+#include "convert/gpu_request.h"
+#include "sched/devices/gpu_fit.h"
 
 namespace strata {
 namespace {
@@ -43,11 +46,18 @@ std::int64_t CountFits(const Resources& request, std::span<const Amount> idle) {
   return fits;
 }
 
-// Positions of the GPUs of a node that nobody uses and anybody may.
-std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
+// What is taken of the GPUs of a node.
+std::vector<GpuUsage> GpuUsageOn(const ClusterState& state, NodeId node) {
   const NodeGpus& gpus = *state.node(node).gpus;
   std::vector<GpuUsage> usage(gpus.gpus.size());
   for (const TaskId task : state.TasksOn(node)) AddClaim(gpus, state.GpusOf(task), usage);
+  return usage;
+}
+
+// Positions of the GPUs of a node that nobody uses and anybody may.
+std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
+  const NodeGpus& gpus = *state.node(node).gpus;
+  const std::vector<GpuUsage> usage = GpuUsageOn(state, node);
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < usage.size(); ++i) {
     const Gpu& gpu = gpus.gpus[i];
@@ -72,9 +82,15 @@ TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {
   return out;
 }
 
+// What a pod of the shape asks for.
+struct ShapeRequest {
+  Resources amounts;
+  std::optional<GpuRequest> gpus;
+};
+
 class Reporter {
  public:
-  Reporter(const ClusterState& state, Resources request, TopologyReport& report)
+  Reporter(const ClusterState& state, ShapeRequest request, TopologyReport& report)
       : state_(state),
         tree_(state.tree()),
         shown_(ShownResources(state)),
@@ -119,14 +135,14 @@ class Reporter {
     }
   }
 
-  // Whole GPUs are what the pods want, not the shares in the node's allocatable.
+  // Registered GPUs are counted themselves: the node's allocatable has their slots.
   [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
-    const std::int64_t fits = CountFits(request_, state_.Idle(node));
-    const auto gpu = state_.resource_names().Find(kGpuResource);
-    const Amount each = gpu ? request_.Get(*gpu) : 0;
-    if (!state_.node(node).gpus || each == 0) return fits;
-    const auto free = static_cast<Amount>(FreeGpus(state_, node).size()) * 1000;
-    return std::min(fits, free / each);
+    const std::int64_t fits = CountFits(request_.amounts, state_.Idle(node));
+    const auto& gpus = state_.node(node).gpus;
+    if (!gpus || !request_.gpus) return fits;
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    const auto most = static_cast<std::uint32_t>(std::min(fits, kMost));
+    return CountGpuFits(*request_.gpus, *gpus, GpuUsageOn(state_, node), most);
   }
 
   void AddSubtree(HyperNodeId id, bool last) {
@@ -178,10 +194,27 @@ class Reporter {
   const ClusterState& state_;
   const HyperNodeTree& tree_;
   std::vector<ResourceId> shown_;
-  Resources request_;
+  ShapeRequest request_;
   TopologyReport& report_;
   std::vector<std::int64_t> pods_;  // by HyperNode
 };
+
+Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, const ClusterState& state) {
+  objects::Pod pod;
+  objects::Container& container = pod.spec.containers.emplace_back();
+  container.name = "main";
+  container.requests = shape;
+  AddDefaultGpuCounts(pod.spec);
+  ResourceNames names = state.resource_names();
+  ShapeRequest request;
+  TRY_ASSIGN(request.amounts, ToResources(container.requests, names));
+  request.amounts.Set(kPods, 1);
+  request.gpus = ReadGpuRequest(pod, nullptr);
+  if (request.gpus && !request.gpus->problem.empty()) {
+    return Fail(Code::kInvalidArgument, request.gpus->problem);
+  }
+  return request;
+}
 
 }  // namespace
 
@@ -236,9 +269,7 @@ Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
                                           const objects::ResourceList& pod) {
   TopologyReport report;
   report.pod = pod;
-  ResourceNames names = state.resource_names();
-  TRY_ASSIGN(Resources request, ToResources(pod, names));
-  request.Set(kPods, 1);
+  TRY_ASSIGN(ShapeRequest request, ToRequest(pod, state));
   Reporter(state, std::move(request), report).Report();
   return report;
 }

@@ -159,5 +159,19 @@ TEST(TopologyReport, CountsRegisteredGpusNotTheirShares) {
   EXPECT_THAT(PodsByTier(*MakeTopologyReport(*cluster.state, one)), ElementsAre(2));
 }
 
+TEST(TopologyReport, CountsSharesOfGpusWhereTheShapeNamesThem) {
+  const auto cluster = Cluster(FourGpus());
+  const auto fits = [&](const std::string& shape) {
+    return PodsByTier(*MakeTopologyReport(*cluster.state, ParsePodShape(shape).value()));
+  };
+  EXPECT_THAT(fits("nvidia.com/gpu=1,nvidia.com/gpumem=300"), ElementsAre(6));  // 3 on each of two
+  EXPECT_THAT(fits("nvidia.com/gpumem=300"), ElementsAre(6));
+  EXPECT_THAT(fits("nvidia.com/gpu=2,nvidia.com/gpumem=300"), ElementsAre(3));
+  EXPECT_THAT(fits("nvidia.com/gpumem=1"), ElementsAre(20));  // as many as there are slots
+  const auto bad = ParsePodShape("nvidia.com/gpu=1,nvidia.com/gpumem=500m").value();
+  EXPECT_THAT(MakeTopologyReport(*cluster.state, bad).error().message,
+              HasSubstr("want a whole number"));
+}
+
 }  // namespace
 }  // namespace strata

@@ -26,9 +26,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const Labels pod = {{std::string(strata::kGpuAllocatedAnnotation), first},
                       {std::string(strata::kMigAllocationsAnnotation), second}};
-  const strata::GpuClaim claim = strata::ReadGpuClaim(pod, 1).claim;
+  strata::objects::PodSpec spec;
+  spec.init_containers.resize(2);
+  spec.init_containers[0].sidecar = true;
+  spec.containers.resize(1);
+  const strata::GpuClaim claim = strata::ReadGpuClaim(pod, spec).claim;
   if (claim.empty()) return 0;
-  CHECK(strata::ReadGpuClaim(strata::WriteGpuClaim(claim, "n"), 1).claim.containers.size() ==
+  CHECK(strata::ReadGpuClaim(strata::WriteGpuClaim(claim, "n"), spec).claim.containers.size() ==
         claim.containers.size());
   std::vector<strata::GpuUsage> usage(read->node.gpus.size());
   strata::AddClaim(read->node, claim, usage);

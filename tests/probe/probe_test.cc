@@ -1,5 +1,7 @@
 #include "nvml/probe.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -205,7 +207,7 @@ Output RunAgent(const std::string& arguments) {
   FILE* pipe = popen((STRATA_AGENT " " + arguments + " 2>&1").c_str(), "r");
   std::array<char, 4096> part{};
   while (std::fgets(part.data(), part.size(), pipe) != nullptr) output.text += part.data();
-  output.status = pclose(pipe);
+  output.status = WEXITSTATUS(pclose(pipe));
   return output;
 }
 
@@ -226,12 +228,22 @@ TEST(Agent, PrintsTheMachineAsTableAndJson) {
 
 TEST(Agent, EndsWithOneLineAndStatusOneWithoutADriver) {
   const Output output = RunAgent("probe --nvml /nowhere.so");
-  EXPECT_NE(output.status, 0);
+  EXPECT_EQ(output.status, 1);
   EXPECT_EQ(std::count(output.text.begin(), output.text.end(), '\n'), 1);
-  EXPECT_NE(RunAgent("probe -o xml").status, 0);
-  EXPECT_NE(RunAgent("probe --fast yes").status, 0);
-  EXPECT_NE(RunAgent("").status, 0);
-  EXPECT_EQ(RunAgent("--help").status, 0);
+}
+
+TEST(Agent, EndsWithStatusTwoWhenTheCommandLineMakesNoSense) {
+  for (const char* arguments : {"", "prob", "probe -o xml", "probe --fast yes", "probe --nvml"}) {
+    EXPECT_EQ(RunAgent(arguments).status, 2) << arguments;
+  }
+}
+
+TEST(Agent, ShowsItsUsageWhereverHelpIsAsked) {
+  for (const char* arguments : {"--help", "-h", "probe --help", "probe -o json -h"}) {
+    const Output output = RunAgent(arguments);
+    EXPECT_EQ(output.status, 0) << arguments;
+    EXPECT_THAT(output.text, HasSubstr("usage: strata-agent probe")) << arguments;
+  }
 }
 
 }  // namespace

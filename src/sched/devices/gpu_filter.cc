@@ -6,19 +6,13 @@
 #include <tuple>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace strata {
 namespace {
 
 constexpr std::int32_t kAllCores = 100;
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 bool Contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -27,7 +21,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& item) {
 bool MatchesType(const GpuRequest& pod, const Gpu& gpu) {
   if (pod.mode.find(gpu.mode) == std::string::npos && !pod.mode.empty()) return false;
   if (pod.use_types.empty() && pod.avoid_types.empty()) return true;
-  const std::string type = Lower(gpu.type);
+  const std::string type = LowerCase(gpu.type);
   const auto is_part = [&](const std::string& part) {
     return type.find(part) != std::string::npos;
   };

@@ -30,14 +30,14 @@ class Fitter {
   GpuFit Run(std::span<const GpuUsage> usage) {
     GpuFit fit;
     GpuClaim claim;
-    std::vector<GpuUsage> apps(usage.begin(), usage.end());
+    std::vector<GpuUsage> taken(usage.begin(), usage.end());
     for (const ContainerGpuRequest& container : pod_.containers) {
-      std::vector<GpuUsage> alone;
+      std::vector<GpuUsage> for_now;  // what an init container takes is free again behind it
       if (container.init) {
-        ++claim.init_containers;
-        alone.assign(usage.begin(), usage.end());
+        claim.init_containers.push_back(claim.containers.size());
+        for_now = taken;
       }
-      if (!Place(container, container.init ? alone : apps, claim, fit)) {
+      if (!Place(container, container.init ? for_now : taken, claim, fit)) {
         fit.reason = Sentence();
         return fit;
       }

@@ -23,11 +23,10 @@ struct GpuFit {
 };
 
 // GPUs for every container in turn, each by the pod's policy given what the ones before it got;
-// init containers run alone, so each starts from `usage`. With the policy topology-aware the best
-// set (gpu_sets.h); else the first that serve in the order of the policy. With NUMA binding all of
-// a container's GPUs are of one NUMA node: the best set over all of them, or the first in order
-// that has enough.
-// REQUIRES: `usage` has an entry per GPU of the node.
+// what an init container got is free again for those behind it. With the policy topology-aware the
+// best set (gpu_sets.h); else the first that serve in the order of the policy. With NUMA binding
+// all of a container's GPUs are of one NUMA node: the best set over all of them, or the first in
+// order that has enough. REQUIRES: `usage` has an entry per GPU of the node.
 [[nodiscard]] GpuFit FitGpus(const GpuRequest& pod,
                              const NodeGpus& node,
                              std::span<const GpuUsage> usage);

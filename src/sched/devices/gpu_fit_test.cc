@@ -8,8 +8,10 @@
 namespace strata {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using Positions = std::vector<std::size_t>;
 
@@ -90,8 +92,23 @@ TEST(FitGpus, LetsInitContainersUseWhatTheOthersGetLater) {
   pod.containers[0].init = true;
   const GpuFit fit = Box("dgx1v").Fit(pod);
   ASSERT_TRUE(fit.claim.has_value());
-  EXPECT_EQ(fit.claim->init_containers, 1U);
+  EXPECT_THAT(fit.claim->init_containers, ElementsAre(0));
   EXPECT_THAT(fit.claim->containers[1], SizeIs(8));
+}
+
+TEST(FitGpus, GivesNobodyWhatASidecarBeforeItHolds) {
+  const Box box("dgx1v");
+  GpuRequest pod = Asking({Whole(2), Whole(6), Whole(6)});  // a sidecar, an init container, an app
+  pod.containers[1].init = true;
+  EXPECT_THAT(box.Fit(pod).claim->init_containers, ElementsAre(1));
+  const Positions sidecar = box.Gets(pod, 0);
+  for (const std::size_t other : {1U, 2U}) {
+    for (const std::size_t at : box.Gets(pod, other)) {
+      EXPECT_THAT(sidecar, Not(Contains(at))) << "container " << other;
+    }
+  }
+  pod.containers[2].count = 7;
+  EXPECT_FALSE(box.Fit(pod).claim.has_value());
 }
 
 TEST(FitGpus, WithSpreadTakesTheLeastUsedAndWithBinpackTheMostUsed) {

@@ -281,28 +281,46 @@ DeviceRecord Deviceshare::Describe(const ClusterState& state,
   return record;
 }
 
+// Whether an argument says anything: "" is what it is without.
+bool Given(const Arguments& arguments, std::string_view key) {
+  const Result<std::string> text = arguments.String(key, "");
+  return !text || !text->empty();
+}
+
 }  // namespace
 
 Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*resources*/) {
+  constexpr std::string_view kVgpu = "deviceshare.VGPUEnable";
   const Arguments& arguments = config.arguments;
   TRY_ASSIGN(const std::int64_t weight,
              WeightArgument(arguments, "deviceshare.ScheduleWeight", 10, IfNegative::kUseDefault));
-  TRY(arguments.Bool("deviceshare.VGPUEnable", true));
-  std::vector<std::string_view> known = {"deviceshare.ScheduleWeight",
-                                         "deviceshare.VGPUEnable",
-                                         "deviceshare.SchedulePolicy",
-                                         "deviceshare.KnownGeometriesCMName",
-                                         "deviceshare.KnownGeometriesCMNamespace",
-                                         "deviceshare.GPUExclusiveRules"};
+  std::vector<std::string_view> known = {"deviceshare.ScheduleWeight", kVgpu};
   std::vector<std::string> warnings;
-  for (const char* key : {"deviceshare.GPUSharingEnable",
-                          "deviceshare.GPUNumberEnable",
-                          "deviceshare.NodeLockEnable",
-                          "deviceshare.AscendMindClusterVNPUEnable",
-                          "deviceshare.AscendHAMiVNPUEnable"}) {
-    known.emplace_back(key);
+  const auto warn = [&](std::string_view key, std::string_view what) {
+    warnings.push_back(ArgumentWarning(config.name, key, what));
+  };
+  TRY_ASSIGN(const bool vgpu, arguments.Bool(kVgpu, true));
+  if (!vgpu)
+    warn(kVgpu, "false has no effect: listed is enabled; remove the plugin to turn it off");
+  for (const std::string_view key : {"deviceshare.GPUSharingEnable",
+                                     "deviceshare.GPUNumberEnable",
+                                     "deviceshare.NodeLockEnable",
+                                     "deviceshare.AscendMindClusterVNPUEnable",
+                                     "deviceshare.AscendHAMiVNPUEnable"}) {
+    known.push_back(key);
     TRY_ASSIGN(const bool on, arguments.Bool(key, false));
-    if (on) warnings.push_back(ArgumentWarning(config.name, key, "has no effect"));
+    if (on) warn(key, "has no effect");
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnused = {
+      {{"deviceshare.SchedulePolicy",
+        "has no effect; annotate the pods with hami.io/node-scheduler-policy"},
+       {"deviceshare.GPUExclusiveRules", "has no effect"},
+       {"deviceshare.KnownGeometriesCMName", "has no effect; MIG profiles are what nodes register"},
+       {"deviceshare.KnownGeometriesCMNamespace",
+        "has no effect; MIG profiles are what nodes register"}}};
+  for (const auto& [key, what] : kUnused) {
+    known.push_back(key);
+    if (Given(arguments, key)) warn(key, what);
   }
   MadePlugin made{.plugin = std::make_unique<Deviceshare>(weight),
                   .warnings = WarnOfUnknown(config, known)};

@@ -25,9 +25,8 @@ namespace strata {
 //   * any other: 100 p, p being how full the node's GPUs are (slots, cores and memory in equal
 //     parts), or 1 less that for node policy spread.
 //
-// Arguments: deviceshare.ScheduleWeight (10; 0 turns the score off). deviceshare.VGPUEnable is
-// accepted; the other arguments of Volcano are, too, with a warning when they would turn something
-// on.
+// Arguments: deviceshare.ScheduleWeight (10; 0 turns the score off). The other arguments of Volcano
+// are accepted, with a warning when they say something else than what is done anyway.
 [[nodiscard]] Result<MadePlugin> MakeDeviceshare(const PluginConfig& config,
                                                  ResourceNames& resources);
 

@@ -324,5 +324,20 @@ TEST(Deviceshare, RefusesArgumentsOfTheWrongType) {
   EXPECT_THAT(MakeDeviceshare(config, names)->warnings, ElementsAre(HasSubstr("no effect")));
 }
 
+TEST(Deviceshare, WarnsOfArgumentsWithAMeaningItDoesNotHave) {
+  ResourceNames names;
+  PluginConfig config{.name = "deviceshare", .switches = {}, .arguments = {}};
+  config.arguments.Set("deviceshare.SchedulePolicy", std::string(""));
+  config.arguments.Set("deviceshare.VGPUEnable", true);
+  EXPECT_THAT(MakeDeviceshare(config, names)->warnings, IsEmpty());
+  config.arguments.Set("deviceshare.SchedulePolicy", std::string("spread"));
+  config.arguments.Set("deviceshare.VGPUEnable", false);
+  config.arguments.Set("deviceshare.KnownGeometriesCMName", std::string("vgpus"));
+  EXPECT_THAT(MakeDeviceshare(config, names)->warnings,
+              ElementsAre(HasSubstr("VGPUEnable: false has no effect"),
+                          HasSubstr("SchedulePolicy: has no effect; annotate the pods"),
+                          HasSubstr("KnownGeometriesCMName: has no effect")));
+}
+
 }  // namespace
 }  // namespace strata::testing
