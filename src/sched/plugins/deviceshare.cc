@@ -300,8 +300,9 @@ Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*
     warnings.push_back(ArgumentWarning(config.name, key, what));
   };
   TRY_ASSIGN(const bool vgpu, arguments.Bool(kVgpu, true));
-  if (!vgpu)
+  if (!vgpu) {
     warn(kVgpu, "false has no effect: listed is enabled; remove the plugin to turn it off");
+  }
   for (const std::string_view key : {"deviceshare.GPUSharingEnable",
                                      "deviceshare.GPUNumberEnable",
                                      "deviceshare.NodeLockEnable",
