@@ -142,7 +142,7 @@ TEST(TaskTopology, AScoreStaysWithinWhatSumsCanHold) {
   for (int i = 0; i < 21; ++i) tasks.push_back(cluster.AddRole("ps", 0));
   const TestPlugin plugin =
       OpenPlugin(cluster, "task-topology", {{"task-topology.weight", std::int64_t{1'000'000}}});
-  for (int i = 0; i < 20; ++i) cluster.state.Allocate(tasks[i], cluster.At("n0"));
+  for (std::size_t i = 0; i < 20; ++i) cluster.state.Allocate(tasks[i], cluster.At("n0"));
   EXPECT_EQ(RoleScores(plugin, cluster, tasks.back()).front(), -1e9);
 }
 
