@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
-#include "convert/split.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
 
@@ -267,33 +267,23 @@ void ReadMigRecords(const std::string& text, ReadClaim& out) {
   }
 }
 
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
+// "" when no container has an instance.
 std::string MigRecords(const GpuClaim& claim) {
-  std::vector<std::string> records;
+  nlohmann::ordered_json records = nlohmann::ordered_json::array();
   for (std::size_t c = 0; c < claim.containers.size(); ++c) {
     for (std::size_t d = 0; d < claim.containers[c].size(); ++d) {
       const GpuShare& share = claim.containers[c][d];
       if (share.mig_profile.empty()) continue;
-      records.push_back(
-          fmt::format(R"({{"containerIndex":{},"deviceIndex":{},"gpuUUID":{},"profile":{},)"
-                      R"("placement":{{"start":{},"size":{}}}}})",
-                      c,
-                      d,
-                      Quoted(share.uuid),
-                      Quoted(share.mig_profile),
-                      share.mig_placement.start,
-                      share.mig_placement.size));
+      const MigPlacement& placement = share.mig_placement;
+      records.push_back({{"containerIndex", c},
+                         {"deviceIndex", d},
+                         {"gpuUUID", share.uuid},
+                         {"profile", share.mig_profile},
+                         {"placement", {{"start", placement.start}, {"size", placement.size}}}});
     }
   }
-  return records.empty() ? "" : fmt::format("[{}]", fmt::join(records, ","));
+  if (records.empty()) return "";
+  return records.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace

@@ -178,6 +178,16 @@ TEST(GpuClaim, IsReadBackAsItWasWritten) {
   EXPECT_EQ(ReadGpuClaim(annotations, PodSpecOf({"setup"}, 2)).claim, claim);
 }
 
+TEST(GpuClaim, AnOddProfileNameIsStillJson) {
+  GpuClaim claim;
+  claim.containers = {{{.uuid = "GPU-m",
+                        .memory_mib = 1,
+                        .cores = 1,
+                        .mig_profile = "1g\n\"x\"",
+                        .mig_placement = {0, 1}}}};
+  EXPECT_EQ(ReadGpuClaim(WriteGpuClaim(claim, "node-1"), PodSpecOf({}, 1)).claim, claim);
+}
+
 TEST(GpuClaim, KnowsWhichInitContainersAreSidecars) {
   const objects::PodSpec spec = PodSpecOf({"sidecar", "setup"}, 2);
   const auto init = [&](const std::string& text) {

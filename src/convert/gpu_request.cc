@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
-#include "convert/split.h"
 #include "objects/meta.h"
 
 namespace strata {

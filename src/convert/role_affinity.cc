@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "convert/split.h"
+#include "base/ascii.h"
 
 namespace strata {
 namespace {
@@ -19,10 +19,9 @@ constexpr std::string_view kOrderKey = "volcano.sh/task-topology-task-order";
 
 Result<std::vector<std::string>> ReadNames(std::string_view key, std::string_view text) {
   std::vector<std::string> names;
-  for (std::string_view part : Split(text, ',')) {
-    const std::size_t first = part.find_first_not_of(" \t");
-    if (first == std::string_view::npos) continue;
-    part = part.substr(first, part.find_last_not_of(" \t") - first + 1);
+  for (const std::string_view item : Split(text, ',')) {
+    const std::string_view part = Trim(item);
+    if (part.empty()) continue;
     if (std::find(names.begin(), names.end(), part) != names.end()) {
       return Fail(
           Code::kInvalidArgument,

@@ -7,18 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace strata {
 namespace {
-
-std::vector<std::string> Split(std::string_view text) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t slash = text.find('/');
-    parts.emplace_back(text.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    text.remove_prefix(slash + 1);
-  }
-}
 
 double ToWeight(std::string_view text) {
   double weight = 0;
@@ -28,11 +20,11 @@ double ToWeight(std::string_view text) {
 }
 
 DrfPath FromAnnotations(const QueueSpec& queue) {
-  const std::vector<std::string> names = Split(queue.hierarchy);
-  const std::vector<std::string> weights = Split(queue.hierarchy_weights);
+  const std::vector<std::string_view> names = Split(queue.hierarchy, '/');
+  const std::vector<std::string_view> weights = Split(queue.hierarchy_weights, '/');
   DrfPath path;
   for (std::size_t i = 1; i < names.size(); ++i) {
-    path.names.push_back(names[i]);
+    path.names.emplace_back(names[i]);
     path.weights.push_back(i < weights.size() ? ToWeight(weights[i]) : 1.0);
   }
   return path;

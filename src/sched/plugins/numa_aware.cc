@@ -11,12 +11,11 @@
 #include <fmt/format.h>
 
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/kube_scores.h"
 #include "sched/plugins/numa_fit.h"
 
 namespace strata {
 namespace {
-
-constexpr std::int64_t kFullScore = 100;
 
 // CPUs that are free on each NUMA node, once what was placed since the report has its share.
 std::vector<std::int32_t> FreeNow(const ClusterState& state, const NumaSpec& numa, NodeId node) {
@@ -99,8 +98,8 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
     }
     const auto most = std::max_element(cells.begin(), cells.end());
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::int64_t lost = *most == 0 ? 0 : kFullScore * cells[i] / *most;
-      out[i] = weight_ * (kFullScore - lost) * kScoreUnit;
+      const std::int64_t lost = *most == 0 ? 0 : kMaxNodeScore * cells[i] / *most;
+      out[i] = weight_ * (kMaxNodeScore - lost) * kScoreUnit;
     }
   }
 
