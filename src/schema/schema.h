@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace strata::schema {
+
+enum class Type : std::uint8_t {
+  kAny,     // nothing is known: kept as it is
+  kObject,  // named fields
+  kMap,     // any key, values of `items`
+  kArray,   // `items`
+  kString,
+  kInteger,  // int32 or int64, see `format`
+  kNumber,
+  kBoolean,
+  kQuantity,  // built-in kinds: normalized ("1000m" -> "1"); in custom kinds int-or-string with a
+              // pattern
+  kIntOrString,
+  kTime,       // RFC 3339, whole seconds, Z
+  kMicroTime,  // with a fraction
+  kBytes,      // base64
+};
+
+// What a list is for server-side apply (x-kubernetes-list-type).
+enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
+// What a list or object is for strategic merge patch (x-kubernetes-patch-strategy).
+enum class PatchStrategy : std::uint8_t { kReplace, kMerge, kRetainKeys, kMergeRetainKeys };
+
+struct Schema;
+
+struct Field {
+  std::string name;
+  std::shared_ptr<const Schema> schema;
+  bool required = false;
+};
+
+// The type of one place in an object: a tree, immutable once made, shared where a type is used in
+// many places (and never cyclic: a recursive type ends in kAny).
+struct Schema {
+  Type type = Type::kAny;
+  std::string description;
+  std::string format;     // "int32", "int64", "date-time", "byte", ...
+  std::string type_name;  // "io.k8s.api.core.v1.PodSpec" for a named type, for OpenAPI and messages
+  std::string go_name;    // "PodSpec": what a decoding error calls it
+  std::vector<Field> fields;            // sorted by name; kObject
+  std::shared_ptr<const Schema> items;  // kArray, kMap
+  std::optional<nlohmann::json> default_value;
+  std::vector<nlohmann::json> enum_values;
+  std::optional<double> minimum;
+  std::optional<double> maximum;
+  std::optional<std::int64_t> min_length;
+  std::optional<std::int64_t> max_length;
+  std::optional<std::int64_t> min_items;
+  std::optional<std::int64_t> max_items;
+  std::string pattern;  // RE2; "" for none
+  bool nullable = false;
+  bool preserve_unknown = false;  // x-kubernetes-preserve-unknown-fields
+  bool atomic = false;            // an object or map that one manager owns whole
+  ListType list_type = ListType::kAtomic;
+  std::vector<std::string> list_map_keys;
+  PatchStrategy patch_strategy = PatchStrategy::kReplace;
+  std::string patch_merge_key;
+
+  // nullptr when there is none of that name.
+  [[nodiscard]] const Field* Find(std::string_view name) const;
+};
+
+using SchemaRef = std::shared_ptr<const Schema>;
+
+}  // namespace strata::schema
