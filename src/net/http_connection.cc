@@ -91,6 +91,8 @@ void Connection::Close() {
   phase_ = Phase::kClosed;
   const auto self = shared_from_this();
   error_code ignored;
+  // What a peer does not take would otherwise stay with the system.
+  if (writing_) transport_->socket().set_option(boost::asio::socket_base::linger(true, 0), ignored);
   transport_->socket().close(ignored);
   source_.reset();
   hub_->connections.erase(self);
