@@ -70,16 +70,15 @@ using ApiResult = tl::expected<T, ApiError>;
 }  // namespace strata::apiserver
 
 // TRY_API(expr), TRY_API_ASSIGN(decl, expr): TRY and TRY_ASSIGN (base/result.h) for an ApiResult.
-#define TRY_API(expr)                                                                  \
-  do {                                                                                 \
-    if (auto try_result = (expr); !try_result) {                                       \
-      return ::tl::unexpected<::strata::apiserver::ApiError>(                          \
-          std::move(try_result).error());                                              \
-    }                                                                                  \
+#define TRY_API(expr)                                                                        \
+  do {                                                                                       \
+    if (auto try_result = (expr); !try_result) {                                             \
+      return ::tl::unexpected<::strata::apiserver::ApiError>(std::move(try_result).error()); \
+    }                                                                                        \
   } while (false)
 #define TRY_API_ASSIGN(decl, expr) \
   STRATA_INTERNAL_TRY_API_ASSIGN(STRATA_INTERNAL_CAT(try_, __LINE__), decl, expr)
-#define STRATA_INTERNAL_TRY_API_ASSIGN(tmp, decl, expr)                                          \
-  auto tmp = (expr);                                                                             \
-  if (!tmp) return ::tl::unexpected<::strata::apiserver::ApiError>(std::move(tmp).error());      \
+#define STRATA_INTERNAL_TRY_API_ASSIGN(tmp, decl, expr)                                     \
+  auto tmp = (expr);                                                                        \
+  if (!tmp) return ::tl::unexpected<::strata::apiserver::ApiError>(std::move(tmp).error()); \
   decl = std::move(*tmp)

@@ -65,8 +65,9 @@ class ApiServer {
   ApiServer& operator=(const ApiServer&) = delete;
   ~ApiServer();
 
-  // Writes what a new cluster is born with (namespaces, queues, Volcano's CustomResourceDefinitions)
-  // where it is missing, and serves every definition that the store holds. Before the first Handle.
+  // Writes what a new cluster is born with (namespaces, queues, Volcano's
+  // CustomResourceDefinitions) where it is missing, and serves every definition that the store
+  // holds. Before the first Handle.
   [[nodiscard]] Status Start();
 
   void Handle(std::shared_ptr<net::Exchange> exchange);
