@@ -1,9 +1,9 @@
 #include "net/http_client.h"
 
 #include <curl/curl.h>
-#include <ctime>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string_view>

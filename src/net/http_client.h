@@ -25,7 +25,7 @@ struct HttpClientOptions {
   std::string server;  // "https://host:6443", optionally with a path that goes before every other
   ClientTls tls;
   std::string tls_server_name;  // asked for and checked instead of the host of `server`
-  std::string proxy;  // "" as the environment says (HTTPS_PROXY, NO_PROXY)
+  std::string proxy;            // "" as the environment says (HTTPS_PROXY, NO_PROXY)
   // Not the name of a tool: an API server answers curl and browsers with twice the bytes.
   std::string user_agent = "strata";
   long max_connections = 100;

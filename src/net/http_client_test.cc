@@ -18,9 +18,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 using testing::RawConnection;
 using testing::RawRequest;
+using ::testing::SizeIs;
 using testing::SocketServer;
 
 // Keeps an answer and lets the test wait for it.

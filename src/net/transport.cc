@@ -6,12 +6,13 @@ namespace strata::net {
 
 void Executor::Run(const std::function<void()>& task) {
   if (OnThread()) return task();
-  std::promise<void> done;
-  Post([&] {
+  // Shared: the setter may still be inside when the waiter has left.
+  const auto done = std::make_shared<std::promise<void>>();
+  Post([&task, done] {
     task();
-    done.set_value();
+    done->set_value();
   });
-  done.get_future().wait();
+  done->get_future().wait();
 }
 
 }  // namespace strata::net

@@ -76,9 +76,9 @@ class RawConnection {
   }
 
   bool Answer(int status, std::string_view body, std::string_view headers = "") const {
-    return Write("HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " +
-                 std::to_string(body.size()) + "\r\n" + std::string(headers) + "\r\n" +
-                 std::string(body));
+    return Write("HTTP/1.1 " + std::to_string(status) +
+                 " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+                 std::string(headers) + "\r\n" + std::string(body));
   }
   bool StartChunked() const {
     return Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
