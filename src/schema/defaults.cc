@@ -1,0 +1,56 @@
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "schema/check.h"
+
+namespace strata::schema {
+namespace {
+
+bool IsEmpty(const nlohmann::json& value) {
+  return value.is_string() ? value.get_ref<const std::string&>().empty() : value == 0;
+}
+
+void FillIn(const Schema& schema, nlohmann::json::object_t& object) {
+  for (const Field& field : schema.fields) {
+    const Schema& type = *field.schema;
+    if (!type.default_value) continue;
+    const auto found = object.find(field.name);
+    if (found == object.end()) {
+      object.emplace(field.name, *type.default_value);
+    } else if ((found->second.is_null() && !type.nullable) ||
+               (type.default_if_empty && IsEmpty(found->second))) {
+      found->second = *type.default_value;
+    }
+  }
+}
+
+// The schema of a member; nullptr when nothing is known of it.
+const Schema* MemberOf(const Schema& schema, const std::string& name) {
+  if (const Field* field = schema.Find(name)) return field->schema.get();
+  return schema.type == Type::kMap ? schema.items.get() : nullptr;
+}
+
+}  // namespace
+
+void ApplyDefaults(const Schema& schema, nlohmann::json& object) {
+  if (auto* list = object.get_ptr<nlohmann::json::array_t*>()) {
+    if (schema.type != Type::kArray || schema.items == nullptr) return;
+    for (nlohmann::json& item : *list) ApplyDefaults(*schema.items, item);
+    return;
+  }
+  auto* members = object.get_ptr<nlohmann::json::object_t*>();
+  if (members == nullptr) return;
+  FillIn(schema, *members);
+  for (auto at = members->begin(); at != members->end();) {
+    const Schema* type = MemberOf(schema, at->first);
+    if (type != nullptr && at->second.is_null() && !type->nullable && type->type != Type::kAny) {
+      at = members->erase(at);
+      continue;
+    }
+    if (type != nullptr) ApplyDefaults(*type, at->second);
+    ++at;
+  }
+}
+
+}  // namespace strata::schema
