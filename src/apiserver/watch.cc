@@ -38,10 +38,8 @@ class WatchSource : public net::BodySource {
   WatchSource(ServerState& state, const CallRef& call, Selector selector, WatchStart start)
       : state_(state),
         call_(*call),
-        exchange_(call->exchange),
         selector_(std::move(selector)),
         start_(std::move(start)) {
-    call_.exchange = nullptr;  // it owns this source
     subscription_ = state.store.Subscribe(call_.resource->FullName(), [this] { WakeUp(); });
   }
   ~WatchSource() override {
@@ -175,12 +173,11 @@ class WatchSource : public net::BodySource {
   }
 
   void WakeUp() {
-    if (const std::shared_ptr<net::Exchange> exchange = exchange_.lock()) exchange->Wake();
+    call_.exchange->Wake();
   }
 
   ServerState& state_;
-  Call call_;
-  std::weak_ptr<net::Exchange> exchange_;
+  Call call_;  // with its exchange: nobody else keeps it, and it must be there to be woken
   Selector selector_;
   WatchStart start_;
   std::size_t next_initial_ = 0;
