@@ -64,13 +64,12 @@ void Release(std::string& text) {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<ConnectionHub> hub,
-                       std::unique_ptr<Transport<OnIo>> transport)
-    : hub_(std::move(hub)), transport_(std::move(transport)) {}
+Connection::Connection(std::shared_ptr<ConnectionHub> hub, std::unique_ptr<ByteStream<OnIo>> stream)
+    : hub_(std::move(hub)), stream_(std::move(stream)) {}
 
 void Connection::Start() {
   Expect(kHandshakeTime);
-  transport_->Handshake({shared_from_this(), &Connection::OnHandshake});
+  stream_->Handshake({shared_from_this(), &Connection::OnHandshake});
 }
 
 void Connection::CloseIfLate(Instant now) {
@@ -92,8 +91,8 @@ void Connection::Close() {
   const auto self = shared_from_this();
   error_code ignored;
   // What a peer does not take would otherwise stay with the system.
-  if (writing_) transport_->socket().set_option(boost::asio::socket_base::linger(true, 0), ignored);
-  transport_->socket().close(ignored);
+  if (writing_) stream_->socket().set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  stream_->socket().close(ignored);
   source_.reset();
   hub_->connections.erase(self);
   if (hub_->draining && hub_->connections.empty() && hub_->on_empty) {
@@ -120,8 +119,8 @@ void Connection::Read() {
   if (phase_ == Phase::kStreaming) room = kReadBytesOfWatcher;
   if (reader_->state() == RequestReader::State::kBody) room = kReadBytesOfBody;
   in_.resize(in_used_ + room);
-  transport_->Read(boost::asio::buffer(in_.data() + in_used_, room),
-                   {shared_from_this(), &Connection::OnRead});
+  stream_->Read(boost::asio::buffer(in_.data() + in_used_, room),
+                {shared_from_this(), &Connection::OnRead});
 }
 
 void Connection::OnRead(error_code error, std::size_t bytes) {
@@ -154,8 +153,8 @@ void Connection::Parse() {
   // Who sends a head byte by byte gets no more time for each.
   if (!in_head || reader_->state() == State::kBody) Expect(hub_->options.stall_timeout);
   if (reader_->ExpectsContinue() && !std::exchange(continued_, true)) {
-    return transport_->Write(boost::asio::buffer(kContinue.data(), kContinue.size()),
-                             {shared_from_this(), &Connection::OnContinueWritten});
+    return stream_->Write(boost::asio::buffer(kContinue.data(), kContinue.size()),
+                          {shared_from_this(), &Connection::OnContinueWritten});
   }
   Read();
 }
@@ -216,7 +215,7 @@ void Connection::Wake(std::uint64_t exchange) {
   if (!IsCurrent(exchange, Phase::kStreaming) || source_ == nullptr || wake_posted_) return;
   // Not at once: who wakes may be in the middle of something, and many changes are one answer.
   wake_posted_ = true;
-  boost::asio::post(transport_->socket().get_executor(), [self = shared_from_this()] {
+  boost::asio::post(stream_->socket().get_executor(), [self = shared_from_this()] {
     self->wake_posted_ = false;
     if (!std::exchange(self->waiting_, false) || self->writing_ || self->source_ == nullptr) return;
     self->Pump();
@@ -268,8 +267,8 @@ void Connection::Write() {
   Expect(hub_->options.stall_timeout);
   writing_ = true;
   const std::string& from = out_.empty() ? body_ : out_;
-  transport_->Write(boost::asio::buffer(from.data() + written_, from.size() - written_),
-                    {shared_from_this(), &Connection::OnWritten});
+  stream_->Write(boost::asio::buffer(from.data() + written_, from.size() - written_),
+                 {shared_from_this(), &Connection::OnWritten});
 }
 
 void Connection::OnWritten(error_code error, std::size_t bytes) {
@@ -312,7 +311,7 @@ void Connection::Linger() {
   phase_ = Phase::kLingering;
   Expect(kLingerTime);
   error_code ignored;
-  transport_->socket().shutdown(TcpSocket::shutdown_send, ignored);
+  stream_->socket().shutdown(TcpSocket::shutdown_send, ignored);
   if (reading_) return;
   in_used_ = 0;
   Read();

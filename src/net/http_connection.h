@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
+#include "net/byte_stream.h"
 #include "net/http_server.h"
-#include "net/http_transport.h"
 #include "net/http_wire.h"
 
 // For the sources of this folder only: one peer of an HttpServer.
@@ -39,7 +39,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     }
   };
 
-  Connection(std::shared_ptr<ConnectionHub> hub, std::unique_ptr<Transport<OnIo>> transport);
+  Connection(std::shared_ptr<ConnectionHub> hub, std::unique_ptr<ByteStream<OnIo>> stream);
 
   void Start();
   // Closes when whatever it waits for has taken too long.
@@ -88,7 +88,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   std::shared_ptr<ConnectionHub> hub_;
-  std::unique_ptr<Transport<OnIo>> transport_;
+  std::unique_ptr<ByteStream<OnIo>> stream_;
   Phase phase_ = Phase::kHandshake;
   Instant deadline_ = Instant::max();
 

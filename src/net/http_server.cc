@@ -131,13 +131,13 @@ class HttpServerOnLoop final : public HttpServer {
   void Take(TcpSocket socket) {
     SetOptions(socket);
     using OnIo = Connection::OnIo;
-    std::unique_ptr<Transport<OnIo>> transport;
+    std::unique_ptr<ByteStream<OnIo>> stream;
     if (tls_ != nullptr) {
-      transport = std::make_unique<TlsTransport<OnIo>>(std::move(socket), *tls_);
+      stream = std::make_unique<TlsStream<OnIo>>(std::move(socket), *tls_);
     } else {
-      transport = std::make_unique<PlainTransport<OnIo>>(std::move(socket));
+      stream = std::make_unique<PlainStream<OnIo>>(std::move(socket));
     }
-    const auto connection = std::make_shared<Connection>(hub_, std::move(transport));
+    const auto connection = std::make_shared<Connection>(hub_, std::move(stream));
     hub_->connections.insert(connection);
     connection->Start();
     if (!sweeping_) ScheduleSweep();

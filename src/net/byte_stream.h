@@ -20,12 +20,12 @@ using TcpSocket =
 // `Handler` is called as handler(error, bytes), on the loop, never before the call returns. One
 // read and one write may be under way at a time.
 template <typename Handler>
-class Transport {
+class ByteStream {
  public:
-  Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
-  virtual ~Transport() = default;
+  ByteStream() = default;
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+  virtual ~ByteStream() = default;
 
   virtual void Handshake(Handler handler) = 0;
   virtual void Read(boost::asio::mutable_buffer into, Handler handler) = 0;
@@ -34,9 +34,9 @@ class Transport {
 };
 
 template <typename Handler>
-class PlainTransport final : public Transport<Handler> {
+class PlainStream final : public ByteStream<Handler> {
  public:
-  explicit PlainTransport(TcpSocket socket) : socket_(std::move(socket)) {}
+  explicit PlainStream(TcpSocket socket) : socket_(std::move(socket)) {}
 
   void Handshake(Handler handler) override {
     boost::asio::post(socket_.get_executor(), [handler = std::move(handler)]() mutable {
@@ -56,9 +56,9 @@ class PlainTransport final : public Transport<Handler> {
 };
 
 template <typename Handler>
-class TlsTransport final : public Transport<Handler> {
+class TlsStream final : public ByteStream<Handler> {
  public:
-  TlsTransport(TcpSocket socket, boost::asio::ssl::context& context)
+  TlsStream(TcpSocket socket, boost::asio::ssl::context& context)
       : stream_(std::move(socket), context) {}
 
   void Handshake(Handler handler) override {
