@@ -134,11 +134,7 @@ ApiServer::ApiServer(ObjectStore& store,
                      const Clock& clock,
                      RandomSource& random,
                      ApiServerOptions options)
-    : impl_(new Impl{.state = {.store = store,
-                               .timers = timers,
-                               .clock = clock,
-                               .random = random,
-                               .options = std::move(options)}}) {}
+    : impl_(new Impl{ServerState(store, timers, clock, random, std::move(options))}) {}
 
 ApiServer::~ApiServer() = default;
 

@@ -8,11 +8,10 @@
 
 #include "apiserver/body.h"
 #include "apiserver/custom_resources.h"
-#include "apiserver/embedded_definitions.h"
 #include "apiserver/json_view.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/object_write.h"
-#include "objects/yaml_to_json.h"
+#include "schema/catalog.h"
 
 namespace strata::apiserver {
 namespace {
@@ -97,12 +96,9 @@ Status BearDefinition(ServerState& state, const ResourceRef& resource, json obje
 Status BearDefinitions(ServerState& state) {
   const ResourceRef resource =
       state.table.Find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-  for (const EmbeddedFile& file : EmbeddedDefinitions()) {
-    TRY_ASSIGN(const std::vector<std::string> documents, objects::YamlToJson(file.text));
-    for (const std::string& document : documents) {
-      TRY_ASSIGN(json object, ParseJson(document));
-      TRY(BearDefinition(state, resource, std::move(object)));
-    }
+  for (const std::string_view text : schema::OwnDefinitions()) {
+    TRY_ASSIGN(json object, ParseYaml(text));
+    TRY(BearDefinition(state, resource, std::move(object)));
   }
   return {};
 }

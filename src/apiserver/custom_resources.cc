@@ -1,6 +1,7 @@
 #include "apiserver/custom_resources.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -74,11 +75,8 @@ void CheckVersions(const json& object, std::vector<Problem>& problems) {
                           "Required value: schemas are required"});
       continue;
     }
-    if (const Result<schema::SchemaRef> made = schema::FromCustomResource(*open_api); !made) {
-      problems.push_back({at + ".schema.openAPIV3Schema",
-                          "FieldValueInvalid",
-                          "Invalid value: " + made.error().message});
-    }
+    std::vector<Problem> wrong = schema::SchemaProblems(*open_api, at + ".schema.openAPIV3Schema");
+    std::move(wrong.begin(), wrong.end(), std::back_inserter(problems));
   }
   if (stored != 1) {
     problems.push_back({"spec.versions",
@@ -207,11 +205,7 @@ void EmptyDefinition(ServerState& state, const std::string& name) {
   if (row == nullptr) return;
   for (const ObjectKey& key : ObjectsOf(state, name)) {
     if (const ObjectRef live = state.store.GetLatest(key)) {
-      DeleteObject(state,
-                   row,
-                   live,
-                   DeleteOptions{.propagation = Propagation::kBackground},
-                   [](const ApiResult<Deleted>&) {});
+      DeleteObject(state, row, live, InBackground(), [](const ApiResult<Deleted>&) {});
     }
   }
   FinishDefinition(state, *row);

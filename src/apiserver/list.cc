@@ -157,7 +157,10 @@ ApiResult<ListAnswer> MakeList(ServerState& state, const Call& call, const ListO
       std::erase_if(snapshot.objects,
                     [&](const ObjectRef& object) { return !selector.Matches(*object); });
     }
-    if (options.limit == 0) return ListAnswer{.page = std::move(snapshot)};
+    if (options.limit == 0) {
+      answer.page = std::move(snapshot);
+      return answer;
+    }
     answer = CutPage(
         state, std::make_shared<const Snapshot>(std::move(snapshot)), PageToken{}, options.limit);
   }

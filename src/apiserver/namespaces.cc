@@ -56,11 +56,7 @@ void EmptyNamespace(ServerState& state, const std::string& ns) {
     if (!resource->namespaced || resource->read_only) continue;
     for (const ObjectKey& key : ContentsOf(state, *resource, ns)) {
       if (const ObjectRef live = state.store.GetLatest(key)) {
-        DeleteObject(state,
-                     resource,
-                     live,
-                     DeleteOptions{.propagation = Propagation::kBackground},
-                     [](const ApiResult<Deleted>&) {});
+        DeleteObject(state, resource, live, InBackground(), [](const ApiResult<Deleted>&) {});
       }
     }
   }

@@ -206,6 +206,12 @@ ApiResult<void> CheckPatchOptions(const Query& query, const WriteOptions& option
   return {};
 }
 
+DeleteOptions InBackground() {
+  DeleteOptions options;
+  options.propagation = Propagation::kBackground;
+  return options;
+}
+
 ApiResult<DeleteOptions> ReadDeleteOptions(const Query& query, const nlohmann::json& body) {
   if (body.is_object() && !body.empty()) return FromBody(body);
   DeleteOptions options;

@@ -55,6 +55,8 @@ struct DeleteOptions {
   std::string uid;  // preconditions; "" for none
   std::string resource_version;
 };
+// Deletion without a wish but that dependents go afterwards.
+[[nodiscard]] DeleteOptions InBackground();
 // From the body when there is one (`body` is its JSON), else from the query.
 [[nodiscard]] ApiResult<DeleteOptions> ReadDeleteOptions(const Query& query,
                                                          const nlohmann::json& body);

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "apiserver/api_server.h"
 #include "apiserver/call.h"
@@ -18,6 +18,17 @@ namespace strata::apiserver {
 
 // What every verb works on.
 struct ServerState {
+  ServerState(ObjectStore& the_store,
+              Timers& the_timers,
+              const Clock& the_clock,
+              RandomSource& the_random,
+              ApiServerOptions the_options)
+      : store(the_store),
+        timers(the_timers),
+        clock(the_clock),
+        random(the_random),
+        options(std::move(the_options)) {}
+
   ObjectStore& store;
   Timers& timers;
   const Clock& clock;
