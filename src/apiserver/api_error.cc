@@ -58,7 +58,8 @@ nlohmann::json ToStatus(const ApiError& error) {
                            {"message", error.message},
                            {"code", error.code}};
   if (!error.reason.empty()) status["reason"] = error.reason;
-  const bool empty_details = error.code == 404 || error.code == 405 || error.code == 422;
+  const bool empty_details =
+      error.code == 404 || error.code == 405 || error.code == 415 || error.code == 422;
   if (!details.empty() || empty_details) status["details"] = std::move(details);
   return status;
 }

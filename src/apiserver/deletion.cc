@@ -22,6 +22,10 @@ using nlohmann::json;
 constexpr std::int64_t kDefaultGrace = 30;
 constexpr std::int64_t kLongestGrace = 1000000000;
 
+bool IsPod(const Resource& resource) {
+  return resource.kind == "Pod" && resource.group.empty();
+}
+
 ApiResult<void> CheckDeletePreconditions(const Resource& resource,
                                          const StoredObject& live,
                                          const DeleteOptions& options) {
@@ -52,7 +56,7 @@ ApiResult<void> CheckDeletePreconditions(const Resource& resource,
 
 // Only a pod that a kubelet may be running needs time to end.
 std::int64_t GraceOf(const Resource& resource, const json& object, const DeleteOptions& options) {
-  if (resource.kind != "Pod" || !resource.group.empty()) return 0;
+  if (!IsPod(resource)) return 0;
   const std::string& phase = TextAt(object, {"status", "phase"});
   if (TextAt(object, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed") {
     return 0;
@@ -95,39 +99,51 @@ bool IsDefinition(const Resource& resource) {
   return resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io";
 }
 
-// Puts the marked object where its last writes may find it: it waits, or it goes.
-void Settle(ServerState& state,
+// Removes it for good; `last` is how it was.
+void Remove(ServerState& state,
             const ResourceRef& resource,
-            const ObjectRef& live,
-            json object,
+            std::int64_t expected,
+            const json& last,
             DeleteDone done) {
-  const bool waits = !ReadyToGo(*resource, object);
-  const bool pod = resource->kind == "Pod" && resource->group.empty();
-  std::int64_t expected = live->version;
-  if (waits || pod) {
-    WriteDone written = [done, waits](const ApiResult<ObjectRef>& stored) {
-      if (!waits) return;  // the removal below answers
-      if (!stored) return done(tl::unexpected(stored.error()));
-      done(Deleted{.object = ParseStored(**stored), .gone = false});
-    };
-    WriteObject(state, resource, expected, object, std::move(written));
-    if (waits) return;
-    const ObjectRef marked = state.store.GetLatest(KeyOf(*resource, live->ns, live->name));
-    if (marked == nullptr) {
-      return done(tl::unexpected(InternalError("the object was removed while it was deleted")));
-    }
-    expected = marked->version;
-    object["metadata"]["resourceVersion"] = fmt::format("{}", expected);
-  }
-  json last = object;
   RemoveObject(state,
                resource,
                expected,
-               std::move(object),
-               [done, last = std::move(last)](const ApiResult<ObjectRef>& removed) {
+               last,
+               [done = std::move(done), last](const ApiResult<ObjectRef>& removed) {
                  if (!removed) return done(tl::unexpected(removed.error()));
                  done(Deleted{.object = last, .gone = true});
                });
+}
+
+// Writes the mark; the object waits.
+void Wait(ServerState& state,
+          const ResourceRef& resource,
+          std::int64_t expected,
+          json marked,
+          DeleteDone done) {
+  WriteObject(state,
+              resource,
+              expected,
+              std::move(marked),
+              [done = std::move(done)](const ApiResult<ObjectRef>& stored) {
+                if (!stored) return done(tl::unexpected(stored.error()));
+                done(Deleted{.object = ParseStored(**stored), .gone = false});
+              });
+}
+
+// The end of a pod is two writes: kubelets and schedulers see it marked, then gone.
+void RemovePod(ServerState& state,
+               const ResourceRef& resource,
+               const StoredObject& live,
+               json marked,
+               DeleteDone done) {
+  WriteObject(state, resource, live.version, marked, [](const ApiResult<ObjectRef>&) {});
+  const ObjectRef latest = state.store.GetLatest(KeyOf(*resource, live.ns, live.name));
+  if (latest == nullptr) {
+    return done(tl::unexpected(InternalError("the pod was removed while it was deleted")));
+  }
+  marked["metadata"]["resourceVersion"] = fmt::format("{}", latest->version);
+  Remove(state, resource, latest->version, marked, std::move(done));
 }
 
 }  // namespace
@@ -153,12 +169,17 @@ void DeleteObject(ServerState& state,
     const bool gone = ReadyToGo(*resource, object);
     return done(Deleted{.object = std::move(object), .gone = gone});
   }
-  if (object == before && !ReadyToGo(*resource, object)) {
+  const bool goes = ReadyToGo(*resource, object);
+  if (goes && IsPod(*resource)) {
+    return RemovePod(state, resource, *live, std::move(object), std::move(done));
+  }
+  if (goes) return Remove(state, resource, live->version, before, std::move(done));
+  if (object == before) {
     return state.store.WhenDurable([done, object = std::move(object)](const Status&) {
       done(Deleted{.object = object, .gone = false});
     });
   }
-  Settle(state, resource, live, std::move(object), std::move(done));
+  Wait(state, resource, live->version, std::move(object), std::move(done));
   if (IsNamespace(*resource)) EmptyNamespace(state, live->name);
   if (IsDefinition(*resource)) EmptyDefinition(state, live->name);
 }

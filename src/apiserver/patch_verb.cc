@@ -75,7 +75,7 @@ ApiResult<json> Patched(const Call& call, PatchType type, const json& before) {
   }
   if (!after) {
     if (after.error().code == Code::kConflict) return tl::unexpected(RejectedPatch());
-    return tl::unexpected(BadRequest(after.error().message));
+    return tl::unexpected(BadRequest("error decoding patch: " + after.error().message));
   }
   if (!after->is_object()) return tl::unexpected(RejectedPatch());
   return std::move(*after);
