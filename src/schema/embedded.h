@@ -6,8 +6,7 @@
 // Files that are part of the program; src/schema/CMakeLists.txt puts them in.
 namespace strata::schema {
 
-[[nodiscard]] const std::vector<std::string_view>& EmbeddedTypes();        // types/*.types
-[[nodiscard]] std::string_view EmbeddedDescriptions();                     // types/descriptions.txt
-[[nodiscard]] const std::vector<std::string_view>& EmbeddedDefinitions();  // deploy/crds/*.yaml
+[[nodiscard]] const std::vector<std::string_view>& EmbeddedTypes();  // types/*.types
+[[nodiscard]] std::string_view EmbeddedDescriptions();               // types/descriptions.txt
 
 }  // namespace strata::schema
