@@ -69,7 +69,8 @@ TEST_F(OpenApiTest, EveryReferenceLeadsSomewhere) {
   for (const std::string& reference : references) {
     EXPECT_TRUE(v2.contains(json::json_pointer(reference.substr(1)))) << reference;
   }
-  for (const auto& [path, entry] : OpenApiV3Index(table)["paths"].items()) {
+  const json index = OpenApiV3Index(table);
+  for (const auto& [path, entry] : index["paths"].items()) {
     const json v3 = OpenApiV3(table, path);
     references.clear();
     CollectReferences(v3, references);
@@ -83,7 +84,8 @@ TEST_F(OpenApiTest, EveryReferenceLeadsSomewhere) {
 TEST_F(OpenApiTest, OperationIdsAreUnique) {
   std::set<std::string> ids;
   std::size_t count = 0;
-  for (const json& path : OpenApiV2(table)["paths"]) {
+  const json document = OpenApiV2(table);
+  for (const json& path : document["paths"]) {
     for (const json& operation : path) {
       if (!operation.is_object()) continue;
       ++count;
