@@ -114,6 +114,20 @@ TEST_F(OpenApiTest, V3IsSplitByGroupVersion) {
   EXPECT_EQ(OpenApiV3(table, ""), nullptr);
 }
 
+TEST_F(OpenApiTest, NoPropertyOfV3IsEmptyBecauseExplainWouldStop) {
+  const json document = OpenApiV3(table, "apis/apiextensions.k8s.io/v1");
+  const json& schemas = document["components"]["schemas"];
+  EXPECT_EQ(
+      schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"]["properties"]["fieldsV1"],
+      J("{'description': 'Any value.'}"));
+  for (const auto& [name, type] : schemas.items()) {
+    for (const auto& [property, schema] : type.value("properties", json::object()).items()) {
+      EXPECT_NE(schema, json::object()) << name << "." << property;
+      if (schema.contains("items")) EXPECT_NE(schema["items"], json::object()) << property;
+    }
+  }
+}
+
 TEST_F(OpenApiTest, TheHashFollowsTheContentAlone) {
   const json before = OpenApiV3Index(table);
   EXPECT_EQ(OpenApiV3Index(table), before);
