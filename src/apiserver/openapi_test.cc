@@ -69,7 +69,8 @@ TEST_F(OpenApiTest, EveryReferenceLeadsSomewhere) {
   for (const std::string& reference : references) {
     EXPECT_TRUE(v2.contains(json::json_pointer(reference.substr(1)))) << reference;
   }
-  for (const auto& [path, entry] : OpenApiV3Index(table)["paths"].items()) {
+  const json index = OpenApiV3Index(table);
+  for (const auto& [path, entry] : index["paths"].items()) {
     const json v3 = OpenApiV3(table, path);
     references.clear();
     CollectReferences(v3, references);
@@ -83,7 +84,8 @@ TEST_F(OpenApiTest, EveryReferenceLeadsSomewhere) {
 TEST_F(OpenApiTest, OperationIdsAreUnique) {
   std::set<std::string> ids;
   std::size_t count = 0;
-  for (const json& path : OpenApiV2(table)["paths"]) {
+  const json document = OpenApiV2(table);
+  for (const json& path : document["paths"]) {
     for (const json& operation : path) {
       if (!operation.is_object()) continue;
       ++count;
@@ -110,6 +112,20 @@ TEST_F(OpenApiTest, V3IsSplitByGroupVersion) {
             "#/components/schemas/sh.volcano.batch.v1alpha1.Job");
   EXPECT_EQ(OpenApiV3(table, "apis/nope/v1"), nullptr);
   EXPECT_EQ(OpenApiV3(table, ""), nullptr);
+}
+
+TEST_F(OpenApiTest, NoPropertyOfV3IsEmptyBecauseExplainWouldStop) {
+  const json document = OpenApiV3(table, "apis/apiextensions.k8s.io/v1");
+  const json& schemas = document["components"]["schemas"];
+  EXPECT_EQ(
+      schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"]["properties"]["fieldsV1"],
+      J("{'description': 'Any value.'}"));
+  for (const auto& [name, type] : schemas.items()) {
+    for (const auto& [property, schema] : type.value("properties", json::object()).items()) {
+      EXPECT_NE(schema, json::object()) << name << "." << property;
+      if (schema.contains("items")) EXPECT_NE(schema["items"], json::object()) << property;
+    }
+  }
 }
 
 TEST_F(OpenApiTest, TheHashFollowsTheContentAlone) {

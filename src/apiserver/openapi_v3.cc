@@ -55,6 +55,18 @@ json OperationV3(const Resource& row, const ApiOperation& operation, const KindT
   return out;
 }
 
+// kubectl explain takes an empty schema for a missing one, so "anything" gets a word.
+void DescribeAnything(json& schema) {
+  if (!schema.is_object()) return;
+  if (schema.empty()) schema["description"] = "Any value.";
+  for (const char* key : {"items", "additionalProperties"}) {
+    if (const auto part = schema.find(key); part != schema.end()) DescribeAnything(*part);
+  }
+  const auto properties = schema.find("properties");
+  if (properties == schema.end() || !properties->is_object()) return;
+  for (json& property : *properties) DescribeAnything(property);
+}
+
 std::string PathOf(const Resource& row) {
   return row.group.empty() ? "api/" + row.version : "apis/" + row.group + "/" + row.version;
 }
@@ -104,7 +116,10 @@ json OpenApiV3(const ResourceTable& table, std::string_view path) {
   }
   if (paths.empty()) return nullptr;
   json schemas = json::object();
-  for (auto& [name, type] : types) schemas[name] = std::move(type);
+  for (auto& [name, type] : types) {
+    DescribeAnything(type);
+    schemas[name] = std::move(type);
+  }
   return {{"openapi", "3.0.0"},
           {"info", {{"title", "Kubernetes"}, {"version", "v1"}}},
           {"paths", std::move(paths)},
