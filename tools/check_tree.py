@@ -4,6 +4,7 @@
 * a source, or a header of a module, that no CMakeLists.txt of its folder (or one above) names: it would
   never be built, run or checked;
 * a source that does not include its own header first: nothing else shows that the header compiles alone;
+* a `using a::b;` of a source that nothing in it needs: clang-tidy looks at several sources at a time;
 * a file longer than 800 lines, or a header without #pragma once;
 * notes to self in place of work (markers such as "FIXME").
 
@@ -15,6 +16,7 @@ import sys
 
 FOLDERS = ("src", "tests", "bench")
 MAX_LINES = 800
+USING = re.compile(r"^using [\w:]*::(\w+);")
 NOTE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -44,6 +46,16 @@ def hides_own_header(path, root, lines):
     return next((line for line in lines if line.startswith("#include")), own) != own
 
 
+def idle_usings(path, lines):
+    """The lines of a source whose `using a::b;` is followed by no plain b."""
+    if path.suffix == ".cc":
+        code = [line.split("//")[0] for line in lines]
+        for number, line in enumerate(code, 1):
+            name = USING.match(line)
+            if name and not re.search(rf"(?<!::)\b{name[1]}\b", "\n".join(code[number:])):
+                yield number
+
+
 def check(path, root):
     lines = path.read_text().splitlines()
     if hides_own_header(path, root, lines):
@@ -52,6 +64,8 @@ def check(path, root):
         yield MAX_LINES + 1, f"{len(lines)} lines, more than {MAX_LINES}: split it"
     if path.suffix == ".h" and "#pragma once" not in lines:
         yield 1, "no #pragma once"
+    for number in idle_usings(path, lines):
+        yield number, "a using declaration that nothing uses"
     for number, line in enumerate(lines, 1):
         if NOTE.search(line):
             yield number, "a note to self: do it, or open an issue"

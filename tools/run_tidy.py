@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the files of build/compile_commands.json, on all cores.
 
-A file that was clean is not looked at again until it, something it includes, its compile command,
-a .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
-held to tests/.clang-tidy wherever they stand; tests that are compiled together are looked at together.
+Most of the time goes into headers, so the files of one library or program are looked at several at a
+time, joined to one text in build/tidy-batches. All of that text is the main file, which matters to the
+analyzer and to some checks; findings are told at their place in the source. The analyzer looks at a
+function with unknown arguments only if it has seen no call of it: therefore a source is never joined
+with one whose header it includes.
+
+What was clean is not looked at again until it, something it includes, its compile command, a
+.clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
+held to tests/.clang-tidy wherever they stand.
 
 Usage: tools/run_tidy.py [--fix] [--profile] [path-prefix...]. Exit status 1 when there are findings.
 """
 import argparse
+import collections
 import concurrent.futures
 import functools
 import hashlib
@@ -23,10 +30,16 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 CACHE = BUILD / "tidy-cache"
+BATCHES = BUILD / "tidy-batches"
+BATCH_SIZE = 10
 TIDY = "clang-tidy-14"
 FOLDERS = ("src/", "tests/", "bench/")
-TEST_FILES = r"/(src|tests|bench)/.*\.(h|cc)$"
 FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ")
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+# What one run of clang-tidy looks at: `file`, compiled with `flags` in `directory`. It is the one file
+# named in `parts`, or the batch of all of them.
+Job = collections.namedtuple("Job", "parts file directory flags")
 
 
 def sources(path):
@@ -63,69 +76,127 @@ def setup_stamp():
     return version + "".join(stamp(str(path)) for path in files)
 
 
-def includes(entry):
-    """Every file the compiler reads for this entry, by its own account."""
-    command = shlex.split(entry["command"])
-    command[command.index("-o"):command.index("-o") + 2] = ["-M", "-MF", "-"]
-    done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True, check=False)
+def flags(entry):
+    """The compile command without compiler, input and output."""
+    words = shlex.split(entry["command"])[1:]
+    for option in ("-o", "-c"):
+        place = words.index(option)
+        del words[place:place + 2]
+    return words
+
+
+def includes(job):
+    """Every file the compiler reads for this job, by its own account."""
+    done = subprocess.run(["g++", *job.flags, "-w", "-M", job.file], cwd=job.directory, capture_output=True,
+                          text=True, check=False)
     words = done.stdout.replace("\\\n", " ").split()[1:]
-    return sorted({os.path.normpath(os.path.join(entry["directory"], word)) for word in words})
+    return sorted({os.path.normpath(os.path.join(job.directory, word)) for word in words})
 
 
-def digest(entry, files):
-    text = "\n".join([setup_stamp(), entry["command"], *(f"{path} {stamp(path)}" for path in files)])
+def digest(job, files):
+    text = "\n".join([setup_stamp(), *job.flags, *(f"{path} {stamp(path)}" for path in files)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def was_clean(entry, note):
+def was_clean(job, note):
     try:
         known = json.loads(note.read_text())
     except (FileNotFoundError, ValueError):
         return False
-    return known["digest"] == digest(entry, known["files"])
+    return known["digest"] == digest(job, known["files"])
 
 
-def tidy(entry, name, options):
+def tidy(job, options):
     """Returns (findings as text, whether clean, seconds)."""
     started = time.monotonic()
-    command = [TIDY, "--quiet", "-p", str(BUILD), entry["file"]]
-    if is_test(name) and (ROOT / "tests/.clang-tidy").exists():
-        command[1:1] = [f"--config-file={ROOT / 'tests/.clang-tidy'}", f"--header-filter={TEST_FILES}"]
+    command = [TIDY, "--quiet", job.file]
+    if is_test(job.parts[0]):
+        command.insert(1, f"--config-file={ROOT / 'tests/.clang-tidy'}")
     if options.profile:
         command.insert(1, "--enable-check-profile")
     if options.fix:
         command[1:1] = ["--fix", "--format-style=file"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--", *job.flags], cwd=job.directory, capture_output=True, text=True,
+                          check=False)
     output = done.stdout
     if options.profile or (done.returncode != 0 and not FINDING.search(output)):
         output += done.stderr
-    return output.strip(), done.returncode == 0, time.monotonic() - started
+    return in_sources(output.strip(), job), done.returncode == 0, time.monotonic() - started
 
 
-def work(entry, name, options):
-    note = CACHE / (hashlib.sha256(name.encode()).hexdigest()[:24] + ".json")
-    if not options.profile and was_clean(entry, note):
+def text_of(name):
+    return (ROOT / name).read_text().rstrip("\n") + "\n"
+
+
+def in_sources(output, job):
+    """Tells places in a batch as places in its sources."""
+    if len(job.parts) == 1:
+        return output
+    starts, line = [], 1
+    for part in job.parts:
+        starts.append((line, ROOT / part))
+        line += text_of(part).count("\n")
+
+    def place(match):
+        start, path = max(known for known in starts if known[0] <= int(match[1]))
+        return f"{path}:{int(match[1]) - start + 1}:"
+
+    return re.sub(rf"{re.escape(job.file)}:(\d+):", place, output)
+
+
+def work(job, options):
+    name = job.parts[0] + (f" and {len(job.parts) - 1} more" if len(job.parts) > 1 else "")
+    note = CACHE / (hashlib.sha256(job.file.encode()).hexdigest()[:24] + ".json")
+    if not options.profile and was_clean(job, note):
         return name, "", True, None
-    output, clean, seconds = tidy(entry, name, options)
+    output, clean, seconds = tidy(job, options)
     if clean and not options.fix:
-        files = includes(entry)
+        files = includes(job)
         if files:
-            note.write_text(json.dumps({"name": name, "digest": digest(entry, files), "files": files}))
+            note.write_text(json.dumps({"name": name, "digest": digest(job, files), "files": files}))
     return name, output, clean, seconds
 
 
-def entries(prefixes):
-    """One compile command per file of ours, or files compiled together, in the order of their names."""
-    found = {}
+def batches(names, size):
+    """Groups of at most `size` names, in which no source includes the header of another."""
+    used = {name: {"src/" + header for header in INCLUDE.findall((ROOT / name).read_text())} for name in names}
+    found = []
+    for name in names:
+        header = name.removesuffix(".cc") + ".h"
+        for group in found:
+            if len(group) < size and not any(
+                    header in used[other] or other.removesuffix(".cc") + ".h" in used[name] for other in group):
+                group.append(name)
+                break
+        else:
+            found.append([name])
+    return found
+
+
+def job_for(group, entry):
+    path = ROOT / group[0]
+    if len(group) > 1:
+        path = BATCHES / f"{hashlib.sha256(' '.join(group).encode()).hexdigest()[:24]}.cc"
+        path.write_text("".join(text_of(part) for part in group))
+    return Job(group, str(path), entry["directory"], flags(entry))
+
+
+def jobs_for(prefixes, size):
+    """Every file of ours whose path begins with a prefix, once; the largest jobs first."""
+    wanted = tuple(prefixes) or FOLDERS
+    targets, seen = {}, set()
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        names = [name for name in sources(pathlib.Path(entry["file"])) if name.startswith(FOLDERS)]
-        if any(name.startswith(tuple(prefixes) or FOLDERS) for name in names):
-            found.setdefault(names[0], entry)
-    return sorted(found.items())
+        target = re.search(r" -o (\S+\.dir)/", entry["command"])[1]
+        for name in sources(pathlib.Path(entry["file"])):
+            if name.startswith(FOLDERS) and name.startswith(wanted) and name not in seen:
+                seen.add(name)
+                targets.setdefault((target, is_test(name)), (entry, []))[1].append(name)
+    jobs = [job_for(group, entry) for entry, names in targets.values() for group in batches(sorted(names), size)]
+    return sorted(jobs, key=lambda job: (-sum(len(text_of(part)) for part in job.parts), job.parts))
 
 
 def without_repeats(output, seen):
-    """Drops findings (with their notes) that another file already showed: those of shared headers."""
+    """Drops findings (with their notes) that another job already showed: those of shared headers."""
     kept, keep = [], True
     for line in output.splitlines():
         if FINDING.match(line):
@@ -144,12 +215,13 @@ def main():
     options = parser.parse_args()
 
     CACHE.mkdir(parents=True, exist_ok=True)
+    BATCHES.mkdir(parents=True, exist_ok=True)
     setup_stamp()
-    jobs = entries(options.prefixes)
+    jobs = jobs_for(options.prefixes, 1 if options.fix else BATCH_SIZE)
     dirty, times, seen = 0, [], set()
     workers = 1 if options.fix else len(os.sched_getaffinity(0))  # two must not repair one header
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, entry, name, options) for name, entry in jobs]
+        futures = [pool.submit(work, job, options) for job in jobs]
         for future in concurrent.futures.as_completed(futures):
             name, output, clean, seconds = future.result()
             if seconds is not None:
@@ -160,7 +232,8 @@ def main():
             if shown:
                 print(shown, flush=True)
     slowest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(times, reverse=True)[:3])
-    print(f"   {len(jobs)} files, {len(times)} looked at" + (f" (slowest: {slowest})" if slowest else "") +
+    files = sum(len(job.parts) for job in jobs)
+    print(f"   {files} files in {len(jobs)} jobs, {len(times)} looked at" + (f" (slowest: {slowest})" if slowest else "") +
           f", {dirty} with findings")
     return 1 if dirty else 0
 

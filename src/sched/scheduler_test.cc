@@ -22,7 +22,6 @@ using testing::kWholeNode;
 using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
-using testing::TaskArgs;
 using testing::TraceLog;
 
 // ---- configuration

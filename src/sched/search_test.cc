@@ -38,7 +38,6 @@ using ::testing::Pair;
 using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::Soft;
-using testing::TaskArgs;
 using testing::TraceLog;
 
 using Names = std::set<std::string>;
