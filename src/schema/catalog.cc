@@ -32,4 +32,8 @@ SchemaRef BuiltInType(std::string_view type_name) {
   return catalog.reader.Type(type_name);
 }
 
+std::vector<std::string_view> OwnDefinitions() {
+  return EmbeddedDefinitions();
+}
+
 }  // namespace strata::schema

@@ -35,4 +35,8 @@ namespace strata::schema {
 // whoever made the kind should be told. We know those of our own kinds, by their text.
 [[nodiscard]] std::vector<std::string> RulesNotChecked(const Schema& schema);
 
+// The CustomResourceDefinitions of deploy/crds, each one YAML document, in the order of their
+// names.
+[[nodiscard]] std::vector<std::string_view> OwnDefinitions();
+
 }  // namespace strata::schema
