@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <future>
@@ -51,20 +52,19 @@ class RawClient {
   // Everything up to and with `mark`; up to the end of the connection when it does not come. What
   // was read beyond it comes first the next time.
   std::string ReadTo(std::string_view mark) {
+    std::size_t from = at_;
     for (;;) {
-      const std::size_t at = in_.find(mark);
-      if (at != std::string::npos) {
-        std::string text = in_.substr(0, at + mark.size());
-        in_.erase(0, at + mark.size());
-        return text;
-      }
-      if (!ReadMore()) return std::exchange(in_, "");
+      const std::size_t found = in_.find(mark, from);
+      if (found != std::string::npos) return Take(found + mark.size() - at_);
+      const std::size_t looked_at = in_.size() - at_;
+      if (!ReadMore()) return Take(in_.size() - at_);
+      from = at_ + (looked_at < mark.size() ? 0 : looked_at - mark.size() + 1);
     }
   }
   std::string ReadToEnd() {
     while (ReadMore()) {
     }
-    return std::exchange(in_, "");
+    return Take(in_.size() - at_);
   }
   // Head and body of an answer with Content-Length.
   std::string ReadAnswer() {
@@ -73,14 +73,17 @@ class RawClient {
     const std::size_t at = answer.find(name);
     if (at == std::string::npos) return answer;
     const std::size_t length = std::stoul(answer.substr(at + name.size()));
-    while (in_.size() < length && ReadMore()) {
+    while (in_.size() - at_ < length && ReadMore()) {
     }
-    answer += in_.substr(0, length);
-    in_.erase(0, length);
-    return answer;
+    return answer + Take(std::min(length, in_.size() - at_));
   }
 
  private:
+  std::string Take(std::size_t bytes) {
+    std::string text = in_.substr(at_, bytes);
+    at_ += bytes;
+    return text;
+  }
   // False at the end of the connection, and when nothing came for ten seconds.
   bool ReadMore() {
     pollfd wait{.fd = socket_, .events = POLLIN, .revents = 0};
@@ -88,6 +91,7 @@ class RawClient {
       ADD_FAILURE() << "nothing came";
       return false;
     }
+    in_.erase(0, std::exchange(at_, 0));
     std::array<char, 65536> buffer{};
     const ssize_t got = recv(socket_, buffer.data(), buffer.size(), 0);
     if (got <= 0) return false;
@@ -97,6 +101,7 @@ class RawClient {
 
   int socket_;
   std::string in_;
+  std::size_t at_ = 0;  // before it, everything was taken
 };
 
 // A server on a thread of its own. `handler` runs there.
@@ -111,7 +116,11 @@ class ServerThread {
   }
   ServerThread(const ServerThread&) = delete;
   ServerThread& operator=(const ServerThread&) = delete;
-  ~ServerThread() {
+  ~ServerThread() { Stop(); }
+
+  // Ends every connection and the thread; the loop stays, but runs nothing any more.
+  void Stop() {
+    if (!thread_.joinable()) return;
     loop_.Post([this] {
       server_.reset();
       loop_.Stop();
