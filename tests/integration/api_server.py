@@ -69,7 +69,7 @@ class ApiServer:
         with contextlib.closing(self.connect()) as connection:
             connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
             answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read().decode()
+            return answer.status, answer.headers, answer.read().decode(errors="replace")
 
     def json(self, method, path, body=None, headers=None):
         """(status, body as JSON)."""
