@@ -59,6 +59,7 @@ class Builder {
       problems_.push_back(ForbiddenField(at, "schemas nested this deeply are not supported"));
       return schema;
     }
+    if (SchemaRef borrowed = Borrow(source)) return borrowed;
     Refuse(source, at);
     SetType(*schema, source, level, at);
     KeywordReader(source, at, problems_).Read(*schema);
@@ -82,6 +83,18 @@ class Builder {
     const std::string& at;
     int depth;
   };
+
+  // The built-in type that `source` names, nullptr for none.
+  static SchemaRef Borrow(const json& source) {
+    const std::string title = TextOf(source, "title");
+    if (title.empty() || !IsTrue(source, "x-kubernetes-preserve-unknown-fields")) return nullptr;
+    const SchemaRef type = BuiltInType(title);
+    if (type == nullptr) return nullptr;
+    auto own = std::make_shared<Schema>(*type);
+    own->as_sent = true;
+    own->description = TextOf(source, "description");
+    return own;
+  }
 
   void Refuse(const json& source, const std::string& at) {
     for (const std::string_view word : kNotSupported) {

@@ -102,6 +102,24 @@ TEST(FromCustomResource, EmbeddedObjectsHaveMetadata) {
   EXPECT_NE(kind->Find("inner")->schema->Find("metadata"), nullptr);
 }
 
+TEST(FromCustomResource, ABuiltInTypeByItsNameIsKnownButLeftAsSent) {
+  const SchemaRef kind = Make(R"({"type":"object","properties":{"template":{"type":"object",
+      "title":"io.k8s.api.core.v1.PodTemplateSpec","description":"The pods.",
+      "x-kubernetes-preserve-unknown-fields":true}}})");
+  const json sent = json::parse(R"({"template":{"spec":{"containers":[{"name":"c",
+      "resources":{"limits":{"cpu":"1000m"}}}]}}})");
+  json object = sent;
+  ApplyDefaults(*kind, object);
+  Normalize(*kind, object);
+  EXPECT_EQ(object, sent);
+  EXPECT_THAT(Validate(*kind, object), IsEmpty());
+  EXPECT_THAT(UnknownFields(*kind, json::parse(R"({"template":{"spec":{"contaners":[]}}})")),
+              ElementsAre("template.spec.contaners"));
+  EXPECT_EQ(Validate(*kind, json::parse(R"({"template":{"spec":{"containers":{}}}})")).size(), 1U);
+  EXPECT_EQ(WithDefaults(*kind, R"({"template":{"metadata":{"creationTimestamp":null}}})"),
+            json::parse(R"({"template":{"metadata":{}}})"));
+}
+
 TEST(SchemaProblems, NamesWhatIsNotStructural) {
   EXPECT_THAT(Broken(R"({"type":"object","properties":{"a":{}}})"),
               ElementsAre("at.properties[spec].properties[a].type: Required value: must not be "

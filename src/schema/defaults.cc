@@ -1,4 +1,5 @@
-#include <utility>
+#include <cstdint>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -31,26 +32,33 @@ const Schema* MemberOf(const Schema& schema, const std::string& name) {
   return schema.type == Type::kMap ? schema.items.get() : nullptr;
 }
 
-}  // namespace
+enum class Fill : std::uint8_t { kDefaults, kNothing };
 
-void ApplyDefaults(const Schema& schema, nlohmann::json& object) {
-  if (auto* list = object.get_ptr<nlohmann::json::array_t*>()) {
+void WalkDefaults(const Schema& schema, nlohmann::json& value, Fill fill) {
+  if (schema.as_sent) fill = Fill::kNothing;
+  if (auto* list = value.get_ptr<nlohmann::json::array_t*>()) {
     if (schema.type != Type::kArray || schema.items == nullptr) return;
-    for (nlohmann::json& item : *list) ApplyDefaults(*schema.items, item);
+    for (nlohmann::json& item : *list) WalkDefaults(*schema.items, item, fill);
     return;
   }
-  auto* members = object.get_ptr<nlohmann::json::object_t*>();
+  auto* members = value.get_ptr<nlohmann::json::object_t*>();
   if (members == nullptr) return;
-  FillIn(schema, *members);
+  if (fill == Fill::kDefaults) FillIn(schema, *members);
   for (auto at = members->begin(); at != members->end();) {
     const Schema* type = MemberOf(schema, at->first);
     if (type != nullptr && at->second.is_null() && !type->nullable && type->type != Type::kAny) {
       at = members->erase(at);
       continue;
     }
-    if (type != nullptr) ApplyDefaults(*type, at->second);
+    if (type != nullptr) WalkDefaults(*type, at->second, fill);
     ++at;
   }
+}
+
+}  // namespace
+
+void ApplyDefaults(const Schema& schema, nlohmann::json& object) {
+  WalkDefaults(schema, object, Fill::kDefaults);
 }
 
 }  // namespace strata::schema

@@ -102,7 +102,7 @@ void NormalizeTime(nlohmann::json& value, Type type) {
 }
 
 void NormalizeValue(const Schema& schema, nlohmann::json& value, Finest finest) {
-  if (!schema.may_normalize) return;
+  if (!schema.may_normalize || schema.as_sent) return;
   if (schema.type == Type::kQuantity) return NormalizeQuantity(value, finest);
   if (schema.type == Type::kTime || schema.type == Type::kMicroTime) {
     return NormalizeTime(value, schema.type);

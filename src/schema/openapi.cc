@@ -172,7 +172,7 @@ class Writer {
       if (schema.type != Type::kArray) PutMerging(schema, merging);
       merging.erase("x-kubernetes-map-type");  // the type's own
       if (schema.default_value) merging["default"] = *schema.default_value;
-      PutText(merging, "description", field.description);
+      PutText(merging, "description", schema.as_sent ? schema.description : field.description);
       if (merging.empty()) return out;
       if (version_ == OpenApiVersion::kV3) {
         merging["allOf"] = json::array({std::move(out)});

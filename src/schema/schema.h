@@ -92,6 +92,8 @@ struct Schema {
   bool nullable = false;
   bool preserve_unknown = false;  // x-kubernetes-preserve-unknown-fields
   bool atomic = false;            // an object or map that one manager owns whole
+  bool as_sent = false;  // a built-in type inside a custom kind: its defaults are not put in, and
+                         // values stay as they were written
   ListType list_type = ListType::kAtomic;
   std::vector<std::string> list_map_keys;
   PatchStrategy patch_strategy = PatchStrategy::kReplace;
