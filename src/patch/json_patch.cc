@@ -209,13 +209,13 @@ std::string_view GoKind(const Json& value) {
 Result<Json> JsonPatch(const Json& object, const Json& patch) {
   if (!patch.is_array()) {
     return Fail(Code::kInvalidArgument,
-                "error decoding patch: json: cannot unmarshal " + std::string(GoKind(patch)) +
+                "json: cannot unmarshal " + std::string(GoKind(patch)) +
                     " into Go value of type jsonpatch.Patch");
   }
   for (const Json& entry : patch) {
     if (entry.is_object()) continue;
     return Fail(Code::kInvalidArgument,
-                "error decoding patch: json: cannot unmarshal " + std::string(GoKind(entry)) +
+                "json: cannot unmarshal " + std::string(GoKind(entry)) +
                     " into Go value of type jsonpatch.Operation");
   }
   if (patch.size() > kMaxJsonPatchOperations) {

@@ -47,9 +47,8 @@ TEST(JsonPatch, ANonListIsNoPatch) {
   const Result<json> patched = JsonPatch(json::object(), json::object());
   ASSERT_FALSE(patched);
   EXPECT_EQ(patched.error().code, Code::kInvalidArgument);
-  EXPECT_EQ(
-      patched.error().message,
-      "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  EXPECT_EQ(patched.error().message,
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch");
   EXPECT_EQ(JsonPatch(json::object(), Parse("[1]")).error().code, Code::kInvalidArgument);
 }
 
