@@ -182,7 +182,9 @@ bool FieldSet::operator==(const FieldSet& other) const {
 }
 
 Json FieldSet::ToJson() const {
-  return Write(*this);
+  Json fields = Write(*this);
+  if (is_member_ && children_.empty()) fields["."] = Json::object();
+  return fields;
 }
 
 Result<FieldSet> FieldSet::FromJson(const Json& fields_v1) {

@@ -83,9 +83,8 @@ Result<FieldSet> FieldsOfValue(const FieldType& type, const Json& value, std::st
     TRY_ASSIGN(set, FieldsOfList(*type.schema, shape, value, path));
   } else {
     TRY_ASSIGN(set, FieldsOfMap(type.schema, value, path));
-    if (value.empty()) set.AddSelf();
   }
-  if (!type.is_named) set.AddSelf();
+  if (!type.is_named || value.empty()) set.AddSelf();
   return set;
 }
 
@@ -151,16 +150,20 @@ Json MergeLists(const Schema& schema, Shape shape, const Json& live, const Json&
   return merged;
 }
 
-void RemoveItems(const Schema& schema, Shape shape, const FieldSet& gone, Json& list) {
-  Json kept = Json::array();
+void RemoveItems(
+    const Schema& schema, Shape shape, const FieldSet& gone, const FieldSet* kept, Json& list) {
+  Json rest = Json::array();
   for (Json& item : list) {
     const Result<std::string> element = ElementOf(schema, shape, item);
     const FieldSet* below = element ? gone.Find(*element) : nullptr;
     if (below != nullptr && below->IsMember()) continue;
-    if (below != nullptr) RemoveFields(schema.items.get(), *below, item);
-    kept.push_back(std::move(item));
+    if (below != nullptr) {
+      RemoveFields(
+          schema.items.get(), *below, kept == nullptr ? nullptr : kept->Find(*element), item);
+    }
+    rest.push_back(std::move(item));
   }
-  list = std::move(kept);
+  list = std::move(rest);
 }
 
 }  // namespace
@@ -258,19 +261,21 @@ Json Merge(const Schema* schema, const Json& live, const Json& config) {
   return merged;
 }
 
-void RemoveFields(const Schema* schema, const FieldSet& gone, Json& object) {
+void RemoveFields(const Schema* schema, const FieldSet& gone, const FieldSet* kept, Json& object) {
   const Shape shape = ShapeOf(schema, object);
   if (shape == Shape::kLeaf) return;
-  if (shape != Shape::kFields) return RemoveItems(*schema, shape, gone, object);
+  if (shape != Shape::kFields) return RemoveItems(*schema, shape, gone, kept, object);
   for (const FieldSet::Child& child : gone.Children()) {
     if (!child.element.starts_with("f:")) continue;
     const std::string name = child.element.substr(2);
     const auto found = object.find(name);
     if (found == object.end()) continue;
-    const bool was_empty = found->empty();
     if (!child.below.IsMember()) {
-      RemoveFields(TypeOfField(schema, name).schema, child.below, *found);
-      if (was_empty || !found->empty()) continue;
+      const FieldSet* kept_below = kept == nullptr ? nullptr : kept->Find(child.element);
+      const bool was_empty = found->empty();
+      RemoveFields(TypeOfField(schema, name).schema, child.below, kept_below, *found);
+      const bool is_kept = kept_below != nullptr && kept_below->IsMember();
+      if (was_empty || is_kept || !found->empty()) continue;
     }
     object.erase(name);
   }

@@ -43,8 +43,8 @@ struct FieldType {
 [[nodiscard]] bool IsUntracked(std::string_view root_field);
 [[nodiscard]] bool IsUntrackedMetadata(std::string_view field);
 
-// What a configuration mentions. kInvalidArgument, with the place, when a list has an item without
-// its key, or two with the same.
+// What a configuration mentions; an empty list or object is a value of its own. kInvalidArgument,
+// with the place, when a list has an item without its key, or two with the same.
 [[nodiscard]] Result<FieldSet> FieldsOf(const schema::Schema& schema, const nlohmann::json& config);
 
 struct Comparison {
@@ -64,8 +64,12 @@ struct Comparison {
                                    const nlohmann::json& live,
                                    const nlohmann::json& config);
 
-// Takes the places of `gone` out of `object`, and what becomes empty by that.
-void RemoveFields(const schema::Schema* schema, const FieldSet& gone, nlohmann::json& object);
+// Takes the places of `gone` out of `object`, and what becomes empty by that unless it is in `kept`
+// (nullptr: nothing is).
+void RemoveFields(const schema::Schema* schema,
+                  const FieldSet& gone,
+                  const FieldSet* kept,
+                  nlohmann::json& object);
 
 // `set`, and of every place in it the fields it is in: who owns .spec.a stands for .spec, too.
 [[nodiscard]] FieldSet WithParents(const schema::Schema* schema, const FieldSet& set);

@@ -97,11 +97,16 @@ std::vector<ApplyConflict> FindConflicts(const Managers& managers,
 }
 
 // The merged object without what `former` owned and nobody owns any more.
-void Prune(const Schema& schema, const FieldSet& former, const Managers& managers, Json& merged) {
+void Prune(const Schema& schema,
+           const FieldSet& former,
+           const Managers& managers,
+           const FieldSet& wanted,
+           Json& merged) {
   FieldSet owned;
   for (const Manager& manager : managers) owned = owned.Union(manager.fields);
+  owned.Below("f:metadata").AddSelf();  // it has a name, even where nobody owns anything in it
   const FieldSet gone = WithParents(&schema, former).Difference(WithParents(&schema, owned));
-  RemoveFields(&schema, gone, merged);
+  RemoveFields(&schema, gone, &wanted, merged);
 }
 
 // kubectl keeps the annotation of its client-side apply in step where there is one.
@@ -161,7 +166,7 @@ Result<Applied> ServerSideApply(const Schema& schema,
     managers.push_back(entry);
   }
   Json merged = Merge(&schema, before, wanted);
-  Prune(schema, former.fields, managers, merged);
+  Prune(schema, former.fields, managers, entry.fields, merged);
   const Comparison comparison = Compare(schema, live ? &before : nullptr, merged);
   if (on_conflict == OnConflict::kReport) {
     const FieldSet contested = comparison.changed.Difference(TakenOver(schema, before, writer));

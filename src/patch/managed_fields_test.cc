@@ -80,6 +80,15 @@ TEST(ServerSideApply, TakesAwayWhatTheManagerNoLongerMentions) {
   EXPECT_EQ(Apply(next, R"({})", By("one", 6)), Parse(R"({"metadata":{"name":"m"}})"));
 }
 
+TEST(ServerSideApply, WhatIsEmptyOnPurposeStays) {
+  const json live = Apply(
+      std::nullopt, R"({"metadata":{"name":"m","finalizers":["f"]},"data":{"a":"1"}})", By("one"));
+  const json next = Apply(live, R"({"metadata":{"finalizers":[]},"data":{}})", By("one"));
+  EXPECT_EQ(next["data"], json::object());
+  EXPECT_EQ(next["metadata"]["name"], "m");
+  EXPECT_EQ(next["metadata"]["finalizers"], json::array());
+}
+
 TEST(ServerSideApply, KeepsWhatSomebodyElseOwnsToo) {
   json live = Apply(std::nullopt, kFirst, By("one"));
   live = Apply(live, R"({"data":{"a":"1"}})", By("two"));
