@@ -150,7 +150,11 @@ ApiResult<void> UpdateQueue(const AdmissionContext& context, const Edit& edit, P
   SetQueueDefaults(edit.after);
   const bool moves =
       TextAt(edit.before, {"spec", "parent"}) != TextAt(edit.after, {"spec", "parent"});
-  if (ReadQueue(edit.after, problems)) CheckHierarchy(context, edit.after, moves, problems);
+  // A queue that changes nothing in the tree may always be labelled, annotated and let go.
+  const bool same = ObjectAt(edit.before, {"spec"}) == ObjectAt(edit.after, {"spec"});
+  if (ReadQueue(edit.after, problems) && !same) {
+    CheckHierarchy(context, edit.after, moves, problems);
+  }
   if (TextAt(edit.before, {"metadata", "name"}) != kRoot) return {};
   for (const std::string_view key : {"capability", "deserved", "guarantee"}) {
     if (ObjectAt(edit.before, {"spec", key}) == ObjectAt(edit.after, {"spec", key})) continue;

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-using Names = std::set<std::string, std::less<>>;
+using NameSet = std::set<std::string, std::less<>>;
 
 void CheckPortNumber(const json& port,
                      std::string_view key,
@@ -29,7 +29,7 @@ void CheckPortNumber(const json& port,
   if (!error.empty()) problems.Invalid(fmt::format("{}.{}", field, key), number, error);
 }
 
-void CheckPort(const json& port, const std::string& field, Names& names, Problems& problems) {
+void CheckPort(const json& port, const std::string& field, NameSet& names, Problems& problems) {
   if (const std::string& name = TextAt(port, {"name"}); !name.empty()) {
     const std::string error = PortNameError(name);
     if (!error.empty()) problems.Invalid(field + ".name", name, error);
@@ -70,10 +70,10 @@ void CheckEnv(const json& container, const std::string& field, Problems& problem
 
 void CheckMounts(const json& container,
                  const std::string& field,
-                 const Names& volumes,
+                 const NameSet& volumes,
                  Problems& problems) {
   std::size_t index = 0;
-  Names paths;
+  NameSet paths;
   for (const json& mount : ListAt(container, {"volumeMounts"})) {
     const std::string at = fmt::format("{}.volumeMounts[{}]", field, index++);
     const std::string& name = TextAt(mount, {"name"});
@@ -106,8 +106,8 @@ void CheckImage(const json& container, const std::string& field, Problems& probl
 
 // What all containers of a pod must tell apart.
 struct PodNames {
-  Names containers;
-  Names volumes;
+  NameSet containers;
+  NameSet volumes;
 };
 
 void CheckContainer(const json& container,
@@ -124,7 +124,7 @@ void CheckContainer(const json& container,
   }
   CheckImage(container, field, problems);
   std::size_t index = 0;
-  Names ports;
+  NameSet ports;
   for (const json& port : ListAt(container, {"ports"})) {
     CheckPort(port, fmt::format("{}.ports[{}]", field, index++), ports, problems);
   }
@@ -133,8 +133,8 @@ void CheckContainer(const json& container,
   CheckContainerResources(ObjectAt(container, {"resources"}), field + ".resources", problems);
 }
 
-Names CheckVolumes(const json& spec, const std::string& field, Problems& problems) {
-  Names names;
+NameSet CheckVolumes(const json& spec, const std::string& field, Problems& problems) {
+  NameSet names;
   std::size_t index = 0;
   for (const json& volume : ListAt(spec, {"volumes"})) {
     const std::string at = fmt::format("{}.volumes[{}].name", field, index++);

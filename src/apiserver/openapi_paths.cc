@@ -58,23 +58,27 @@ constexpr std::array kQueries = {
         {"boolean", "Watch for changes to the described resources and return them as a stream."}},
 };
 
-using Names = std::vector<std::string_view>;
+using QueryNames = std::span<const std::string_view>;
+using Places = std::vector<std::string_view>;
 
-const Names kListQuery = {"allowWatchBookmarks",
-                          "continue",
-                          "fieldSelector",
-                          "labelSelector",
-                          "limit",
-                          "pretty",
-                          "resourceVersion",
-                          "resourceVersionMatch",
-                          "sendInitialEvents",
-                          "timeoutSeconds",
-                          "watch"};
-const Names kReadQuery = {"pretty"};
-const Names kWriteQuery = {"dryRun", "fieldManager", "fieldValidation", "pretty"};
-const Names kPatchQuery = {"dryRun", "fieldManager", "fieldValidation", "force", "pretty"};
-const Names kDeleteQuery = {"dryRun", "gracePeriodSeconds", "pretty", "propagationPolicy"};
+constexpr std::array<std::string_view, 11> kListQuery = {"allowWatchBookmarks",
+                                                         "continue",
+                                                         "fieldSelector",
+                                                         "labelSelector",
+                                                         "limit",
+                                                         "pretty",
+                                                         "resourceVersion",
+                                                         "resourceVersionMatch",
+                                                         "sendInitialEvents",
+                                                         "timeoutSeconds",
+                                                         "watch"};
+constexpr std::array<std::string_view, 1> kReadQuery = {"pretty"};
+constexpr std::array<std::string_view, 4> kWriteQuery = {
+    "dryRun", "fieldManager", "fieldValidation", "pretty"};
+constexpr std::array<std::string_view, 5> kPatchQuery = {
+    "dryRun", "fieldManager", "fieldValidation", "force", "pretty"};
+constexpr std::array<std::string_view, 4> kDeleteQuery = {
+    "dryRun", "gracePeriodSeconds", "pretty", "propagationPolicy"};
 
 std::string Capital(std::string_view text) {
   std::string word(text);
@@ -99,7 +103,7 @@ class Operations {
 
   void Add(std::string_view method,
            std::string_view action,
-           const Names& query,
+           QueryNames query,
            Body takes,
            Body answers) {
     const std::string_view verb = Verb(action);
@@ -132,7 +136,7 @@ class Operations {
   std::vector<ApiOperation> all_;
 };
 
-ApiPath CollectionPath(const Resource& row, std::string path, Names places) {
+ApiPath CollectionPath(const Resource& row, std::string path, Places places) {
   Operations operations(row, row.namespaced ? "InNamespace" : "");
   if (!row.read_only) operations.Add("get", "list", kListQuery, Body::kNone, Body::kList);
   operations.Add("post", "post", kWriteQuery, Body::kObject, Body::kObject);
@@ -142,7 +146,7 @@ ApiPath CollectionPath(const Resource& row, std::string path, Names places) {
   return {std::move(path), std::move(places), operations.Take()};
 }
 
-ApiPath ObjectPath(const Resource& row, std::string path, Names places) {
+ApiPath ObjectPath(const Resource& row, std::string path, Places places) {
   Operations operations(row, row.namespaced ? "InNamespace" : "");
   operations.Add("get", "get", kReadQuery, Body::kNone, Body::kObject);
   operations.Add("put", "put", kWriteQuery, Body::kObject, Body::kObject);
@@ -151,7 +155,7 @@ ApiPath ObjectPath(const Resource& row, std::string path, Names places) {
   return {std::move(path), std::move(places), operations.Take()};
 }
 
-ApiPath StatusPath(const Resource& row, std::string path, Names places) {
+ApiPath StatusPath(const Resource& row, std::string path, Places places) {
   Operations operations(row, row.namespaced ? "StatusInNamespace" : "Status");
   operations.Add("get", "get", kReadQuery, Body::kNone, Body::kObject);
   operations.Add("put", "put", kWriteQuery, Body::kObject, Body::kObject);
@@ -196,7 +200,7 @@ std::vector<ApiPath> PathsOf(const Resource& row) {
   const std::string all = base + "/" + row.plural;
   const std::string collection =
       row.namespaced ? base + "/namespaces/{namespace}/" + row.plural : all;
-  Names places;
+  Places places;
   if (row.namespaced) places.emplace_back("namespace");
   std::vector<ApiPath> paths = {CollectionPath(row, collection, places)};
   if (row.read_only) return paths;

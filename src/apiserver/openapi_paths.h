@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct ApiOperation {
   std::string_view action;  // x-kubernetes-action: "list"
   std::string id;           // unique in the document
   std::string description;
-  std::vector<std::string_view> query;  // names of parameters
+  std::span<const std::string_view> query;  // names of parameters, constants
   Body takes = Body::kNone;
   Body answers = Body::kObject;
 };

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apiserver/json_view.h"
 #include "apiserver/test_store.h"
 #include "apiserver/views.h"
 #include "schema/catalog.h"
@@ -121,9 +122,10 @@ TEST_F(OpenApiTest, NoPropertyOfV3IsEmptyBecauseExplainWouldStop) {
       schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"]["properties"]["fieldsV1"],
       J("{'description': 'Any value.'}"));
   for (const auto& [name, type] : schemas.items()) {
-    for (const auto& [property, schema] : type.value("properties", json::object()).items()) {
-      EXPECT_NE(schema, json::object()) << name << "." << property;
-      if (schema.contains("items")) EXPECT_NE(schema["items"], json::object()) << property;
+    for (const auto& [property, schema] : ObjectAt(type, {"properties"}).items()) {
+      EXPECT_FALSE(schema.empty()) << name << "." << property;
+      const json* items = FindAt(schema, {"items"});
+      EXPECT_TRUE(items == nullptr || !items->empty()) << name << "." << property;
     }
   }
 }

@@ -44,11 +44,14 @@ json ToDefinition(const Column& column) {
 }
 
 Column NameColumn() {
-  return {"Name", "string", "name", std::string(kNameDescription), 0, ""};
+  return {"Name", "string", "name", std::string(kNameDescription), 0, ".metadata.name"};
 }
 
-Column AgeColumn() {
-  return {"Age", "date", "", "", 0, ".metadata.creationTimestamp"};
+// A custom kind's row has all of its columns; what has none shows its name and age.
+const std::vector<Column>& ColumnsOf(const Resource& resource) {
+  static const std::vector<Column> kPlain = {
+      NameColumn(), {"Age", "date", "", "", 0, ".metadata.creationTimestamp"}};
+  return resource.columns.empty() ? kPlain : resource.columns;
 }
 
 // As JSONPath prints a value: strings bare, the rest as JSON.
@@ -105,22 +108,20 @@ std::string OrNone(std::string_view text) {
 }
 
 json ColumnDefinitions(const Resource& resource) {
+  const KindColumns* known = BuiltInColumns(resource);
   json definitions = json::array();
-  if (const KindColumns* known = BuiltInColumns(resource)) {
-    for (const Column& column : known->columns) definitions.push_back(ToDefinition(column));
-    return definitions;
+  for (const Column& column : known != nullptr ? known->columns : ColumnsOf(resource)) {
+    definitions.push_back(ToDefinition(column));
   }
-  definitions.push_back(ToDefinition(NameColumn()));
-  if (resource.columns.empty()) definitions.push_back(ToDefinition(AgeColumn()));
-  for (const Column& column : resource.columns) definitions.push_back(ToDefinition(column));
   return definitions;
 }
 
 json Cells(const Resource& resource, const json& object, Time now) {
   if (const KindColumns* known = BuiltInColumns(resource)) return known->cells(object, now);
-  json cells = json::array({NameOf(object)});
-  if (resource.columns.empty()) cells.push_back(CustomCell(AgeColumn(), object, now));
-  for (const Column& column : resource.columns) cells.push_back(CustomCell(column, object, now));
+  json cells = json::array();
+  for (const Column& column : ColumnsOf(resource)) {
+    cells.push_back(CustomCell(column, object, now));
+  }
   return cells;
 }
 

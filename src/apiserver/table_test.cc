@@ -183,7 +183,8 @@ Resource WithColumns(std::vector<Column> columns) {
 }
 
 TEST(CustomTable, CellsByJsonPath) {
-  const Resource row = WithColumns({{"Tier", "string", "", "", 0, ".spec.tier"},
+  const Resource row = WithColumns({{"Name", "string", "name", "", 0, ".metadata.name"},
+                                    {"Tier", "string", "", "", 0, ".spec.tier"},
                                     {"Count", "integer", "", "", 0, ".status.nodeCount"},
                                     {"Ratio", "integer", "", "", 0, ".spec.ratio"},
                                     {"Ready", "boolean", "", "", 1, ".status.ready"},
@@ -200,12 +201,12 @@ TEST(CustomTable, CellsByJsonPath) {
               " 'priority': 1}"));
 }
 
-TEST(CustomTable, WithoutColumnsThereIsTheAge) {
+TEST(CustomTable, WithoutColumnsThereAreNameAndAge) {
   const Resource row = WithColumns({});
   EXPECT_EQ(ColumnDefinitions(row).size(), 2U);
   EXPECT_EQ(Cells(row, J(std::string("{'metadata': {'name': 's0', ") + kCreated + "}}"), kTestNow),
             J("['s0', '2m']"));
-  EXPECT_EQ(Cells(row, J("7"), kTestNow), J("['', null]"));
+  EXPECT_EQ(Cells(row, J("7"), kTestNow), J("[null, null]"));
 }
 
 }  // namespace
