@@ -1,0 +1,185 @@
+#include "kube/work_queue.h"
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/property.h"
+
+namespace strata::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::Below;
+
+constexpr net::SteadyTime At(int ms) {
+  return net::SteadyTime(milliseconds(ms));
+}
+
+TEST(WorkQueue, GivesAKeyOnceHoweverOftenItWasAdded) {
+  WorkQueueState queue({});
+  queue.Add("a");
+  queue.Add("b");
+  queue.Add("a");
+  EXPECT_EQ(queue.Next(At(0)), "a");
+  EXPECT_EQ(queue.Next(At(0)), "b");
+  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+}
+
+TEST(WorkQueue, WhatIsAddedDuringWorkComesAgainAfterwards) {
+  WorkQueueState queue({});
+  queue.Add("a");
+  EXPECT_EQ(queue.Next(At(0)), "a");
+  queue.Add("a");
+  queue.Add("a");
+  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+  queue.Done("a");
+  EXPECT_EQ(queue.Next(At(0)), "a");
+  queue.Done("a");
+  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+}
+
+TEST(WorkQueue, TheEarliestOfSeveralTimesCounts) {
+  WorkQueueState queue({});
+  queue.AddAt("a", At(50));
+  queue.AddAt("a", At(20));
+  queue.AddAt("a", At(90));
+  EXPECT_EQ(queue.NextDue(), At(20));
+  EXPECT_EQ(queue.Next(At(19)), std::nullopt);
+  EXPECT_EQ(queue.Next(At(20)), "a");
+  queue.Done("a");
+  EXPECT_EQ(queue.Next(At(100)), std::nullopt);
+}
+
+TEST(WorkQueue, AKeyThatFailsWaitsLongerEachTimeUntilItIsForgotten) {
+  WorkQueueState queue({milliseconds(5), milliseconds(15)});
+  std::vector<int> waits;
+  for (int i = 0; i < 4; ++i) {
+    queue.AddRateLimited("a", At(0));
+    waits.push_back(static_cast<int>(queue.NextDue()->time_since_epoch().count()));
+    EXPECT_EQ(queue.Next(At(1000)), "a");
+    queue.Done("a");
+  }
+  EXPECT_THAT(waits, ::testing::ElementsAre(5, 10, 15, 15));
+  queue.Forget("a");
+  queue.AddRateLimited("a", At(0));
+  EXPECT_EQ(queue.NextDue(), At(5));
+}
+
+TEST(WorkQueue, ACloseGivesWhatIsThereAndThenNothing) {
+  WorkQueue queue({}, [] { return At(0); });
+  queue.Add("a");
+  queue.AddAfter("b", milliseconds(10));
+  queue.Close();
+  queue.Add("c");
+  EXPECT_EQ(queue.Get(), "a");
+  queue.Done("a");
+  EXPECT_EQ(queue.Get(), std::nullopt);
+}
+
+// What a queue owes the keys: a look after each Add, and one at or after the earliest time.
+struct Debts {
+  std::set<std::string> now;
+  std::map<std::string, int> later;
+
+  void Want(const std::string& key) { now.insert(key); }
+  void WantAt(const std::string& key, int due) {
+    const auto [at, is_new] = later.try_emplace(key, due);
+    at->second = std::min(at->second, due);
+  }
+  // Whether a look at `time` was owed.
+  bool Pay(const std::string& key, int time) {
+    const auto due = later.find(key);
+    const bool is_due = due != later.end() && due->second <= time;
+    if (is_due) later.erase(due);
+    return now.erase(key) > 0 || is_due;
+  }
+};
+
+TEST(WorkQueueProperty, NoAddIsLostNoKeyIsWithTwoWorkersAndNothingComesBeforeItsTime) {
+  testing::CheckProperty(300, [] {
+    WorkQueueState queue({milliseconds(4), milliseconds(64)});
+    Debts debts;
+    std::set<std::string> busy;
+    int now = 0;
+    const int steps = *Below(120);
+    for (int i = 0; i < steps; ++i) {
+      const std::string key(1, static_cast<char>('a' + *Below(4)));
+      const int delay = *Below(50);
+      switch (*Below(5)) {
+        case 0:
+          queue.Add(key);
+          debts.Want(key);
+          break;
+        case 1:
+          queue.AddAt(key, At(now + delay));
+          debts.WantAt(key, now + delay);
+          break;
+        case 2:
+          now += delay;
+          break;
+        case 3:
+          if (busy.erase(key) > 0) queue.Done(key);
+          break;
+        default:
+          if (const auto got = queue.Next(At(now))) {
+            RC_ASSERT(busy.insert(*got).second);
+            RC_ASSERT(debts.Pay(*got, now));
+          }
+      }
+    }
+    for (const std::string& key : busy) queue.Done(key);
+    while (const auto got = queue.Next(At(now + 1000))) {
+      (void)debts.Pay(*got, now + 1000);
+      queue.Done(*got);
+    }
+    RC_ASSERT(debts.now.empty());
+    RC_ASSERT(debts.later.empty());
+  });
+}
+
+TEST(WorkQueue, ManyWorkersSeeEveryKeyAndNeverOneTogether) {
+  const auto start = std::chrono::steady_clock::now();
+  WorkQueue queue({}, [start] {
+    return net::SteadyTime(
+        std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start));
+  });
+  constexpr std::size_t kKeys = 5;
+  constexpr int kAdds = 2000;
+  std::array<std::atomic<int>, kKeys> inside{};
+  std::array<std::atomic<int>, kKeys> seen{};    // the number last looked at
+  std::array<std::atomic<int>, kKeys> wanted{};  // the number last added
+  std::atomic<bool> overlap = false;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 4; ++i) {
+    workers.emplace_back([&] {
+      while (const auto key = queue.Get()) {
+        const auto index = static_cast<std::size_t>(key->front() - 'a');
+        if (inside[index]++ != 0) overlap = true;
+        seen[index] = wanted[index].load();
+        --inside[index];
+        queue.Done(*key);
+      }
+    });
+  }
+  for (int i = 0; i < kAdds; ++i) {
+    const std::size_t index = static_cast<std::size_t>(i) % kKeys;
+    wanted[index] = i;
+    const std::string key(1, static_cast<char>('a' + index));
+    queue.Add(key);
+    if (i % 7 == 0) queue.AddAfter(key, milliseconds(1));
+  }
+  queue.Close();
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_FALSE(overlap);
+  for (std::size_t i = 0; i < kKeys; ++i) EXPECT_EQ(seen[i], wanted[i]);
+}
+
+}  // namespace
+}  // namespace strata::kube
