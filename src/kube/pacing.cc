@@ -37,7 +37,7 @@ std::optional<Duration> DecideRetry(const Failure& failure,
                                     int attempt,
                                     Duration backoff) {
   using net::TransportError;
-  if (attempt >= kMostAttempts) return std::nullopt;
+  if (attempt >= kMostAttempts || repeat == Repeat::kNever) return std::nullopt;
   if (failure.http_status == 0) {
     const bool useless = failure.cause == TransportError::Cause::kTrust ||
                          failure.cause == TransportError::Cause::kCancelled;

@@ -57,6 +57,7 @@ class TokenBucket {
 // What sending a request a second time would do.
 enum class Repeat : std::uint8_t {
   kHarmless,    // reads, and writes that end in the same state
+  kNever,       // the caller tries again itself
   kOnlyUnseen,  // creates, binds, patches: only when the server certainly did not act
 };
 

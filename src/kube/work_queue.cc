@@ -29,7 +29,7 @@ void WorkQueueState::AddAt(const std::string& key, net::SteadyTime due) {
 void WorkQueueState::AddRateLimited(const std::string& key, net::SteadyTime now) {
   constexpr int kMostDoublings = 30;
   int& failures = failures_[key];
-  const Duration delay = std::min(limits_.most, limits_.first * (1LL << failures));
+  const Duration delay = std::min<Duration>(limits_.most, limits_.first * (1LL << failures));
   failures = std::min(failures + 1, kMostDoublings);
   AddAt(key, now + delay);
 }
