@@ -36,10 +36,7 @@ struct WatchStart {
 class WatchSource : public net::BodySource {
  public:
   WatchSource(ServerState& state, const CallRef& call, Selector selector, WatchStart start)
-      : state_(state),
-        call_(*call),
-        selector_(std::move(selector)),
-        start_(std::move(start)) {
+      : state_(state), call_(*call), selector_(std::move(selector)), start_(std::move(start)) {
     subscription_ = state.store.Subscribe(call_.resource->FullName(), [this] { WakeUp(); });
   }
   ~WatchSource() override {
@@ -172,9 +169,7 @@ class WatchSource : public net::BodySource {
     });
   }
 
-  void WakeUp() {
-    call_.exchange->Wake();
-  }
+  void WakeUp() { call_.exchange->Wake(); }
 
   ServerState& state_;
   Call call_;  // with its exchange: nobody else keeps it, and it must be there to be woken
