@@ -113,7 +113,9 @@ Status ReadUser(const ConfigField& at, const std::string& path, UserConfig& out)
     if (key == "exec") return ReadExec(field, path, out.exec.emplace());
     // Passing over who we are to act as would be to act as somebody else.
     if (key == "auth-provider") return field.Bad("exec: auth-provider is no longer supported");
-    if (key.starts_with("as")) return field.Bad("no impersonation: it is not supported");
+    if (key == "as" || key == "as-uid" || key == "as-groups" || key == "as-user-extra") {
+      return field.Bad("no impersonation: it is not supported");
+    }
     return {};
   }));
   if (!out.token.file.empty()) out.token.text.clear();  // the file is the newer one

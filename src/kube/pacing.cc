@@ -20,16 +20,27 @@ Duration Backoff::Next(const Random& random) {
   return Duration(static_cast<Duration::rep>(static_cast<double>(range.count()) * part));
 }
 
-Duration TokenBucket::Take(net::SteadyTime now) {
-  if (limits_.rate <= 0) return Duration(0);
+void TokenBucket::Refill(net::SteadyTime now) {
   if (last_ && now > *last_) {
     const auto passed = static_cast<double>((now - *last_).count()) / 1000;
     tokens_ = std::min(limits_.burst, tokens_ + passed * limits_.rate);
   }
   last_ = last_ ? std::max(*last_, now) : now;
+}
+
+Duration TokenBucket::Take(net::SteadyTime now) {
+  if (limits_.rate <= 0) return Duration(0);
+  Refill(now);
   tokens_ -= 1;
   if (tokens_ >= 0) return Duration(0);
   return Duration(static_cast<Duration::rep>(-tokens_ / limits_.rate * 1000) + 1);
+}
+
+bool TokenBucket::TryTake(net::SteadyTime now) {
+  Refill(now);
+  if (limits_.rate > 0 && tokens_ < 1) return false;
+  tokens_ -= 1;
+  return true;
 }
 
 std::optional<Duration> DecideRetry(const Failure& failure,

@@ -47,8 +47,12 @@ class TokenBucket {
   explicit TokenBucket(Limits limits) : limits_(limits), tokens_(limits.burst) {}
 
   [[nodiscard]] Duration Take(net::SteadyTime now);
+  // Takes a place when there is one now.
+  [[nodiscard]] bool TryTake(net::SteadyTime now);
 
  private:
+  void Refill(net::SteadyTime now);
+
   Limits limits_;
   double tokens_;  // negative: places given away in advance
   std::optional<net::SteadyTime> last_;
