@@ -136,6 +136,13 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   Explanation out = TellStory(result, trace.log(), query.job);
   if (out.outcome.reason.empty()) return out;
   std::vector<Holder> holders = Holders(*query.objects, *cluster.state, out).Find();
+  const Refusal verdict{out.outcome.reason, out.outcome.message};
+  if (query.kept != nullptr) {
+    if (const RelaxationReport* known = query.kept->Find(query.job, verdict)) {
+      out.relaxations = *known;
+      return out;
+    }
+  }
   out.relaxations = FindRelaxations({.objects = query.objects,
                                      .config = query.config,
                                      .options = query.options,
@@ -144,6 +151,7 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
                                      .state = cluster.state.get(),
                                      .holders = std::move(holders),
                                      .progress = query.progress});
+  if (query.kept != nullptr) query.kept->Keep(query.job, verdict, *out.relaxations);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "simulate/cluster.h"
 #include "simulate/cycle_trace.h"
 #include "simulate/holders.h"
+#include "simulate/kept_relaxations.h"
 #include "simulate/relaxations.h"
 #include "simulate/result.h"
 #include "simulate/simulation.h"
@@ -69,13 +70,15 @@ struct ExplainQuery {
   SimulationOptions options;  // as the run to be explained; its trace is not used
   std::string job;            // "ns/podgroup": see FindJobByName
   std::function<void(const std::string&)> progress;  // may be empty
+  // Asked before relaxations are worked out, and told what was found; may be null.
+  KeptRelaxations* kept = nullptr;
 };
 
 // Runs the simulation once more and listens to what it says about the job, then looks for changes
 // that would let it start if it waits. Pure apart from `progress`.
 //
 // Node by node scores are left out where there are too many (kMaxNodeScores).
-// COST: FindRelaxations.
+// COST: FindRelaxations, unless `kept` knows the answer: then one load and one run.
 [[nodiscard]] Result<Explanation> ExplainJob(const ExplainQuery& query);
 
 inline constexpr std::size_t kMaxNodeScores = 1'000'000;

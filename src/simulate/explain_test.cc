@@ -1,5 +1,7 @@
 #include "simulate/explain.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -166,13 +168,16 @@ class ExplainJobTest : public testing::Test {
                                    .config = &config_,
                                    .options = {},
                                    .job = job,
-                                   .progress = nullptr});
+                                   .progress = [this](const std::string&) { ++solved_; },
+                                   .kept = kept_});
     EXPECT_TRUE(explanation.has_value()) << explanation.error().message;
     return explanation ? *explanation : Explanation{};
   }
 
   SchedulerConfig config_ = DefaultSchedulerConfig();
   CompletedObjects completed_;
+  KeptRelaxations* kept_ = nullptr;
+  int solved_ = 0;
 };
 
 TEST_F(ExplainJobTest, NamesWhoHoldsWhatIsShort) {
@@ -207,6 +212,23 @@ TEST_F(ExplainJobTest, SaysPlainlyThatNothingHelps) {
       Explain(EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 2", ""), "default/gang-gang"));
   EXPECT_THAT(lines.back(), StartsWith("  no single change would let it start (0 changes tried"));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("each of these alone"))));
+}
+
+TEST_F(ExplainJobTest, WhatWasFoundForThisVerdictIsNotWorkedOutAgain) {
+  const std::string job = "default/gang-gang";
+  const std::string manifests = EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "");
+  KeptRelaxations kept;
+  kept_ = &kept;
+  const SimulationResult::Job outcome = Simulate(manifests).result.jobs.at(job);
+  kept.Follow({{job, {outcome.reason, outcome.message}}});
+  const std::vector<std::string> first = ExplainLines(Explain(manifests, job));
+  EXPECT_GT(std::exchange(solved_, 0), 0);
+  EXPECT_THAT(kept.Due(), IsEmpty());
+  EXPECT_EQ(ExplainLines(Explain(manifests, job)), first);
+  EXPECT_EQ(solved_, 0);
+  kept.Follow({{job, {outcome.reason, "something else"}}});
+  EXPECT_EQ(ExplainLines(Explain(manifests, job)), first);
+  EXPECT_GT(solved_, 0);
 }
 
 TEST_F(ExplainJobTest, TheJsonHasEveryPart) {
