@@ -62,7 +62,7 @@ TEST(Create, ReadsYamlToo) {
   TestServer server;
   const Reply reply = server.Send("POST",
                                   kMaps,
-                                  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n",
+                                  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yam}\n",
                                   {{"Content-Type", "application/yaml"}});
   EXPECT_EQ(reply.status, 201) << reply.text;
 }
