@@ -81,26 +81,27 @@ ApiResult<json> Patched(const Call& call, PatchType type, const json& before) {
   return std::move(*after);
 }
 
-ApiError ApplyConflictError(const Call& call, const std::vector<patch::ApplyConflict>& conflicts) {
+ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) {
   ApiError error;
   error.code = 409;
   error.reason = "Conflict";
-  const std::string version = call.resource->ApiVersion();
   std::map<std::string, std::vector<std::string>> by_manager;
   for (const patch::ApplyConflict& conflict : conflicts) {
-    const std::string who = fmt::format("\"{}\" using {}", conflict.manager, version);
-    by_manager[who].push_back(conflict.field);
-    error.causes.push_back({conflict.field, "FieldManagerConflict", "conflict with " + who});
+    by_manager[conflict.message].push_back(conflict.field);
+    error.causes.push_back({conflict.field, "FieldManagerConflict", conflict.message});
   }
   if (conflicts.size() == 1) {
     error.message = fmt::format(
-        "Apply failed with 1 conflict: {}: {}", error.causes[0].message, conflicts[0].field);
+        "Apply failed with 1 conflict: {}: {}", conflicts[0].message, conflicts[0].field);
     return error;
   }
   error.message = fmt::format("Apply failed with {} conflicts:", conflicts.size());
   const char* between = " ";
-  for (const auto& [who, fields] : by_manager) {
-    error.message += fmt::format("{}conflicts with {}:", between, who);
+  for (const auto& [message, fields] : by_manager) {
+    // "conflict with ..." of several fields is "conflicts with ...".
+    std::string who = message;
+    if (who.starts_with("conflict ")) who.insert(std::string_view("conflict").size(), "s");
+    error.message += fmt::format("{}{}:", between, who);
     for (const std::string& field : fields) error.message += "\n- " + field;
     between = "\n";
   }
@@ -168,7 +169,7 @@ void ApplyTo(ServerState& state, const CallRef& call, ObjectRef live, const Writ
       options.force ? patch::OnConflict::kForce : patch::OnConflict::kReport);
   if (!applied) return AnswerError(*call, BadRequest(applied.error().message));
   if (!applied->conflicts.empty()) {
-    return AnswerError(*call, ApplyConflictError(*call, applied->conflicts));
+    return AnswerError(*call, ApplyConflictError(applied->conflicts));
   }
   applied->object["apiVersion"] = resource.ApiVersion();
   applied->object["kind"] = resource.kind;
