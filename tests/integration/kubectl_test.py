@@ -227,7 +227,7 @@ class KubectlCase:
         self.kubectl("patch", "vcjob", "train", "--type=merge", "-p", '{"spec":{"minAvailable":1}}')
         self.assertEqual(self.get("vcjob", "train")["spec"]["minAvailable"], 1)
         failed = self.kubectl("patch", "pod", "a", "--type=json", "-p", '[{"op":"test","path":"/metadata/name","value":"b"}]', code=1)
-        self.assertIn("the server rejected our request due to an error in our request", failed)
+        self.assertRegex(failed, "the server rejected our request due to an error in our request|The request is invalid")
 
     def test_edit(self):
         self.kubectl("create", "-f", "-", stdin=POD % "a")
