@@ -104,7 +104,7 @@ TEST(CustomObject, IsCheckedByItsSchema) {
   const Reply wrong = server.Post(kGizmos, Gizmo("a", {{"size", "big"}}));
   EXPECT_EQ(wrong.status, 422);
   EXPECT_THAT(wrong.message(), HasSubstr("spec.size: Invalid value: \"string\""));
-  EXPECT_THAT(wrong.message(), testing::StartsWith("Gizmo.x.io \"a\" is invalid: "));
+  EXPECT_THAT(wrong.message(), ::testing::StartsWith("Gizmo.x.io \"a\" is invalid: "));
   EXPECT_THAT(server.Post(kGizmos, {{"metadata", {{"name", "a"}}}}).message(),
               HasSubstr("Object 'Kind' is missing in"));
   json other = Gizmo("a", json::object());

@@ -182,6 +182,31 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
             422);
 }
 
+TEST(Watch, FromTooLongAgoIsOneError) {
+  TestServer server(HistoryLimits{.events = 2});
+  for (const char* name : {"a", "b", "c", "d"}) server.Post(kConfigMaps, ConfigMap(name));
+  const auto watch =
+      server.Begin("GET", std::string(kConfigMaps) + "?watch=true&resourceVersion=1");
+  EXPECT_EQ(watch->answer.status, 200);
+  EXPECT_TRUE(watch->ended);
+  const std::vector<json> events = Events(*watch);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0]["type"], "ERROR");
+  EXPECT_EQ(events[0]["object"]["code"], 410);
+  EXPECT_EQ(events[0]["object"]["reason"], "Expired");
+  EXPECT_THAT(events[0]["object"]["message"].get<std::string>(),
+              ::testing::StartsWith("too old resource version: 1 ("));
+}
+
+TEST(Watch, FromTheFutureIsSilent) {
+  TestServer server;
+  const auto watch =
+      server.Begin("GET", std::string(kConfigMaps) + "?watch=true&resourceVersion=99999999");
+  server.Post(kConfigMaps, ConfigMap("a"));
+  EXPECT_EQ(watch->answer.body, "");
+  EXPECT_FALSE(watch->ended);
+}
+
 TEST(Watch, AsTablesHasColumnsOnce) {
   TestServer server;
   const auto watch =

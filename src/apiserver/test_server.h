@@ -121,10 +121,21 @@ struct Reply {
 
 class TestServer {
  public:
-  TestServer() { EXPECT_TRUE(server.Start()); }
+  explicit TestServer(HistoryLimits limits = {}) : store(MakeMemoryObjectStore(limits)) {
+    EXPECT_TRUE(server.Start());
+  }
+  TestServer(const TestServer&) = delete;
+  TestServer& operator=(const TestServer&) = delete;
+  // A watch and its exchange hold each other until one of them ends.
+  ~TestServer() {
+    for (const auto& exchange : begun_) {
+      if (const auto still = exchange.lock()) still->Drop();
+    }
+  }
 
   std::shared_ptr<TestExchange> Begin(net::HttpRequest request) {
     auto exchange = std::make_shared<TestExchange>(std::move(request));
+    begun_.push_back(exchange);
     server.Handle(exchange);
     return exchange;
   }
@@ -172,8 +183,11 @@ class TestServer {
   TestClock clock;
   TestTimers timers{clock};
   TestRandom random;
-  std::unique_ptr<ObjectStore> store = MakeMemoryObjectStore();
+  std::unique_ptr<ObjectStore> store;
   ApiServer server{*store, timers, clock, random, {}};
+
+ private:
+  std::vector<std::weak_ptr<TestExchange>> begun_;
 };
 
 inline nlohmann::json ConfigMap(const std::string& name,
