@@ -263,8 +263,10 @@ Json Merge(const Schema* schema, const Json& live, const Json& config) {
 
 void RemoveFields(const Schema* schema, const FieldSet& gone, const FieldSet* kept, Json& object) {
   const Shape shape = ShapeOf(schema, object);
-  if (shape == Shape::kLeaf) return;
-  if (shape != Shape::kFields) return RemoveItems(*schema, shape, gone, kept, object);
+  if (shape != Shape::kFields) {
+    if (shape != Shape::kLeaf && schema != nullptr) RemoveItems(*schema, shape, gone, kept, object);
+    return;
+  }
   for (const FieldSet::Child& child : gone.Children()) {
     if (!child.element.starts_with("f:")) continue;
     const std::string name = child.element.substr(2);

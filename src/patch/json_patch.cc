@@ -57,7 +57,7 @@ std::optional<std::size_t> Index(std::string_view token, std::size_t size) {
   return number ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
 }
 
-Json* Child(Json& parent, const std::string& token) {
+Json* ChildAt(Json& parent, const std::string& token) {
   if (parent.is_object()) {
     const auto found = parent.find(token);
     return found == parent.end() ? nullptr : &*found;
@@ -70,7 +70,7 @@ Json* Child(Json& parent, const std::string& token) {
 // What the first `steps` tokens lead to; nullptr when there is nothing.
 Json* Walk(Json& root, const Pointer& pointer, std::size_t steps) {
   Json* at = &root;
-  for (std::size_t i = 0; i < steps && at != nullptr; ++i) at = Child(*at, pointer[i]);
+  for (std::size_t i = 0; i < steps && at != nullptr; ++i) at = ChildAt(*at, pointer[i]);
   return at;
 }
 

@@ -12,7 +12,7 @@ namespace strata::patch {
 // bears.
 inline constexpr std::size_t kMaxDepth = 500;
 inline constexpr std::size_t kMaxJsonPatchOperations = 10'000;
-inline constexpr std::size_t kMaxCopiedBytes = 3 * 1024 * 1024;
+inline constexpr std::size_t kMaxCopiedBytes = 3UL * 1024 * 1024;
 
 // kInvalidArgument when `value` is nested deeper than kMaxDepth.
 [[nodiscard]] Status CheckDepth(const nlohmann::json& value);

@@ -17,17 +17,14 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
+using testing::Parse;
 
 Time At(int second) {
   return Time(std::chrono::seconds(1'800'000'000 + second));
 }
 
-Writer By(std::string manager, int second = 0) {
-  return {.manager = std::move(manager), .api_version = "v1", .now = At(second)};
-}
-
-json Parse(const char* text) {
-  return json::parse(text);
+Writer By(const std::string& manager, int second = 0) {
+  return {.manager = manager, .api_version = "v1", .now = At(second)};
 }
 
 // The object after an apply without conflict; the error as a text.

@@ -14,10 +14,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-json Parse(const char* text) {
-  return json::parse(text);
-}
+using testing::Parse;
 
 json Strategic(const char* object, const char* patch) {
   const Result<json> merged = StrategicMergePatch(*testing::Pod(), Parse(object), Parse(patch));

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "schema/schema.h"
 
 // Small schemas for tests of this folder.
@@ -18,10 +20,22 @@ using schema::Schema;
 using schema::SchemaRef;
 using schema::Type;
 
+inline nlohmann::json Parse(const char* text) {
+  return nlohmann::json::parse(text);
+}
+
 inline SchemaRef Scalar(Type type = Type::kString) {
   Schema schema;
   schema.type = type;
   return std::make_shared<Schema>(schema);
+}
+
+inline Field Named(std::string name, SchemaRef type, bool required = false) {
+  Field field;
+  field.name = std::move(name);
+  field.schema = std::move(type);
+  field.required = required;
+  return field;
 }
 
 inline SchemaRef Object(std::vector<Field> fields, std::string type_name = "") {
@@ -72,15 +86,16 @@ inline SchemaRef KeyedList(std::vector<std::string> keys, SchemaRef items) {
 }
 
 inline SchemaRef Metadata() {
-  return Object({{"annotations", MapOf(Scalar())},
-                 {"finalizers", SetList()},
-                 {"labels", MapOf(Scalar())},
-                 {"name", Scalar()},
-                 {"namespace", Scalar()},
-                 {"ownerReferences",
-                  KeyedList({"uid"}, AtomicObject({{"name", Scalar()}, {"uid", Scalar()}}))},
-                 {"resourceVersion", Scalar()},
-                 {"uid", Scalar()}});
+  return Object(
+      {Named("annotations", MapOf(Scalar())),
+       Named("finalizers", SetList()),
+       Named("labels", MapOf(Scalar())),
+       Named("name", Scalar()),
+       Named("namespace", Scalar()),
+       Named("ownerReferences",
+             KeyedList({"uid"}, AtomicObject({Named("name", Scalar()), Named("uid", Scalar())}))),
+       Named("resourceVersion", Scalar()),
+       Named("uid", Scalar())});
 }
 
 inline SchemaRef Protocol() {
@@ -90,43 +105,47 @@ inline SchemaRef Protocol() {
 }
 
 inline SchemaRef Container() {
-  return Object({{"args", AtomicList(Scalar())},
-                 {"env", KeyedList({"name"}, Object({{"name", Scalar()}, {"value", Scalar()}}))},
-                 {"image", Scalar()},
-                 {"name", Scalar()},
-                 {"ports",
-                  KeyedList({"containerPort", "protocol"},
-                            Object({{"containerPort", Scalar(Type::kInteger)},
-                                    {"hostPort", Scalar(Type::kInteger)},
-                                    {"protocol", Protocol()}}))},
-                 {"resources", Object({{"limits", MapOf(Scalar(Type::kQuantity))}})}});
+  return Object(
+      {Named("args", AtomicList(Scalar())),
+       Named("env",
+             KeyedList({"name"}, Object({Named("name", Scalar()), Named("value", Scalar())}))),
+       Named("image", Scalar()),
+       Named("name", Scalar()),
+       Named("ports",
+             KeyedList({"containerPort", "protocol"},
+                       Object({Named("containerPort", Scalar(Type::kInteger)),
+                               Named("hostPort", Scalar(Type::kInteger)),
+                               Named("protocol", Protocol())}))),
+       Named("resources", Object({Named("limits", MapOf(Scalar(Type::kQuantity)))}))});
 }
 
 inline SchemaRef Pod() {
-  return Object({{"apiVersion", Scalar()},
-                 {"kind", Scalar()},
-                 {"metadata", Metadata()},
-                 {"spec",
-                  Object({{"containers", KeyedList({"name"}, Container()), true},
-                          {"nodeName", Scalar()},
-                          {"nodeSelector",
-                           [] {
-                             Schema schema = *MapOf(Scalar());
-                             schema.atomic = true;
-                             return std::make_shared<Schema>(schema);
-                           }()},
-                          {"securityContext", Object({{"runAsUser", Scalar(Type::kInteger)}})},
-                          {"strategy", Object({{"type", Scalar()}, {"limits", Object({})}})},
-                          {"tolerations", AtomicList(Object({{"key", Scalar()}}))}})},
-                 {"status", Object({{"phase", Scalar()}})}},
-                "io.k8s.api.core.v1.Pod");
+  return Object(
+      {Named("apiVersion", Scalar()),
+       Named("kind", Scalar()),
+       Named("metadata", Metadata()),
+       Named("spec",
+             Object(
+                 {Named("containers", KeyedList({"name"}, Container()), true),
+                  Named("nodeName", Scalar()),
+                  Named("nodeSelector",
+                        [] {
+                          Schema schema = *MapOf(Scalar());
+                          schema.atomic = true;
+                          return std::make_shared<Schema>(schema);
+                        }()),
+                  Named("securityContext", Object({Named("runAsUser", Scalar(Type::kInteger))})),
+                  Named("strategy", Object({Named("type", Scalar()), Named("limits", Object({}))})),
+                  Named("tolerations", AtomicList(Object({Named("key", Scalar())})))})),
+       Named("status", Object({Named("phase", Scalar())}))},
+      "io.k8s.api.core.v1.Pod");
 }
 
 inline SchemaRef ConfigMap() {
-  return Object({{"apiVersion", Scalar()},
-                 {"data", MapOf(Scalar())},
-                 {"kind", Scalar()},
-                 {"metadata", Metadata()}},
+  return Object({Named("apiVersion", Scalar()),
+                 Named("data", MapOf(Scalar())),
+                 Named("kind", Scalar()),
+                 Named("metadata", Metadata())},
                 "io.k8s.api.core.v1.ConfigMap");
 }
 
