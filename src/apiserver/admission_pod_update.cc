@@ -75,10 +75,10 @@ bool OnlyNarrowsNodes(const json& before, const json& after) {
   return true;
 }
 
-// `key` of `to` as `from` has it.
+// `key` of `to` as `from` has it, null included.
 void CopyMember(const json& from, json& to, std::string_view key) {
-  const json* value = FindAt(from, {key});
-  if (value != nullptr) {
+  const auto value = from.find(key);
+  if (value != from.end()) {
     to[std::string(key)] = *value;
   } else {
     to.erase(std::string(key));
