@@ -34,7 +34,8 @@ BATCHES = BUILD / "tidy-batches"
 BATCH_SIZE = 10
 TIDY = "clang-tidy-14"
 FOLDERS = ("src/", "tests/", "bench/")
-FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ")
+FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ", re.MULTILINE)
+SHADOWED = re.compile(r"^(\S+?):.*\[clang-diagnostic-shadow\b(?s:.*?)^(\S+?\.cc):\d+:\d+: note: previous", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 # What one run of clang-tidy looks at: `file`, compiled with `flags` in `directory`. It is the one file
@@ -118,10 +119,12 @@ def tidy(job, options):
         command[1:1] = ["--fix", "--format-style=file"]
     done = subprocess.run([*command, "--", *job.flags], cwd=job.directory, capture_output=True, text=True,
                           check=False)
-    output = done.stdout
-    if options.profile or (done.returncode != 0 and not FINDING.search(output)):
+    found = in_sources(done.stdout.strip(), job)
+    output = without_neighbours(found)
+    clean = done.returncode == 0 or (found != output and not FINDING.search(output))
+    if options.profile or (done.returncode != 0 and not FINDING.search(found)):
         output += done.stderr
-    return in_sources(output.strip(), job), done.returncode == 0, time.monotonic() - started
+    return output, clean, time.monotonic() - started
 
 
 def text_of(name):
@@ -142,6 +145,17 @@ def in_sources(output, job):
         return f"{path}:{int(match[1]) - start + 1}:"
 
     return re.sub(rf"{re.escape(job.file)}:(\d+):", place, output)
+
+
+def without_neighbours(output):
+    """Drops names that shadow another source's: the two met only in a batch."""
+    starts = [match.start() for match in FINDING.finditer(output)]
+    kept = output[:starts[0]] if starts else output
+    for start, end in zip(starts, starts[1:] + [len(output)]):
+        shadowed = SHADOWED.match(output[start:end])
+        if not shadowed or shadowed[1] == shadowed[2]:
+            kept += output[start:end]
+    return kept.strip()
 
 
 def work(job, options):
@@ -231,10 +245,10 @@ def main():
             shown = without_repeats(output, seen)
             if shown:
                 print(shown, flush=True)
-    slowest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(times, reverse=True)[:3])
     files = sum(len(job.parts) for job in jobs)
-    print(f"   {files} files in {len(jobs)} jobs, {len(times)} looked at" + (f" (slowest: {slowest})" if slowest else "") +
-          f", {dirty} with findings")
+    slowest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(times, reverse=True)[:3])
+    looked_at = f"{len(times)} looked at" + (f" (slowest: {slowest})" if slowest else "")
+    print(f"   {files} files in {len(jobs)} jobs, {looked_at}, {dirty} with findings")
     return 1 if dirty else 0
 
 

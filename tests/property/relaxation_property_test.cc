@@ -22,13 +22,14 @@ struct NodeGene {
 };
 struct Scene {
   std::vector<NodeGene> nodes;
-  int pods = 0, cpu = 0, tier = 0, zone = 0, queue = 0, parts = 0, rival = 0, gated = 0;
+  int pods = 0, cpu = 0, tier = 0, zone = 0, queue = 0, parts = 0, rival = 0, gated = 0, quota = 0;
 };
 
 void showValue(const Scene& scene, std::ostream& os) {  // NOLINT(readability-identifier-naming)
   os << "gang of " << scene.pods << " x " << scene.cpu << " cpu, tier " << scene.tier << ", zone "
      << scene.zone << ", queue " << scene.queue << ", parts " << scene.parts << ", rival "
-     << scene.rival << ", gated " << scene.gated << "; nodes (cpu trouble zone busy):";
+     << scene.rival << ", gated " << scene.gated << ", quota " << scene.quota
+     << "; nodes (cpu trouble zone busy):";
   for (const NodeGene& node : scene.nodes) {
     os << " (" << node.cpu << ' ' << node.trouble << ' ' << node.zone << ' ' << node.busy << ')';
   }
@@ -49,7 +50,8 @@ rc::Gen<Scene> AnyScene() {
       rc::gen::set(&Scene::queue, upto(6)),
       rc::gen::set(&Scene::parts, upto(3)),
       rc::gen::set(&Scene::rival, upto(3)),
-      rc::gen::set(&Scene::gated, upto(12)));
+      rc::gen::set(&Scene::gated, upto(12)),
+      rc::gen::set(&Scene::quota, upto(4)));
 }
 
 std::string NodeText(int index, const NodeGene& gene) {
@@ -132,6 +134,11 @@ std::string Manifests(const Scene& scene) {
       "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: mine}\nspec: {" +
       std::string(scene.queue == 1 ? "capability: {cpu: 3}" : "weight: 1") +
       "}\nstatus: {state: " + (scene.queue == 2 ? "Closed" : "Open") + "}\n---\n";
+  if (scene.quota == 1) {
+    text +=
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: default}\nspec: "
+        "{hard: {requests.cpu: 3}}\nstatus: {used: {requests.cpu: 1}}\n---\n";
+  }
   if (scene.rival == 1) {
     std::string rival = JobText({.nodes = {}, .pods = 2, .cpu = 0});
     rival.replace(rival.find("name: gang"), 10, "name: also");
@@ -142,10 +149,16 @@ std::string Manifests(const Scene& scene) {
 
 constexpr const char* kJob = "default/gang-gang";
 
+SchedulerConfig WithQuotas() {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.tiers[1].push_back({.name = "resourcequota", .switches = {}, .arguments = {}});
+  return config;
+}
+
 bool Starts(const objects::ObjectSet& objects) {
   auto cluster = BuildCluster(objects);
   RC_ASSERT(cluster.has_value());
-  const auto result = RunSimulation(*cluster, DefaultSchedulerConfig(), {});
+  const auto result = RunSimulation(*cluster, WithQuotas(), {});
   RC_ASSERT(result.has_value());
   const auto& job = result->jobs.at(kJob);
   return job.reason.empty() ||
@@ -205,7 +218,8 @@ void Apply(const Relaxation& change, objects::ObjectSet& objects) {
       }
       break;
     case Kind::kQuotaLimit:
-      RC_FAIL("there are no quotas here");
+      RC_ASSERT(change.field == "spec.hard.requests.cpu");
+      objects.quotas.front().hard["requests.cpu"] = Quantity::Parse(change.to).value();
       break;
     case Kind::kHigherTier:
       set_topology(of_partition ? job.tasks[0].partition->topology : job.topology);
@@ -238,7 +252,7 @@ TEST(RelaxationProperty, WhatIsPrintedIsTrue) {
     const objects::ObjectSet objects = objects::MustLoad(Manifests(scene));
     RC_PRE(!Starts(objects));
     const CompletedObjects completed = CompleteObjects(objects).value();
-    const SchedulerConfig config = DefaultSchedulerConfig();
+    const SchedulerConfig config = WithQuotas();
     const auto story = ExplainJob({.objects = &completed,
                                    .config = &config,
                                    .options = {},
@@ -262,6 +276,7 @@ TEST(RelaxationProperty, WhatIsPrintedIsTrue) {
                                      "nodeReady",
                                      "openQueue",
                                      "queueLimit",
+                                     "quotaLimit",
                                      "removeGates",
                                      "tolerate",
                                      "uncordon"))
