@@ -120,8 +120,8 @@ TEST(EventCorrelator, AnEventOfAClusterObjectIsInDefault) {
             "/api/v1/namespaces/default/events");
 }
 
-struct World {
-  World() {
+struct RecorderWorld {
+  RecorderWorld() {
     transport.on_request = [this](net::RequestId id, const net::ClientRequest& request) {
       const int status = next_status;
       next_status = 200;
@@ -149,7 +149,7 @@ struct World {
 };
 
 TEST(EventRecorder, AnEventIsMadeBeforeItIsCounted) {
-  World world;
+  RecorderWorld world;
   world.hold = true;
   world.recorder->Record(Note("x"));
   world.recorder->Record(Note("x"));
@@ -161,7 +161,7 @@ TEST(EventRecorder, AnEventIsMadeBeforeItIsCounted) {
 }
 
 TEST(EventRecorder, AnEventThatIsGoneIsMadeAgain) {
-  World world;
+  RecorderWorld world;
   world.recorder->Record(Note("x"));
   world.transport.Advance(seconds(1));
   world.next_status = 404;
@@ -171,7 +171,7 @@ TEST(EventRecorder, AnEventThatIsGoneIsMadeAgain) {
 }
 
 TEST(EventRecorder, WhatDoesNotFitIsLeftOut) {
-  World world;
+  RecorderWorld world;
   world.hold = true;
   for (int i = 0; i < 20; ++i) world.recorder->Record(Note("x", "p" + std::to_string(i)));
   EXPECT_EQ(world.recorder->dropped(), 15U);
