@@ -188,9 +188,9 @@ class FaultyServer {
   std::map<net::RequestId, Stream> streams_;
 };
 
-struct World {
-  explicit World(std::vector<Fault> faults,
-                 ReflectorState::Streaming streaming = ReflectorState::Streaming::kTry)
+struct InformerWorld {
+  explicit InformerWorld(std::vector<Fault> faults,
+                         ReflectorState::Streaming streaming = ReflectorState::Streaming::kTry)
       : server(transport, std::move(faults)) {
     ClientOptions client_options;
     client_options.random = [] { return 0.5; };
@@ -220,7 +220,7 @@ struct World {
 };
 
 TEST(Informers, FollowTheServer) {
-  World world({});
+  InformerWorld world({});
   world.server.api.Put("a", "1");
   world.Advance(seconds(1));
   EXPECT_EQ(world.view.synced, 1);
@@ -233,13 +233,13 @@ TEST(Informers, FollowTheServer) {
 }
 
 TEST(Informers, TellWhatWentWrongInOneLine) {
-  World world({{Trouble::kRefused}});
+  InformerWorld world({{Trouble::kRefused}});
   world.Advance(seconds(1));
   EXPECT_THAT(world.troubles, ::testing::ElementsAre("pods: broken"));
 }
 
 TEST(Informers, PushNothingOnceTheyAreGone) {
-  World world({});
+  InformerWorld world({});
   world.Advance(seconds(1));
   world.informers.reset();
   world.server.api.Put("a", "1");
@@ -249,7 +249,7 @@ TEST(Informers, PushNothingOnceTheyAreGone) {
 }
 
 TEST(Informers, AStreamThatNeverEndsItsInitialEventsIsGivenUp) {
-  World world({{Trouble::kStall}});
+  InformerWorld world({{Trouble::kStall}});
   world.server.api.Put("a", "1");
   world.Advance(seconds(29));
   EXPECT_EQ(world.view.synced, 0);
@@ -268,7 +268,7 @@ void ViewEqualsServerInTheEnd(ReflectorState::Streaming streaming) {
     for (int i = 0; i < count; ++i) {
       faults.push_back({static_cast<Trouble>(*Below(kTroubles)), *Below(400)});
     }
-    World world(faults, streaming);
+    InformerWorld world(faults, streaming);
     const int steps = *Below(60);
     for (int i = 0; i < steps; ++i) {
       const std::string name = "p" + std::to_string(*Below(9));
