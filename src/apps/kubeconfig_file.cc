@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,17 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "objects/yaml_writer.h"
+#include "store/system_failure.h"
 #include "wire/base64.h"
 
 namespace strata {
 namespace {
 
-constexpr mode_t kOwnerOnly = 0600;
-
-Status SystemFailure(const std::string& path) {
-  return Fail(Code::kUnavailable,
-              path + ": " + std::error_code(errno, std::generic_category()).message());
-}
+using store::SystemFailure;
 
 std::string Environment(const char* variable) {
   // Called before any thread could change the environment.
@@ -83,7 +78,7 @@ Status WritePrivateFile(const std::string& path, const std::string& text) {
   // A reader finds the old file or the new one, never a part, nor one that others could open.
   const std::string draft = path + ".new";
   unlink(draft.c_str());
-  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, store::kOwnerOnly);
   if (file < 0) return SystemFailure(draft);
   Status status = WriteAll(file, draft, text);
   close(file);

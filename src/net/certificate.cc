@@ -34,9 +34,9 @@ using Number = std::unique_ptr<BIGNUM, FreeBy<BN_free>>;
 
 constexpr long kX509v3 = 2;
 constexpr std::time_t kHour = 3600;
-constexpr std::time_t kTenYears = 10 * 365 * 24 * kHour;
+constexpr std::time_t kTenYears = kHour * 24 * 365 * 10;
 
-tl::unexpected<Error> OpenSslError(std::string what) {
+tl::unexpected<Error> OpenSslError(const std::string& what) {
   std::array<char, 256> text{};
   ERR_error_string_n(ERR_get_error(), text.data(), text.size());
   ERR_clear_error();

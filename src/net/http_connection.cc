@@ -11,13 +11,13 @@ namespace {
 
 using boost::system::error_code;
 
-constexpr std::size_t kReadBytes = 16 * 1024;
-constexpr std::size_t kReadBytesOfBody = 64 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
+constexpr std::size_t kReadBytesOfBody = std::size_t{64} << 10U;
 // While a stream waits, all that is read is the end of the connection.
 constexpr std::size_t kReadBytesOfWatcher = 64;
-constexpr std::size_t kStreamBytes = 64 * 1024;
+constexpr std::size_t kStreamBytes = std::size_t{64} << 10U;
 // Below that head and body go out as one piece: one packet, one TLS record.
-constexpr std::size_t kSmallBody = 16 * 1024;
+constexpr std::size_t kSmallBody = std::size_t{16} << 10U;
 constexpr Duration kHandshakeTime = std::chrono::seconds(10);
 constexpr Duration kLingerTime = std::chrono::seconds(2);
 

@@ -13,15 +13,10 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "store/system_failure.h"
 
 namespace strata::store {
 namespace {
-
-constexpr mode_t kOwnerOnly = 0600;
-
-std::string SystemMessage(int error) {
-  return std::error_code(error, std::generic_category()).message();
-}
 
 Status MakeFolder(const std::string& folder) {
   namespace fs = std::filesystem;
@@ -50,10 +45,10 @@ Result<FolderLock> FolderLock::Take(const std::string& folder) {
   TRY(MakeFolder(folder));
   const std::string path = folder + "/lock";
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
-  if (file < 0) return Fail(Code::kUnavailable, path + ": " + SystemMessage(errno));
+  if (file < 0) return SystemFailure(path);
   FolderLock lock(file);
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return Fail(Code::kUnavailable, path + ": " + SystemMessage(errno));
+    if (errno != EWOULDBLOCK) return SystemFailure(path);
     return Fail(Code::kConflict, folder + ": in use by another process" + HolderIn(file));
   }
   // The number only helps people; the lock holds without it.

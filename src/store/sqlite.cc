@@ -6,13 +6,12 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 #include <utility>
+
+#include "store/system_failure.h"
 
 namespace strata::store {
 namespace {
-
-constexpr mode_t kOwnerOnly = 0600;
 
 // What is about the file's content will not go away by trying again.
 Code CodeOf(int sqlite_code) {
@@ -30,22 +29,17 @@ Code CodeOf(int sqlite_code) {
   }
 }
 
-Status SystemFailure(const std::string& path) {
-  return Fail(Code::kUnavailable,
-              path + ": " + std::error_code(errno, std::generic_category()).message());
-}
-
 // SQLite would make it readable by everyone whom the umask lets.
 Status MakeFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
-  if (file < 0) return errno == EEXIST ? Status() : SystemFailure(path);
+  if (file < 0) return errno == EEXIST ? Status() : Status(SystemFailure(path));
   close(file);
   // A new name is on the disk only when its folder is.
   const std::string folder = std::filesystem::path(path).parent_path();
   const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return SystemFailure(folder);
   const bool synced = fsync(opened) == 0;
-  Status status = synced ? Status() : SystemFailure(folder);
+  Status status = synced ? Status() : Status(SystemFailure(folder));
   close(opened);
   return status;
 }
