@@ -22,7 +22,9 @@ std::string BodyOf(nlohmann::json object, std::int64_t version) {
   nlohmann::json& metadata = object["metadata"];
   if (!metadata.is_object()) metadata = nlohmann::json::object();
   metadata["resourceVersion"] = std::to_string(version);
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  body.shrink_to_fit();  // it grew by doubling, and is kept for long
+  return body;
 }
 
 store::Write ToWrite(const ObjectKey& key, const Change& change) {

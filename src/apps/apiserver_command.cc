@@ -79,9 +79,9 @@ Result<Trust> KeptTrust(store::Journal& journal, Time now) {
     return Trust{.authority = {.certificate_pem = *certificate, .key_pem = *key}, .token = *token};
   }
   TRY_ASSIGN(Trust trust, MakeTrust(now));
-  TRY(journal.SetSetting("ca-certificate", trust.authority.certificate_pem));
-  TRY(journal.SetSetting("ca-key", trust.authority.key_pem));
-  TRY(journal.SetSetting("token", trust.token));
+  TRY(journal.SetSettings({{"ca-certificate", trust.authority.certificate_pem},
+                           {"ca-key", trust.authority.key_pem},
+                           {"token", trust.token}}));
   return trust;
 }
 

@@ -96,13 +96,18 @@ class SqliteJournal final : public Journal {
     return std::optional<std::string>(read.Text(0));
   }
 
-  Status SetSetting(const std::string& name, const std::string& value) override {
+  Status SetSettings(const std::map<std::string, std::string>& settings) override {
     TRY_ASSIGN(Statement write,
                database_->Prepare("INSERT INTO settings (name, value) VALUES (?1, ?2)"
                                   " ON CONFLICT (name) DO UPDATE SET value = excluded.value"));
-    write.Bind(1, name);
-    write.Bind(2, value);
-    return write.Run();
+    return InTransaction([&]() -> Status {
+      for (const auto& [name, value] : settings) {
+        write.Bind(1, name);
+        write.Bind(2, value);
+        TRY(write.Run());
+      }
+      return {};
+    });
   }
 
  private:

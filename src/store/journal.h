@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,7 +50,8 @@ class Journal {
 
   // Small things that must outlive the process: a CA, a token.
   [[nodiscard]] virtual Result<std::optional<std::string>> Setting(const std::string& name) = 0;
-  [[nodiscard]] virtual Status SetSetting(const std::string& name, const std::string& value) = 0;
+  // All of them or none; others stay.
+  [[nodiscard]] virtual Status SetSettings(const std::map<std::string, std::string>& settings) = 0;
 };
 
 // Opens `folder`, which is made (mode 0700, with its parents) when it is not there. kConflict when

@@ -102,10 +102,11 @@ TEST_F(JournalTest, MakesTheFolderForItsOwnerAlone) {
 }
 
 TEST_F(JournalTest, KeepsSettings) {
-  ASSERT_TRUE(Open()->SetSetting("token", "one"));
-  ASSERT_TRUE(Open()->SetSetting("token", "two"));
+  ASSERT_TRUE(Open()->SetSettings({{"ca", "x"}, {"token", "one"}}));
+  ASSERT_TRUE(Open()->SetSettings({{"token", "two"}}));
+  EXPECT_EQ(Open()->Setting("ca").value(), "x");
   EXPECT_EQ(Open()->Setting("token").value(), "two");
-  EXPECT_EQ(Open()->Setting("ca").value(), std::nullopt);
+  EXPECT_EQ(Open()->Setting("key").value(), std::nullopt);
 }
 
 TEST_F(JournalTest, AFileThatIsNoDatabaseIsNamed) {
