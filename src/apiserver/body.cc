@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/json_text.h"
 #include "apiserver/json_view.h"
 #include "base/ascii.h"
 #include "objects/document.h"
 #include "objects/duplicate_key.h"
-#include "objects/json_error.h"
 #include "objects/yaml_to_json.h"
 #include "schema/check.h"
 #include "wire/protobuf_body.h"
@@ -21,30 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kDeepest = 200;
 constexpr std::string_view kBodyTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-
-// Whether brackets outside strings nest deeper than anybody needs.
-bool TooDeep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDeepest) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 // The start of a body, for a message.
 std::string Excerpt(std::string_view text) {
@@ -183,16 +162,6 @@ std::string StrictMessage(const std::vector<std::string>& errors) {
 
 std::string MediaType(std::string_view header) {
   return LowerCase(Trim(header.substr(0, header.find(';'))));
-}
-
-Result<json> ParseJson(std::string_view text) {
-  if (text.empty()) return Fail(Code::kInvalidArgument, "unexpected end of JSON input");
-  if (TooDeep(text)) return Fail(Code::kInvalidArgument, "exceeded max depth");
-  json value = json::parse(text, nullptr, false);
-  if (value.is_discarded()) {
-    return Fail(Code::kInvalidArgument, objects::DescribeJsonError(text));
-  }
-  return value;
 }
 
 Result<json> ParseYaml(std::string_view text) {

@@ -12,9 +12,6 @@
 
 namespace strata::apiserver {
 
-// JSON of any kind, or why it is none. Refuses what is nested deeper than anybody needs, so that
-// whoever walks the value may recurse.
-[[nodiscard]] Result<nlohmann::json> ParseJson(std::string_view text);
 // One YAML document (JSON is one, too).
 [[nodiscard]] Result<nlohmann::json> ParseYaml(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/json_text.h"
 #include "apiserver/list_views.h"
 #include "objects/yaml_writer.h"
 
@@ -92,7 +93,7 @@ std::string WithKind(const Resource& resource, std::string_view body) {
 }
 
 json ParseStored(const StoredObject& object) {
-  return json::parse(object.body, nullptr, false);
+  return ParseJson(object.body).value_or(json());
 }
 
 json ParseWithKind(const Resource& resource, const StoredObject& object) {

@@ -10,6 +10,7 @@
 
 #include "apiserver/body.h"
 #include "apiserver/create.h"
+#include "apiserver/json_text.h"
 #include "apiserver/json_view.h"
 #include "apiserver/object_write.h"
 #include "apiserver/update.h"
