@@ -44,10 +44,10 @@ void HandleCollection(ServerState& state, const CallRef& call, std::string_view 
     return AnswerError(*call, MethodNotAllowed());
   }
   if (method == "GET") {
-    ApiResult<ListOptions> options = ReadListOptions(call->query);
+    const ApiResult<ListOptions> options = ReadListOptions(call->query);
     if (!options) return AnswerError(*call, options.error());
     if (options->watch) return HandleWatch(state, call, *options);
-    return HandleList(state, call, std::move(*options));
+    return HandleList(state, call, *options);
   }
   if (method == "POST" && !whole) return HandleCreate(state, call);
   if (method == "DELETE" && !whole && resource.FullName() != "namespaces") {

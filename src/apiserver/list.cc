@@ -81,10 +81,11 @@ ApiResult<Snapshot> ListAsOf(const ServerState& state, const Call& call, std::in
     all.emplace(std::move(key), std::move(object));
   }
   for (const auto& [key, before] : then) {
-    if (before == nullptr)
+    if (before == nullptr) {
       all.erase(key);
-    else
+    } else {
       all[key] = before;
+    }
   }
   Snapshot snapshot;
   snapshot.version = version;
@@ -221,7 +222,7 @@ ApiResult<std::int64_t> ReadVersion(std::string_view text) {
       text)));
 }
 
-void HandleList(ServerState& state, CallRef call, ListOptions options) {
+void HandleList(ServerState& state, const CallRef& call, const ListOptions& options) {
   const ApiResult<std::int64_t> version = ReadVersion(options.resource_version);
   if (!version) return AnswerError(*call, version.error());
   ListWhenReached(state, call, options, *version, kVersionPolls);

@@ -9,7 +9,7 @@ namespace strata::apiserver {
 
 // GET of a collection without watch. Waits up to three seconds for a resourceVersion of the future
 // (api-facts 7).
-void HandleList(ServerState& state, CallRef call, ListOptions options);
+void HandleList(ServerState& state, const CallRef& call, const ListOptions& options);
 // GET of one object.
 void HandleGet(ServerState& state, const Call& call);
 

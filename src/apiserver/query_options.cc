@@ -124,14 +124,13 @@ std::string TextMember(const nlohmann::json& object, const char* key) {
 
 ApiResult<DeleteOptions> FromBody(const nlohmann::json& body) {
   DeleteOptions options;
-  if (const auto grace = body.find("gracePeriodSeconds"); grace != body.end()) {
-    if (grace->is_number_integer())
-      options.grace_seconds = grace->get<std::int64_t>();
-    else if (!grace->is_null()) {
-      return tl::unexpected(BadRequest(
-          "json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type "
-          "int64"));
-    }
+  const auto grace = body.find("gracePeriodSeconds");
+  if (grace != body.end() && grace->is_number_integer()) {
+    options.grace_seconds = grace->get<std::int64_t>();
+  } else if (grace != body.end() && !grace->is_null()) {
+    return tl::unexpected(BadRequest(
+        "json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type "
+        "int64"));
   }
   if (const auto pre = body.find("preconditions"); pre != body.end() && pre->is_object()) {
     options.uid = TextMember(*pre, "uid");

@@ -253,10 +253,10 @@ bool Selectable(const Resource& resource, std::string_view field) {
 const std::string* FieldOf(const StoredObject& object, std::string_view key) {
   if (key == "metadata.name") return &object.name;
   if (key == "metadata.namespace") return &object.ns;
-  static const std::string kEmpty;
+  static const std::string empty;
   // A field that is not there compares as "".
   const std::string* value = Lookup(object.fields, key);
-  return value == nullptr ? &kEmpty : value;
+  return value == nullptr ? &empty : value;
 }
 
 }  // namespace
