@@ -261,7 +261,12 @@ class FaultySockets {
       if (answer.from == UINT64_MAX) return peer.Write("0\r\n\r\n");
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] {
-        lines = api_.LinesSince(answer.from);
+        if (api_.HasForgotten(answer.from)) {
+          lines = {FakeApi::ErrorLine(410)};
+          answer.from = UINT64_MAX;
+        } else {
+          lines = api_.LinesSince(answer.from);
+        }
         return stopping_ || !lines.empty() || (!faulty_ && fault < 9);
       });
       if (stopping_ || (!faulty_ && fault < 9)) return false;
@@ -298,7 +303,7 @@ TEST(InformersOverSockets, TheViewEqualsTheServerInTheEnd) {
         if (what < 3) return api.Remove(name);
         api.Put(name, "v" + std::to_string(i));
       });
-      for (const Delta& delta : queue.Wait(milliseconds(what))) view.Apply(delta);
+      for (const Delta& delta : queue.Wait(milliseconds(what / 3))) view.Apply(delta);
     }
     const auto truth = server.Calm();
     const auto deadline = std::chrono::steady_clock::now() + seconds(60);

@@ -62,7 +62,7 @@ Result<ExecAnswer> ParseExecAnswer(const std::string& output, const std::string&
     return BadAnswer("status: want an object");
   }
   ExecAnswer answer;
-  answer.token = Member(*status, "token");
+  answer.token = Trim(Member(*status, "token"));
   answer.certificate_pem = Member(*status, "clientCertificateData");
   answer.key_pem = Member(*status, "clientKeyData");
   if (answer.certificate_pem.empty() != answer.key_pem.empty()) {

@@ -31,6 +31,13 @@ Status ReadData(const ConfigField& field, std::string& out) {
   return {};
 }
 
+// A line end behind a token would end the header that carries it.
+Status ReadTrimmed(const ConfigField& field, std::string& out) {
+  TRY(field.Read(out));
+  out = std::string(Trim(out));
+  return {};
+}
+
 Status ReadPath(const ConfigField& field, const std::string& config, std::string& out) {
   TRY(field.Read(out));
   out = Resolve(out, config);
@@ -106,7 +113,7 @@ Status ReadUser(const ConfigField& at, const std::string& path, UserConfig& out)
     if (key == "client-certificate-data") return ReadData(field, out.certificate.text);
     if (key == "client-key") return ReadPath(field, path, out.key.file);
     if (key == "client-key-data") return ReadData(field, out.key.text);
-    if (key == "token") return field.Read(out.token.text);
+    if (key == "token") return ReadTrimmed(field, out.token.text);
     if (key == "tokenFile") return ReadPath(field, path, out.token.file);
     if (key == "username") return field.Read(out.username);
     if (key == "password") return field.Read(out.password);

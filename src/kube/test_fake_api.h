@@ -54,6 +54,9 @@ class FakeApi {
     forgotten_ = version_;
   }
 
+  // Whether somebody who stands at `version` would miss changes.
+  [[nodiscard]] bool HasForgotten(std::uint64_t version) const { return version < forgotten_; }
+
   [[nodiscard]] std::map<std::string, std::string> Objects() const {
     std::map<std::string, std::string> texts;
     for (const auto& [name, stored] : objects_) texts[name] = Text(name, stored);
@@ -134,7 +137,7 @@ class FakeApi {
       }
       answer.lines.push_back(Bookmark(true));
       answer.from = version_;
-    } else if (answer.from < forgotten_) {
+    } else if (HasForgotten(answer.from)) {
       answer.lines.push_back(ErrorLine(410));
       answer.from = UINT64_MAX;
     }

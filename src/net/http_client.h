@@ -33,8 +33,10 @@ struct HttpClientOptions {
 
 // A Transport over libcurl: one thread that owns the connections. HTTP/2 where TLS offers it, all
 // requests over one connection then; HTTP/1.1 otherwise, a connection per request under way, kept
-// for the next. Redirects are not followed. Dead peers are noticed within half a minute (TCP
-// keepalive and user timeout). Bodies may come compressed and are given plain.
+// for the next. When such a connection turns out to have been closed before a byte of the answer
+// came, libcurl sends the request once more by itself. Redirects are not followed. Dead peers are
+// noticed within half a minute (TCP keepalive and user timeout). Bodies may come compressed and are
+// given plain.
 //
 // Use two, one for reads and watches and one for writes, so that a storm of writes never delays an
 // event.
