@@ -16,7 +16,7 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   out.reserve(text.size() / 4 * 3);
   std::uint32_t bits = 0;
   int digits = 0;  // of the group of four
-  int padding = 0;
+  unsigned padding = 0;
   for (const char c : text) {
     if (c == '\n' || c == '\r' || c == ' ' || c == '\t') continue;
     const std::size_t value = kDigits.find(c);
@@ -27,7 +27,7 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
     }
     bits = bits << 6U | (c == '=' ? 0U : static_cast<std::uint32_t>(value));
     if (++digits < 4) continue;
-    for (int i = 0; i < 3 - padding; ++i) out += static_cast<char>(bits >> (16U - 8U * i));
+    for (unsigned i = 0; i < 3U - padding; ++i) out += static_cast<char>(bits >> (16U - 8U * i));
     digits = 0;
     bits = 0;
   }

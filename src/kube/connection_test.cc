@@ -242,34 +242,51 @@ class FaultySockets {
     return peer.Answer(200, body);
   }
 
+  enum class Go : std::uint8_t { kOn, kClose, kEnd };
+
+  // Sends a line as the fault has it.
+  static Go SendLine(RawConnection& peer, std::string line, std::uint64_t fault) {
+    if (fault == 4) line[line.size() / 2] = '\x01';
+    if (fault == 5) peer.HalfClose();
+    if (fault == 6) peer.ResetOnClose();
+    if (fault == 7) peer.Chunk(line.substr(0, line.size() / 2));
+    if (fault == 6 || fault == 7) return Go::kClose;
+    if (fault == 8) return Go::kEnd;
+    return peer.Chunk(line + "\n") ? Go::kOn : Go::kClose;
+  }
+
+  // Waits for the lines behind `from`; none: the stream is to be closed.
+  std::vector<std::string> NextLines(std::uint64_t& from, bool is_faulty) {
+    std::unique_lock lock(mutex_);
+    std::vector<std::string> lines;
+    changed_.wait(lock, [&] {
+      if (api_.HasForgotten(from)) {
+        lines = {FakeApi::ErrorLine(410)};
+        from = UINT64_MAX;
+      } else {
+        lines = api_.LinesSince(from);
+      }
+      return stopping_ || !lines.empty() || (!faulty_ && is_faulty);
+    });
+    if (stopping_ || (!faulty_ && is_faulty)) lines.clear();
+    return lines;
+  }
+
   bool Stream(RawConnection& peer, FakeApi::Answer& answer, std::uint64_t fault) {
     peer.StartChunked();
-    const std::uint64_t cut = fault < 9 ? Draw(6) : UINT64_MAX;
+    const bool is_faulty = fault < 9;
+    const std::uint64_t cut = is_faulty ? Draw(6) : UINT64_MAX;
     std::uint64_t sent = 0;
     std::vector<std::string> lines = answer.lines;
     while (true) {
-      for (std::string& line : lines) {
-        if (sent++ == cut) {
-          if (fault == 4) line[line.size() / 2] = '\x01';
-          if (fault == 5) peer.HalfClose();
-          if (fault == 6) return peer.ResetOnClose(), false;
-          if (fault == 7) return peer.Chunk(line.substr(0, line.size() / 2)), false;
-          if (fault == 8) return peer.Write("0\r\n\r\n");
-        }
-        if (!peer.Chunk(line + "\n")) return false;
+      for (const std::string& line : lines) {
+        const Go go = SendLine(peer, line, sent++ == cut ? fault : 99);
+        if (go == Go::kEnd) return peer.Write("0\r\n\r\n");
+        if (go == Go::kClose) return false;
       }
       if (answer.from == UINT64_MAX) return peer.Write("0\r\n\r\n");
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] {
-        if (api_.HasForgotten(answer.from)) {
-          lines = {FakeApi::ErrorLine(410)};
-          answer.from = UINT64_MAX;
-        } else {
-          lines = api_.LinesSince(answer.from);
-        }
-        return stopping_ || !lines.empty() || (!faulty_ && fault < 9);
-      });
-      if (stopping_ || (!faulty_ && fault < 9)) return false;
+      lines = NextLines(answer.from, is_faulty);
+      if (lines.empty()) return false;
     }
   }
 
