@@ -12,7 +12,6 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
-using ::testing::EndsWith;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 

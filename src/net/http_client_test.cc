@@ -20,7 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::RawConnection;
 using testing::RawRequest;
-using ::testing::SizeIs;
 using testing::SocketServer;
 
 // Keeps an answer and lets the test wait for it.
