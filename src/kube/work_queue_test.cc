@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::Below;
 
-constexpr net::SteadyTime At(int ms) {
+constexpr net::SteadyTime AtMs(int ms) {
   return net::SteadyTime(milliseconds(ms));
 }
 
@@ -27,53 +27,53 @@ TEST(WorkQueue, GivesAKeyOnceHoweverOftenItWasAdded) {
   queue.Add("a");
   queue.Add("b");
   queue.Add("a");
-  EXPECT_EQ(queue.Next(At(0)), "a");
-  EXPECT_EQ(queue.Next(At(0)), "b");
-  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+  EXPECT_EQ(queue.Next(AtMs(0)), "a");
+  EXPECT_EQ(queue.Next(AtMs(0)), "b");
+  EXPECT_EQ(queue.Next(AtMs(0)), std::nullopt);
 }
 
 TEST(WorkQueue, WhatIsAddedDuringWorkComesAgainAfterwards) {
   WorkQueueState queue({});
   queue.Add("a");
-  EXPECT_EQ(queue.Next(At(0)), "a");
+  EXPECT_EQ(queue.Next(AtMs(0)), "a");
   queue.Add("a");
   queue.Add("a");
-  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+  EXPECT_EQ(queue.Next(AtMs(0)), std::nullopt);
   queue.Done("a");
-  EXPECT_EQ(queue.Next(At(0)), "a");
+  EXPECT_EQ(queue.Next(AtMs(0)), "a");
   queue.Done("a");
-  EXPECT_EQ(queue.Next(At(0)), std::nullopt);
+  EXPECT_EQ(queue.Next(AtMs(0)), std::nullopt);
 }
 
 TEST(WorkQueue, TheEarliestOfSeveralTimesCounts) {
   WorkQueueState queue({});
-  queue.AddAt("a", At(50));
-  queue.AddAt("a", At(20));
-  queue.AddAt("a", At(90));
-  EXPECT_EQ(queue.NextDue(), At(20));
-  EXPECT_EQ(queue.Next(At(19)), std::nullopt);
-  EXPECT_EQ(queue.Next(At(20)), "a");
+  queue.AddAt("a", AtMs(50));
+  queue.AddAt("a", AtMs(20));
+  queue.AddAt("a", AtMs(90));
+  EXPECT_EQ(queue.NextDue(), AtMs(20));
+  EXPECT_EQ(queue.Next(AtMs(19)), std::nullopt);
+  EXPECT_EQ(queue.Next(AtMs(20)), "a");
   queue.Done("a");
-  EXPECT_EQ(queue.Next(At(100)), std::nullopt);
+  EXPECT_EQ(queue.Next(AtMs(100)), std::nullopt);
 }
 
 TEST(WorkQueue, AKeyThatFailsWaitsLongerEachTimeUntilItIsForgotten) {
   WorkQueueState queue({milliseconds(5), milliseconds(15)});
   std::vector<int> waits;
   for (int i = 0; i < 4; ++i) {
-    queue.AddRateLimited("a", At(0));
+    queue.AddRateLimited("a", AtMs(0));
     waits.push_back(static_cast<int>(queue.NextDue()->time_since_epoch().count()));
-    EXPECT_EQ(queue.Next(At(1000)), "a");
+    EXPECT_EQ(queue.Next(AtMs(1000)), "a");
     queue.Done("a");
   }
   EXPECT_THAT(waits, ::testing::ElementsAre(5, 10, 15, 15));
   queue.Forget("a");
-  queue.AddRateLimited("a", At(0));
-  EXPECT_EQ(queue.NextDue(), At(5));
+  queue.AddRateLimited("a", AtMs(0));
+  EXPECT_EQ(queue.NextDue(), AtMs(5));
 }
 
 TEST(WorkQueue, ACloseGivesWhatIsThereAndThenNothing) {
-  WorkQueue queue({}, [] { return At(0); });
+  WorkQueue queue({}, [] { return AtMs(0); });
   queue.Add("a");
   queue.AddAfter("b", milliseconds(10));
   queue.Close();
@@ -117,7 +117,7 @@ TEST(WorkQueueProperty, NoAddIsLostNoKeyIsWithTwoWorkersAndNothingComesBeforeIts
           debts.Want(key);
           break;
         case 1:
-          queue.AddAt(key, At(now + delay));
+          queue.AddAt(key, AtMs(now + delay));
           debts.WantAt(key, now + delay);
           break;
         case 2:
@@ -128,7 +128,7 @@ TEST(WorkQueueProperty, NoAddIsLostNoKeyIsWithTwoWorkersAndNothingComesBeforeIts
           break;
         default:
           debts.PassTime(now);
-          if (const auto got = queue.Next(At(now))) {
+          if (const auto got = queue.Next(AtMs(now))) {
             RC_ASSERT(busy.insert(*got).second);
             RC_ASSERT(debts.now.erase(*got) == 1U);
           }
@@ -136,7 +136,7 @@ TEST(WorkQueueProperty, NoAddIsLostNoKeyIsWithTwoWorkersAndNothingComesBeforeIts
     }
     for (const std::string& key : busy) queue.Done(key);
     debts.PassTime(now + 1000);
-    while (const auto got = queue.Next(At(now + 1000))) {
+    while (const auto got = queue.Next(AtMs(now + 1000))) {
       RC_ASSERT(debts.now.erase(*got) == 1U);
       queue.Done(*got);
     }
