@@ -248,7 +248,7 @@ void ObjectStoreImpl::OnCommitted(const Status& status) {
     lost.push_back(std::move(batch));
     // These were made from states that are not going to be.
     lost.push_back(std::exchange(collecting_, {}));
-    return FailPending(std::move(lost), status.error());
+    return FailPending(lost, status.error());
   }
   std::set<std::string> touched;
   for (const Pending& write : batch.writes) {
@@ -265,7 +265,7 @@ void ObjectStoreImpl::OnCommitted(const Status& status) {
   for (const auto& waiter : batch.waiters) waiter({});
 }
 
-void ObjectStoreImpl::FailPending(std::vector<Batch> batches, const Error& error) {
+void ObjectStoreImpl::FailPending(const std::vector<Batch>& batches, const Error& error) {
   for (const Batch& batch : batches) {
     for (const Pending& write : batch.writes) {
       Slots& slots = Of(write.key.resource).slots;

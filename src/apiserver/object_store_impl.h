@@ -81,7 +81,7 @@ class ObjectStoreImpl final : public ObjectStore {
   void Notify(const std::string& resource);
   void CommitCollected();
   void OnCommitted(const Status& status);
-  void FailPending(std::vector<Batch> batches, const Error& error);
+  void FailPending(const std::vector<Batch>& batches, const Error& error);
 
   HistoryLimits limits_;
   std::int64_t start_version_;
