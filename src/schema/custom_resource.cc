@@ -140,6 +140,7 @@ class Builder {
         kTypes.begin(), kTypes.end(), [&](const auto& known) { return known.first == type; });
     if (found == kTypes.end()) {
       std::vector<json> words;
+      words.reserve(kTypes.size());
       for (const auto& [word, value] : kTypes) words.emplace_back(word);
       problems_.push_back(UnsupportedValue(field, type, words));
       return;

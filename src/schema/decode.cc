@@ -28,7 +28,8 @@ std::string FieldPath(const Place* place) {
   std::string path;
   for (; place != nullptr; place = place->parent) {
     if (place->field.empty()) continue;
-    path = path.empty() ? std::string(place->field) : std::string(place->field) + "." + path;
+    if (!path.empty()) path.insert(0, 1, '.');
+    path.insert(0, place->field);
   }
   return path;
 }

@@ -29,7 +29,9 @@ bool HasOneSelectorAtMost(const nlohmann::json& self) {
 
 bool NamesOneTierAtMost(const nlohmann::json& self) {
   const auto name = self.find("highestTierName");
-  return !self.contains("highestTierAllowed") || name == self.end() || *name == "";
+  if (!self.contains("highestTierAllowed") || name == self.end()) return true;
+  const auto* text = name->get_ptr<const std::string*>();
+  return text != nullptr && text->empty();
 }
 
 constexpr std::array<std::pair<std::string_view, RuleCheck>, 3> kRules = {

@@ -74,12 +74,9 @@ struct Schema {
   std::vector<Field> fields;            // sorted by name; kObject
   std::shared_ptr<const Schema> items;  // kArray, kMap
   std::optional<nlohmann::json> default_value;
-  bool default_if_empty = false;  // "" and 0 get the default, too
   std::vector<nlohmann::json> enum_values;
   std::optional<double> minimum;
   std::optional<double> maximum;
-  bool exclusive_minimum = false;
-  bool exclusive_maximum = false;
   std::optional<double> multiple_of;
   std::optional<std::int64_t> min_length;
   std::optional<std::int64_t> max_length;
@@ -90,10 +87,13 @@ struct Schema {
   std::string pattern;                               // RE2; "" for none
   std::shared_ptr<const re2::RE2> compiled_pattern;  // of `pattern`; may be absent
   bool nullable = false;
-  bool preserve_unknown = false;  // x-kubernetes-preserve-unknown-fields
-  bool atomic = false;            // an object or map that one manager owns whole
-  bool as_sent = false;  // a built-in type inside a custom kind: its defaults are not put in, and
-                         // values stay as they were written
+  bool preserve_unknown = false;   // x-kubernetes-preserve-unknown-fields
+  bool atomic = false;             // an object or map that one manager owns whole
+  bool as_sent = false;            // a built-in type inside a custom kind: its defaults are not put
+                                   // in, and values stay as they were written
+  bool default_if_empty = false;   // "" and 0 get the default, too
+  bool exclusive_minimum = false;  // `minimum` itself is too small
+  bool exclusive_maximum = false;
   ListType list_type = ListType::kAtomic;
   std::vector<std::string> list_map_keys;
   PatchStrategy patch_strategy = PatchStrategy::kReplace;

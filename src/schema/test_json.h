@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -20,16 +19,17 @@ inline rc::Gen<nlohmann::json> AnyJson(const std::vector<std::string>& keys, int
       rc::gen::map(rc::gen::arbitrary<bool>(), [](bool value) { return json(value); }),
       rc::gen::map(rc::gen::arbitrary<std::int64_t>(), [](auto value) { return json(value); }),
       rc::gen::map(rc::gen::arbitrary<double>(), [](double value) { return json(value); }),
-      rc::gen::map(rc::gen::string<std::string>(), [](std::string value) { return json(value); }),
+      rc::gen::map(rc::gen::string<std::string>(),
+                   [](const std::string& value) { return json(value); }),
       rc::gen::element<json>("", "1", "1Gi", "1e3", "2026-01-02T03:04:05Z", 0, 1, -1, 1e300));
   if (depth == 0) return scalar;
   const auto inner = AnyJson(keys, depth - 1);
   const auto list = rc::gen::map(rc::gen::resize(4, rc::gen::container<std::vector<json>>(inner)),
-                                 [](std::vector<json> items) { return json(std::move(items)); });
+                                 [](const std::vector<json>& items) { return json(items); });
   const auto object = rc::gen::map(
       rc::gen::resize(
           12, rc::gen::container<std::map<std::string, json>>(rc::gen::elementOf(keys), inner)),
-      [](std::map<std::string, json> members) { return json(std::move(members)); });
+      [](const std::map<std::string, json>& members) { return json(members); });
   return rc::gen::oneOf(scalar, list, object, object);
 }
 
