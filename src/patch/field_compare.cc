@@ -117,8 +117,11 @@ void CompareItem(const Schema* schema,
                  const Json* before,
                  const Json* after,
                  Comparison& out) {
-  if (before == nullptr) return out.changed.Attach(element, Whole(schema, *after));
-  if (after == nullptr) return out.removed.Attach(element, Whole(schema, *before));
+  if (before == nullptr || after == nullptr) {
+    if (after != nullptr) out.changed.Attach(element, Whole(schema, *after));
+    if (before != nullptr) out.removed.Attach(element, Whole(schema, *before));
+    return;
+  }
   Comparison below;
   CompareValues(schema, *before, *after, below);
   AttachBoth(element, std::move(below), out);

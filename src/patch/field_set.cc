@@ -79,18 +79,21 @@ Result<FieldSet> Read(const Json& fields, std::size_t levels) {
   if (!fields.is_object() || levels == 0) {
     return Fail(Code::kInvalidArgument, "fieldsV1 is no tree of fields");
   }
-  FieldSet set;
+  bool is_member = false;
+  std::vector<Child> children;
   for (const auto& [key, below] : fields.items()) {
     if (key == ".") {
-      set.AddSelf();
+      is_member = true;
       continue;
     }
     std::optional<std::string> element = Canonical(key);
     if (!element) return Fail(Code::kInvalidArgument, "fieldsV1: no path element: " + key);
     TRY_ASSIGN(FieldSet child, Read(below, levels - 1));
     if (below.empty()) child.AddSelf();
-    set.Attach(*std::move(element), std::move(child));
+    children.push_back(Child{*std::move(element), std::move(child)});
   }
+  FieldSet set = FieldSet::Of(std::move(children));
+  if (is_member) set.AddSelf();
   return set;
 }
 
@@ -109,6 +112,15 @@ Json Write(const FieldSet& set) {
 const FieldSet* FieldSet::Find(std::string_view element) const {
   const auto at = std::lower_bound(children_.begin(), children_.end(), element, ComesBefore);
   return at != children_.end() && at->element == element ? &at->below : nullptr;
+}
+
+FieldSet FieldSet::Of(std::vector<Child> children) {
+  std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
+    return a.element < b.element;
+  });
+  FieldSet set;
+  for (Child& child : children) set.Attach(std::move(child.element), std::move(child.below));
+  return set;
 }
 
 FieldSet& FieldSet::Below(std::string_view element) {

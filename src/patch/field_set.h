@@ -31,11 +31,15 @@ class FieldSet {
   // What is below one element; nullptr for nothing.
   [[nodiscard]] const FieldSet* Find(std::string_view element) const;
 
+  // The set of these trees, in any order; those of one element are united, empty ones left out.
+  [[nodiscard]] static FieldSet Of(std::vector<Child> children);
+
   void AddSelf() { is_member_ = true; }
   // The tree below `element`, made where it is missing. An empty one must not be left behind: see
   // Attach. Cheapest when elements come in ascending order.
   FieldSet& Below(std::string_view element);
-  // Puts a tree below `element`, united with what is there; an empty one leaves no trace.
+  // Puts a tree below `element`, united with what is there; an empty one leaves no trace. Cheap in
+  // ascending order only.
   void Attach(std::string element, FieldSet below);
 
   [[nodiscard]] FieldSet Union(const FieldSet& other) const;

@@ -47,7 +47,7 @@ Result<FieldSet> FieldsOfList(const Schema& schema,
                               Shape shape,
                               const Json& list,
                               std::string& path) {
-  FieldSet set;
+  std::vector<FieldSet::Child> items;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < list.size(); ++i) {
     Result<std::string> element = ElementOf(schema, shape, list[i]);
@@ -67,9 +67,9 @@ Result<FieldSet> FieldsOfList(const Schema& schema,
       TRY_ASSIGN(below, FieldsOfMap(schema.items.get(), list[i], path));
       below.AddSelf();
     }
-    set.Attach(*std::move(element), std::move(below));
+    items.push_back({*std::move(element), std::move(below)});
   }
-  return set;
+  return FieldSet::Of(std::move(items));
 }
 
 Result<FieldSet> FieldsOfValue(const FieldType& type, const Json& value, std::string& path) {

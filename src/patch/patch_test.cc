@@ -196,6 +196,25 @@ TEST(StrategicMergePatch, UnknownFieldsAreMergedAsMapsAndReplacedAsLists) {
       Parse(R"({"spec":{"gizmo":{"a":1,"b":2,"l":[2]}}})"));
 }
 
+TEST(StrategicMergePatch, AnElementThatComesTwiceIsMergedTwice) {
+  EXPECT_EQ(Strategic(R"({"spec":{"containers":[{"name":"a"}]}})",
+                      R"({"spec":{"containers":[{"name":"b","image":"x"},
+                          {"name":"b","args":["y"]},{"name":"a","image":"z"}]}})"),
+            Parse(R"({"spec":{"containers":
+                 [{"name":"b","image":"x","args":["y"]},{"name":"a","image":"z"}]}})"));
+}
+
+TEST(StrategicMergePatch, LongListsTakeNoLongTime) {
+  json object = Parse(R"({"spec":{"containers":[]}})");
+  json patch = object;
+  for (int i = 0; i < 50'000; ++i) {
+    object["spec"]["containers"].push_back({{"name", std::to_string(i)}});
+    patch["spec"]["containers"].push_back({{"name", std::to_string(i)}, {"$patch", "delete"}});
+  }
+  EXPECT_EQ(StrategicMergePatch(*testing::Pod(), object, patch).value(),
+            Parse(R"({"spec":{"containers":[]}})"));
+}
+
 TEST(StrategicMergePatch, SaysWhatIsWrong) {
   EXPECT_EQ(Strategic(R"({"spec":{"containers":[{"name":"a"}]}})",
                       R"({"spec":{"containers":[{"image":"x"}]}})"),

@@ -13,24 +13,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Positions of items by what identifies them.
-using Places = std::map<Json, std::size_t>;
-
 Result<const Json*> Identity(const Json& item, const std::string& key) {
   if (key.empty()) return &item;
   if (!item.is_object()) return NoMergeKey(item, key);
   const auto found = item.find(key);
   if (found == item.end()) return NoMergeKey(item, key);
   return &*found;
-}
-
-Result<Places> PlacesOf(const Json& list, const std::string& key) {
-  Places places;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    TRY_ASSIGN(const Json* identity, Identity(list[i], key));
-    places.emplace(*identity, i);
-  }
-  return places;
 }
 
 struct Placed {
@@ -80,20 +68,24 @@ Result<ElementKind> KindOfElements(const Json& object, const Json& patch) {
   return kind.value_or(ElementKind::kScalars);
 }
 
-Result<std::size_t> FindByKey(const Json& list, const std::string& key, const Json& value) {
+Result<Places> PlacesOf(const Json& list, const std::string& key) {
+  Places places;
   for (std::size_t i = 0; i < list.size(); ++i) {
     TRY_ASSIGN(const Json* identity, Identity(list[i], key));
-    if (*identity == value) return i;
+    places.emplace(*identity, i);
   }
-  return list.size();
+  return places;
 }
 
-Status EraseWithKey(Json& list, const std::string& key, const Json& value) {
-  for (;;) {
-    TRY_ASSIGN(const std::size_t at, FindByKey(list, key, value));
-    if (at == list.size()) return {};
-    list.erase(at);
+Status EraseWithKey(Json& list, const std::string& key, const std::set<Json>& gone) {
+  if (gone.empty()) return {};
+  Json kept = Json::array();
+  for (Json& item : list) {
+    TRY_ASSIGN(const Json* identity, Identity(item, key));
+    if (!gone.contains(*identity)) kept.push_back(std::move(item));
   }
+  list = std::move(kept);
+  return {};
 }
 
 void DropRepeated(Json& list) {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/result.h"
 
@@ -17,15 +19,15 @@ enum class ElementKind : std::uint8_t { kScalars, kMaps };
 [[nodiscard]] Result<ElementKind> KindOfElements(const nlohmann::json& object,
                                                  const nlohmann::json& patch);
 
-// Where in `list` the map is whose `key` is `value`: its size when there is none. kInvalidArgument
-// when a map without the key is met first.
-[[nodiscard]] Result<std::size_t> FindByKey(const nlohmann::json& list,
-                                            const std::string& key,
-                                            const nlohmann::json& value);
+// Where the items of `list` are by the value of `key` (the first of equal ones), or by themselves
+// where it is empty. kInvalidArgument when one has no such key.
+using Places = std::map<nlohmann::json, std::size_t>;
+[[nodiscard]] Result<Places> PlacesOf(const nlohmann::json& list, const std::string& key);
 
+// Takes the items out whose `key` has one of the values of `gone`.
 [[nodiscard]] Status EraseWithKey(nlohmann::json& list,
                                   const std::string& key,
-                                  const nlohmann::json& value);
+                                  const std::set<nlohmann::json>& gone);
 
 // Leaves the first of equal items.
 void DropRepeated(nlohmann::json& list);

@@ -1,6 +1,6 @@
-#include <algorithm>
-#include <cstddef>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,14 +73,14 @@ std::optional<Json> WithoutDirectives(const Json& patch) {
 
 Status MergeMap(const Schema* schema, Json& object, const Json& patch);
 
-// The directives of the elements of a list patch: deletions happen in `object`, the rest of the
-// patch is returned. None when the list is to be replaced by `plain`.
+// A list patch by what its elements ask for.
 struct ListDirectives {
-  bool replaces = false;
-  Json plain = Json::array();
+  bool replaces = false;       // the list shall be `plain` and nothing else
+  std::set<Json> gone;         // keys of items to be deleted
+  Json plain = Json::array();  // elements without a directive
 };
 
-Result<ListDirectives> RunListDirectives(const std::string& key, Json& object, const Json& patch) {
+Result<ListDirectives> ReadListDirectives(const std::string& key, const Json& patch) {
   ListDirectives result;
   for (const Json& item : patch) {
     const auto directive = item.find(kPatch);
@@ -95,7 +95,7 @@ Result<ListDirectives> RunListDirectives(const std::string& key, Json& object, c
     } else if (*directive == "delete") {
       const auto value = item.find(key);
       if (value == item.end()) return NoMergeKey(item, key);
-      TRY(EraseWithKey(object, key, *value));
+      result.gone.insert(*value);
     } else {
       return BadPatch("unknown patch type: " + GoText(*directive) + " in map: " + GoText(item));
     }
@@ -106,20 +106,22 @@ Result<ListDirectives> RunListDirectives(const std::string& key, Json& object, c
 Status MergeMapList(const Schema& schema, Json& object, const Json& patch) {
   const std::string& key = schema.patch_merge_key;
   if (key.empty()) return BadPatch("cannot merge lists without merge key for " + schema.go_name);
-  TRY_ASSIGN(ListDirectives directives, RunListDirectives(key, object, patch));
+  TRY_ASSIGN(const ListDirectives directives, ReadListDirectives(key, patch));
   if (directives.replaces) {
     object = WithoutDirectives(directives.plain).value_or(Json::array());
     return {};
   }
+  TRY(EraseWithKey(object, key, directives.gone));
   const Json before = object;
+  TRY_ASSIGN(Places places, PlacesOf(object, key));
   for (const Json& item : directives.plain) {
     const auto value = item.find(key);
     if (value == item.end()) return NoMergeKey(item, key);
-    TRY_ASSIGN(const std::size_t at, FindByKey(object, key, *value));
-    if (at < object.size()) {
-      TRY(MergeMap(schema.items.get(), object[at], item));
-    } else if (std::optional<Json> plain = WithoutDirectives(item)) {
-      object.push_back(*std::move(plain));
+    const auto [place, is_new] = places.emplace(*value, object.size());
+    if (!is_new) {
+      TRY(MergeMap(schema.items.get(), object[place->second], item));
+    } else {
+      object.push_back(WithoutDirectives(item).value_or(Json::object()));
     }
   }
   return PutInOrder(object, directives.plain, before, key);
@@ -148,15 +150,13 @@ Status RetainKeys(Json& object, const Json& patch) {
   const auto directive = patch.find(kRetainKeys);
   if (directive == patch.end()) return {};
   if (!directive->is_array()) return BadPatch("invalid patch format of retainKeys");
-  const auto retained = [&directive](const std::string& key) {
-    return std::find(directive->begin(), directive->end(), key) != directive->end();
-  };
+  const std::set<Json> names(directive->begin(), directive->end());
   for (const auto& [key, value] : patch.items()) {
-    if (value.is_null() || IsDirective(key) || retained(key)) continue;
+    if (value.is_null() || IsDirective(key) || names.contains(key)) continue;
     return BadPatch("invalid patch format of retainKeys");
   }
   for (auto field = object.begin(); field != object.end();) {
-    field = retained(field.key()) ? std::next(field) : object.erase(field);
+    field = names.contains(field.key()) ? std::next(field) : object.erase(field);
   }
   return {};
 }
@@ -206,12 +206,7 @@ Status DeleteFromList(Json& object, const std::string& key, const Json& gone) {
   if (!gone.is_array()) return BadPatch("invalid patch format of primitive list");
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return {};
-  Json kept = Json::array();
-  for (const Json& item : *found) {
-    if (std::find(gone.begin(), gone.end(), item) == gone.end()) kept.push_back(item);
-  }
-  *found = std::move(kept);
-  return {};
+  return EraseWithKey(*found, "", std::set<Json>(gone.begin(), gone.end()));
 }
 
 Status MergeMap(const Schema* schema, Json& object, const Json& patch) {
