@@ -148,6 +148,13 @@ TEST(AdmitPod, HostNetworkPortsAreHostPorts) {
   EXPECT_EQ(pod["spec"]["containers"][0]["ports"][0]["hostPort"], 80);
 }
 
+TEST(AdmitPod, HostNetworkPortsMustBeTheContainersOwn) {
+  EXPECT_EQ(Pods().CreateError(PodWith(", 'ports': [{'containerPort': 80, 'hostPort': 81}]",
+                                       "'hostNetwork': true,")),
+            "422 Pod \"a\" is invalid: spec.containers[0].ports[0].containerPort: Invalid value: "
+            "80: must match `hostPort` when `hostNetwork` is true");
+}
+
 TEST(AdmitPod, AVolumeWithoutSourceIsAnEmptyDir) {
   const json pod = Pods().Created(PodWith("", "'volumes': [{'name': 'v'}],"));
   EXPECT_EQ(pod["spec"]["volumes"], J("[{'name': 'v', 'emptyDir': {}}]"));

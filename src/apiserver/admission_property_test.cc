@@ -123,22 +123,22 @@ void Spoil(json& at) {
     }
     return Spoil(*member);
   }
-  static const std::vector<json> kOdd = {nullptr,
-                                         true,
-                                         -1,
-                                         0,
-                                         1.5,
-                                         18446744073709551615U,
-                                         "",
-                                         "x y",
-                                         "\xff\xfe",
-                                         "1e999999999",
-                                         std::string(300, 'a'),
-                                         json::array(),
-                                         json::array({nullptr, 1, "a", json::object()}),
-                                         json::object(),
-                                         {{"a", {{"b", json::array({1})}}}, {"", "/"}}};
-  at = kOdd[static_cast<std::size_t>(*Below(static_cast<int>(kOdd.size())))];
+  static const std::vector<json> odd = {nullptr,
+                                        true,
+                                        -1,
+                                        0,
+                                        1.5,
+                                        18446744073709551615U,
+                                        "",
+                                        "x y",
+                                        "\xff\xfe",
+                                        "1e999999999",
+                                        std::string(300, 'a'),
+                                        json::array(),
+                                        json::array({nullptr, 1, "a", json::object()}),
+                                        json::object(),
+                                        {{"a", {{"b", json::array({1})}}}, {"", "/"}}};
+  at = odd[static_cast<std::size_t>(*Below(static_cast<int>(odd.size())))];
 }
 
 TEST(AdmissionProperty, NoObjectBreaksARuleOrAColumn) {

@@ -45,9 +45,9 @@ void SetServiceDefaults(json& spec) {
   if (ports == nullptr || !ports->is_array()) return;
   for (json& port : *ports) {
     if (!port.is_object()) continue;
-    const json* target = FindAt(port, {"targetPort"});
-    const bool unset = target == nullptr || *target == 0 || *target == "";
-    if (unset && port.contains("port")) port["targetPort"] = port["port"];
+    const bool named = !TextAt(port, {"targetPort"}).empty();
+    if (named || IntegerAt(port, {"targetPort"}) != 0) continue;
+    if (port.contains("port")) port["targetPort"] = port["port"];
   }
 }
 

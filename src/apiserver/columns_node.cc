@@ -23,13 +23,14 @@ std::string NodeStatus(const json& object) {
 std::string NodeRoles(const json& object) {
   constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
   std::set<std::string> roles;
-  for (const auto& [key, value] : ObjectAt(object, {"metadata", "labels"}).items()) {
+  const json& labels = ObjectAt(object, {"metadata", "labels"});
+  for (const auto& [key, value] : labels.items()) {
     if (key.starts_with(kPrefix) && key.size() > kPrefix.size()) {
       roles.insert(key.substr(kPrefix.size()));
-    } else if (key == "kubernetes.io/role" && value.is_string() && value != "") {
-      roles.insert(value.get<std::string>());
     }
   }
+  const std::string& named = TextAt(labels, {"kubernetes.io/role"});
+  if (!named.empty()) roles.insert(named);
   std::string all;
   for (const std::string& role : roles) all += (all.empty() ? "" : ",") + role;
   return OrNone(all);

@@ -108,6 +108,7 @@ void CheckImage(const json& container, const std::string& field, Problems& probl
 struct PodNames {
   NameSet containers;
   NameSet volumes;
+  bool host_network = false;
 };
 
 void CheckContainer(const json& container,
@@ -126,7 +127,13 @@ void CheckContainer(const json& container,
   std::size_t index = 0;
   NameSet ports;
   for (const json& port : ListAt(container, {"ports"})) {
-    CheckPort(port, fmt::format("{}.ports[{}]", field, index++), ports, problems);
+    const std::string at = fmt::format("{}.ports[{}]", field, index++);
+    CheckPort(port, at, ports, problems);
+    const std::int64_t number = IntegerAt(port, {"containerPort"});
+    if (pod.host_network && IntegerAt(port, {"hostPort"}) != number) {
+      problems.Invalid(
+          at + ".containerPort", number, "must match `hostPort` when `hostNetwork` is true");
+    }
   }
   CheckEnv(container, field, problems);
   CheckMounts(container, field, pod.volumes, problems);
@@ -159,6 +166,7 @@ NameSet CheckVolumes(const json& spec, const std::string& field, Problems& probl
 
 void CheckContainers(const json& spec, const std::string& field, Problems& problems) {
   PodNames pod;
+  pod.host_network = BoolAt(spec, {"hostNetwork"});
   pod.volumes = CheckVolumes(spec, field, problems);
   if (ListAt(spec, {"containers"}).empty()) problems.Required(field + ".containers");
   for (const std::string_view list : {"containers", "initContainers"}) {

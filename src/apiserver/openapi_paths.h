@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@
 namespace strata::apiserver {
 
 // What an operation takes or answers.
-enum class Body { kNone, kObject, kList, kPatch };
+enum class Body : std::uint8_t { kNone, kObject, kList, kPatch };
 
 struct ApiOperation {
   std::string_view method;  // "get"

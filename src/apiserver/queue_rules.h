@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ struct QueueNode {
 
 // Whether a queue takes what `what` ("job", "PodGroup") names it in spec.queue: it is there and
 // Open; for a job, also a leaf and not root.
-enum class Leaf { kAny, kOnly };
+enum class Leaf : std::uint8_t { kAny, kOnly };
 void CheckQueueTakes(const ObjectStore& store,
                      const std::string& queue,
                      std::string_view what,

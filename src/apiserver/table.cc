@@ -23,13 +23,13 @@ constexpr std::string_view kNameDescription =
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
 const KindColumns* BuiltInColumns(const Resource& resource) {
-  static const std::vector<KindColumns> kAll = [] {
+  static const std::vector<KindColumns> every = [] {
     std::vector<KindColumns> all = CoreColumns();
     for (KindColumns& more : StorageColumns()) all.push_back(std::move(more));
     return all;
   }();
   if (resource.custom) return nullptr;
-  for (const KindColumns& columns : kAll) {
+  for (const KindColumns& columns : every) {
     if (columns.kind == resource.kind && columns.group == resource.group) return &columns;
   }
   return nullptr;
@@ -49,9 +49,9 @@ Column NameColumn() {
 
 // A custom kind's row has all of its columns; what has none shows its name and age.
 const std::vector<Column>& ColumnsOf(const Resource& resource) {
-  static const std::vector<Column> kPlain = {
+  static const std::vector<Column> plain = {
       NameColumn(), {"Age", "date", "", "", 0, ".metadata.creationTimestamp"}};
-  return resource.columns.empty() ? kPlain : resource.columns;
+  return resource.columns.empty() ? plain : resource.columns;
 }
 
 // As JSONPath prints a value: strings bare, the rest as JSON.
