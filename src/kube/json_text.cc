@@ -84,6 +84,7 @@ simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
   for (auto item : items) {
     ondemand::value element;
     std::string_view text;
+    // NOLINTNEXTLINE(performance-move-const-arg): get() is for rvalues only
     if (const auto error = std::move(item).get(element)) return error;
     if (const auto error = RawObject(element, text)) return error;
     page.items.push_back(text);
