@@ -66,6 +66,16 @@ bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.
 	@$(CMAKE_BUILD) build --target strata_benchmarks
 	@tools/bench_table.py --check
 
+.PHONY: bench-apiserver
+bench-apiserver: packages build/build.ninja ## Figures of strata apiserver: creates, binds, lists, memory, time to ready
+	@$(CMAKE_BUILD) build --target strata strata_api_load
+	@tools/bench_apiserver.py
+
+.PHONY: soak
+soak: packages build/build.ninja ## kill -9 of an API server in the middle of writes, 1,000 times
+	@$(CMAKE_BUILD) build --target strata
+	@STRATA_KILLS=1000 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 python3 tests/integration/kill_nine_test.py
+
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
 	@tools/test-preset.sh asan 'unit|property|scenario'

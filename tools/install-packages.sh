@@ -11,10 +11,12 @@ list="$(dirname "$0")/packages.txt"
 wanted=()
 for group in "$@"; do
   found=no
-  while read -r package; do
-    wanted+=("$package")
+  while read -r package command; do
     found=yes
-  done < <(awk -v group="$group" '$1 == group { print $2 }' "$list")
+    if [[ -z $command ]] || ! command -v "$command" >/dev/null; then
+      wanted+=("$package")
+    fi
+  done < <(awk -v group="$group" '$1 == group { print $2, $3 }' "$list")
   if [[ $found == no ]]; then
     echo "install-packages: no group '$group' in $list" >&2
     exit 2

@@ -55,6 +55,7 @@ struct Snapshot {
 struct WatchPosition {
   std::string resource;
   std::uint64_t next = 0;  // index of the next change in the resource's history
+  std::int64_t seen = 0;   // everything up to this version is known; may be in the future
 };
 
 // All objects in memory, and on disk where it was opened with a folder: what is acknowledged is
@@ -108,8 +109,9 @@ class ObjectStore {
   // that far, with the message of api-facts 38.
   [[nodiscard]] virtual Result<WatchPosition> WatchFrom(const std::string& resource,
                                                         std::int64_t version) const = 0;
-  // The next change, null when there is none yet; then `position` moves on. kGone when the watcher
-  // was so slow that it is no longer kept (the history is bounded, in events and in bytes).
+  // The next change, null when there is none yet; `position` moves on behind it. Good until the
+  // store changes. kGone when the watcher was so slow that it is no longer kept (the history is
+  // bounded, in events and in bytes).
   [[nodiscard]] virtual Result<const Change*> Next(WatchPosition& position) const = 0;
 
   // Calls `listener` on the loop, once per batch of changes of the resource that became visible.

@@ -55,6 +55,9 @@ struct Resource {
 
 using ResourceRef = std::shared_ptr<const Resource>;
 
+// Every kind that needs no definition, in the order of discovery.
+[[nodiscard]] std::vector<Resource> BuiltInResources();
+
 // What is served now. Custom resources come and go; a row never changes once it is there, so that a
 // request under way keeps the row it began with.
 class ResourceTable {
@@ -77,8 +80,14 @@ class ResourceTable {
   void Put(Resource row);
   void RemoveGroupResource(std::string_view group, std::string_view plural);
 
+  // Changes whenever a row does: what is made from the table may be kept as long as it is the same.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
+  [[nodiscard]] bool HasGroup(std::string_view group) const;
+  [[nodiscard]] bool HasGroupVersion(std::string_view group, std::string_view version) const;
+
  private:
   std::vector<ResourceRef> rows_;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace strata::apiserver

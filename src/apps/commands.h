@@ -10,5 +10,6 @@ namespace strata {
 [[nodiscard]] int RunTopology(const TopologyFlags& flags);
 [[nodiscard]] int RunQueueList(const QueueListFlags& flags);
 [[nodiscard]] int RunDiscover(const DiscoverFlags& flags);
+[[nodiscard]] int RunApiserver(const ApiserverFlags& flags);
 
 }  // namespace strata

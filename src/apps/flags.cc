@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/listen_address.h"
 #include "base/timestamp.h"
 #include "simulate/topology_report.h"
 
@@ -24,6 +25,7 @@ Examples:
   strata queue list -f examples/training        the queues, what they have and may have
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes that the network's own records give
+  strata apiserver                              a Kubernetes API server on this machine, for kubectl
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -62,6 +64,14 @@ Examples:
 A source that fails, or whose answer lacks more than 30% of its previous nodes, is one line on
 standard error and exit status 1; its previous HyperNodes are printed in its place.)";
 
+constexpr const char* kApiserverFooter = R"(
+Prints "ready URL kubeconfig=FILE" once it serves, and ends cleanly on SIGINT and SIGTERM.
+
+Examples:
+  strata apiserver                              in memory, on a free port of 127.0.0.1
+  strata apiserver --data-dir ~/strata-data --listen 127.0.0.1:8443
+  kubectl --kubeconfig ~/.local/state/strata/kubeconfig get nodes)";
+
 // Turns a Result into what CLI11 wants of a check: the message, "" when all is well.
 template <typename T>
 std::string MessageOf(const Result<T>& result) {
@@ -86,6 +96,7 @@ struct Typed {
   TopologyFlags topology;
   QueueListFlags queue_list;
   DiscoverFlags discover;
+  ApiserverFlags apiserver;
 };
 
 void AddInputFlags(CLI::App& command, Typed& typed) {
@@ -219,6 +230,40 @@ void AddDiscover(CLI::App& app, Typed& typed) {
   AddOutputFlag(command, typed, {"yaml", "json"}, "yaml");
 }
 
+void AddServerFlags(CLI::App& command, ApiserverFlags& flags) {
+  command
+      .add_option("--listen",
+                  flags.listen,
+                  "Address and port; port 0 takes a free one; default: 127.0.0.1:0")
+      ->type_name("ADDRESS:PORT")
+      ->check([](const std::string& text) { return MessageOf(ParseListenAddress(text)); });
+  command
+      .add_option("--data-dir",
+                  flags.data_dir,
+                  "Keep objects, CA and token in this folder; default: in memory")
+      ->type_name("DIR");
+  command
+      .add_option("--kubeconfig",
+                  flags.kubeconfig,
+                  "Where to write the kubeconfig; default: strata/kubeconfig in "
+                  "$XDG_STATE_HOME or ~/.local/state")
+      ->type_name("FILE");
+  command.add_flag("--plain-http",
+                   flags.plain_http,
+                   "No TLS and no token, for debugging and benchmarks; loopback only");
+}
+
+void AddApiserver(CLI::App& app, Typed& typed) {
+  CLI::App& command = *app.add_subcommand(
+      "apiserver", "Serve the Kubernetes API from this machine, with Volcano's kinds");
+  command.footer(kApiserverFooter);
+  AddServerFlags(command, typed.apiserver);
+  command.callback([&flags = typed.apiserver] {
+    if (!flags.plain_http || ParseListenAddress(flags.listen).value().IsLoopback()) return;
+    throw CLI::ValidationError("--plain-http", "only on a loopback address, not " + flags.listen);
+  });
+}
+
 // The subcommand that was named, null if none was.
 const CLI::App* Chosen(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
@@ -259,15 +304,15 @@ JustPrint Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto extras = app.remaining(true);
   if (chosen.empty() && !extras.empty()) {
     const bool flag = extras.front().starts_with("-");
-    return Usage(
-        app,
-        fmt::format(
-            "unknown {} \"{}\", want simulate, explain, topology, queue, discover or version",
-            flag ? "flag" : "command",
-            extras.front()));
+    return Usage(app,
+                 fmt::format("unknown {} \"{}\", want simulate, explain, topology, queue, "
+                             "discover, apiserver or version",
+                             flag ? "flag" : "command",
+                             extras.front()));
   }
   if (chosen.empty()) {
-    return Usage(app, "want a command: simulate, explain, topology, queue, discover or version");
+    return Usage(
+        app, "want a command: simulate, explain, topology, queue, discover, apiserver or version");
   }
   if (!extras.empty()) {
     const bool flag = extras.front().starts_with("-");
@@ -295,6 +340,7 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
   AddTopology(app, typed);
   AddQueue(app, typed);
   AddDiscover(app, typed);
+  AddApiserver(app, typed);
   app.add_subcommand("version", "Print the version");
   try {
     app.parse(argc, argv);
@@ -326,6 +372,7 @@ Invocation ParseCommandLine(int argc, const char* const* argv) {
     if (!typed.output.empty()) typed.discover.output = Formats().at(typed.output);
     return typed.discover;
   }
+  if (app.got_subcommand("apiserver")) return typed.apiserver;
   return JustPrint{.text = "strata " STRATA_VERSION "\n", .exit_code = 0};
 }
 

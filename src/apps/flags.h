@@ -58,14 +58,27 @@ struct DiscoverFlags {
   OutputFormat output = OutputFormat::kYaml;
 };
 
+// What starts an API server; `up` has the same.
+struct ApiserverFlags {
+  std::string listen = "127.0.0.1:0";
+  std::string data_dir;    // "" for memory
+  std::string kubeconfig;  // "" for the usual place
+  bool plain_http = false;
+};
+
 // Nothing to run: text to print (help, version) or one line of bad usage, and the exit status.
 struct JustPrint {
   std::string text;
   int exit_code = 0;  // 0: to standard output; 2: bad usage, to standard error
 };
 
-using Invocation = std::
-    variant<JustPrint, SimulateFlags, ExplainFlags, TopologyFlags, QueueListFlags, DiscoverFlags>;
+using Invocation = std::variant<JustPrint,
+                                SimulateFlags,
+                                ExplainFlags,
+                                TopologyFlags,
+                                QueueListFlags,
+                                DiscoverFlags,
+                                ApiserverFlags>;
 
 [[nodiscard]] Invocation ParseCommandLine(int argc, const char* const* argv);
 

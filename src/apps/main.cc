@@ -18,6 +18,7 @@ struct Dispatch {
   int operator()(const strata::TopologyFlags& flags) const { return strata::RunTopology(flags); }
   int operator()(const strata::QueueListFlags& flags) const { return strata::RunQueueList(flags); }
   int operator()(const strata::DiscoverFlags& flags) const { return strata::RunDiscover(flags); }
+  int operator()(const strata::ApiserverFlags& flags) const { return strata::RunApiserver(flags); }
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "discovery/http.h"
-#include "discovery/process.h"
 #include "discovery/read_budget.h"
+#include "os/process.h"
 
 namespace strata::discovery {
 namespace {
@@ -67,7 +67,11 @@ class SystemReader : public Reader {
   }
 
   Result<CommandOutput> Run(const std::vector<std::string>& command) override {
-    return RunProcess(command, budget_);
+    TRY_ASSIGN(os::ProcessOutput run,
+               os::RunProcess({command, {}}, {budget_.time_left(), budget_.bytes_left()}));
+    if (run.end == os::ProcessOutput::End::kTookTooLong) return budget_.TooLong(command.front());
+    if (!budget_.Take(run.out.size())) return budget_.TooMuch(command.front());
+    return CommandOutput{run.exit_code, run.signal, std::move(run.out), std::move(run.err)};
   }
 
   Result<HttpAnswer> Send(const HttpRequest& request) override {

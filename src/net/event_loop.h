@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 
 #include "base/clock.h"
@@ -28,6 +29,10 @@ class EventLoop {
 
   TimerId After(Duration delay, std::function<void()> callback);
   void Cancel(TimerId timer);  // nothing when it has fired
+
+  // Calls `callback` on the loop for each of these signals that comes, instead of what the system
+  // would do.
+  void OnSignals(std::initializer_list<int> signals, std::function<void()> callback);
 
   struct Impl;  // Asio; seen by the sources of this folder only
   [[nodiscard]] Impl& impl() { return *impl_; }

@@ -64,6 +64,11 @@ struct HttpServerOptions {
   std::uint16_t port = 0;                        // 0 takes a free one
   std::optional<ServerCertificate> certificate;  // none: plain HTTP
   std::size_t max_body_bytes = 3145728;
+  // A connection ends when it has carried no request for so long. A stream that waits for its
+  // source is never idle: a peer that vanished is found by TCP keep-alive.
+  Duration idle_timeout = std::chrono::minutes(5);
+  // ... when a request or an answer that is under way does not move for so long.
+  Duration stall_timeout = std::chrono::minutes(1);
   // The answer to a body that is larger, to a header nobody can read, and so on; `status` is the
   // HTTP code.
   std::function<HttpResponse(int status)> refusal;

@@ -18,12 +18,17 @@ struct Problem {
   std::string message;  // "Required value", "Invalid value: \"x\": must be ..."
 };
 
-// The first value whose type is not the schema's, in the words of a Go decoder: the 400 of a
-// built-in kind (api-facts 9, 28). Ok when there is none.
+// The first value whose type is not the schema's, in the words of a Go decoder ("json: cannot
+// unmarshal number into Go struct field ConfigMap.data of type string"): the 400 of a built-in kind
+// (api-facts 9, 28). Ok when there is none.
 [[nodiscard]] Status CheckDecodes(const Schema& schema, const nlohmann::json& object);
 
 // Everything the schema forbids: types, required fields, enums, ranges, patterns, list keys that
-// are there twice. In the order of the fields; the 422 of api-facts 9 for a custom kind.
+// are there twice, rules that RulesNotChecked (catalog.h) does not name. In the order of the
+// fields; the 422 of api-facts 9 for a custom kind.
+//
+// Meant for custom kinds: what the schema of a built-in kind calls required is what clients must
+// send, and a server takes more than that (its zero values).
 [[nodiscard]] std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object);
 
 // The paths of fields the schema does not know, depth first, as fact 25 of api-facts orders them.
@@ -31,7 +36,7 @@ struct Problem {
                                                      const nlohmann::json& object);
 
 // Fills in defaults inside objects that are there; an explicit null of a field with a default gets
-// it too.
+// it too, and any other null of a field that must not be null goes.
 void ApplyDefaults(const Schema& schema, nlohmann::json& object);
 
 // Writes quantities and times as the server would (api-facts 27); leaves what does not parse alone.

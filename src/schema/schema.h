@@ -9,6 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
+namespace re2 {
+class RE2;
+}
+
 namespace strata::schema {
 
 enum class Type : std::uint8_t {
@@ -39,6 +43,23 @@ struct Field {
   std::string name;
   std::shared_ptr<const Schema> schema;
   bool required = false;
+  std::string description;  // of the field; "" where that of its schema says enough
+};
+
+// One of x-kubernetes-validations.
+struct Rule {
+  std::string rule;     // CEL
+  std::string message;  // "": a sentence that quotes the rule
+  std::string reason;   // "": FieldValueInvalid
+  std::string field_path;
+};
+
+// Combinations of schemas that a custom kind may ask for besides its own.
+struct Alternatives {
+  std::vector<std::shared_ptr<const Schema>> all_of;
+  std::vector<std::shared_ptr<const Schema>> any_of;
+  std::vector<std::shared_ptr<const Schema>> one_of;
+  std::shared_ptr<const Schema> none_of;  // `not`
 };
 
 // The type of one place in an object: a tree, immutable once made, shared where a type is used in
@@ -48,25 +69,41 @@ struct Schema {
   std::string description;
   std::string format;     // "int32", "int64", "date-time", "byte", ...
   std::string type_name;  // "io.k8s.api.core.v1.PodSpec" for a named type, for OpenAPI and messages
-  std::string go_name;    // "PodSpec": what a decoding error calls it
+  std::string go_name;    // "PodSpec": what a decoding error calls it; "v1.RestartPolicy" for what
+                          // is no struct
   std::vector<Field> fields;            // sorted by name; kObject
   std::shared_ptr<const Schema> items;  // kArray, kMap
   std::optional<nlohmann::json> default_value;
+  bool default_if_empty = false;  // "" and 0 get the default, too
   std::vector<nlohmann::json> enum_values;
   std::optional<double> minimum;
   std::optional<double> maximum;
+  bool exclusive_minimum = false;
+  bool exclusive_maximum = false;
+  std::optional<double> multiple_of;
   std::optional<std::int64_t> min_length;
   std::optional<std::int64_t> max_length;
   std::optional<std::int64_t> min_items;
   std::optional<std::int64_t> max_items;
-  std::string pattern;  // RE2; "" for none
+  std::optional<std::int64_t> min_properties;
+  std::optional<std::int64_t> max_properties;
+  std::string pattern;                               // RE2; "" for none
+  std::shared_ptr<const re2::RE2> compiled_pattern;  // of `pattern`; may be absent
   bool nullable = false;
   bool preserve_unknown = false;  // x-kubernetes-preserve-unknown-fields
   bool atomic = false;            // an object or map that one manager owns whole
+  bool as_sent = false;  // a built-in type inside a custom kind: its defaults are not put in, and
+                         // values stay as they were written
   ListType list_type = ListType::kAtomic;
   std::vector<std::string> list_map_keys;
   PatchStrategy patch_strategy = PatchStrategy::kReplace;
   std::string patch_merge_key;
+  std::vector<Rule> rules;
+  std::shared_ptr<const Alternatives> alternatives;  // null for none
+
+  // Whether something here or below is written in one way only (Normalize). False where SetTraits
+  // saw that nothing is.
+  bool may_normalize = true;
 
   // nullptr when there is none of that name.
   [[nodiscard]] const Field* Find(std::string_view name) const;

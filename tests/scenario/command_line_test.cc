@@ -46,15 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
     Lines,
     BadUsage,
     testing::Values(
-        UsageCase{
-            "nothing",
-            {},
-            "strata: want a command: simulate, explain, topology, queue, discover or version (see "
-            "strata --help)"},
+        UsageCase{"nothing",
+                  {},
+                  "strata: want a command: simulate, explain, topology, queue, discover, apiserver "
+                  "or version (see "
+                  "strata --help)"},
         UsageCase{"command",
                   {"simulat"},
                   "strata: unknown command \"simulat\", want simulate, explain, topology, queue, "
-                  "discover "
+                  "discover, apiserver "
                   "or version (see "
                   "strata --help)"},
         UsageCase{"flag",

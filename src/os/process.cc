@@ -1,4 +1,4 @@
-#include "discovery/process.h"
+#include "os/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,13 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace strata::discovery {
+namespace strata::os {
 namespace {
 
 constexpr std::size_t kMaxErr = std::size_t{64} << 10U;
@@ -66,7 +68,7 @@ class Child {
   }
 
   // Notes how it ended, and ends what it left behind; false while it still runs.
-  [[nodiscard]] bool TryReap(CommandOutput& output) {
+  [[nodiscard]] bool TryReap(ProcessOutput& output) {
     siginfo_t info{};
     const auto id = static_cast<id_t>(pid_);
     if (waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_) {
@@ -85,11 +87,35 @@ class Child {
   pid_t pid_;
 };
 
-Result<pid_t> Spawn(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
-  std::vector<char*> argv;
-  argv.reserve(command.size() + 1);
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+// Our own variables, and those of the command in place of ours of the same name.
+std::vector<std::string> EnvironmentOf(const ProcessCommand& command) {
+  std::vector<std::string> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view line = *at;
+    const std::string_view name = line.substr(0, line.find('='));
+    const bool replaced = std::any_of(
+        command.environment.begin(), command.environment.end(), [name](const auto& variable) {
+          return variable.first == name;
+        });
+    if (!replaced) variables.emplace_back(line);
+  }
+  for (const auto& [name, value] : command.environment) variables.push_back(name + '=' + value);
+  return variables;
+}
+
+// As exec wants them; valid as long as `words`.
+std::vector<char*> PointersTo(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+Result<pid_t> Spawn(const ProcessCommand& command, const Pipe& out, const Pipe& err) {
+  const std::vector<char*> argv = PointersTo(command.words);
+  const std::vector<std::string> variables = EnvironmentOf(command);
+  const std::vector<char*> environment = PointersTo(variables);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -100,14 +126,15 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const Pipe& out, co
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv.front(), &actions, &attributes, argv.data(), environ);
+  const int failed =
+      posix_spawnp(&pid, argv.front(), &actions, &attributes, argv.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed == 0) return pid;
   return Fail(
       Code::kNotFound,
       fmt::format(
-          "{}: cannot be run: {}", command.front(), std::generic_category().message(failed)));
+          "{}: cannot be run: {}", command.words.front(), std::generic_category().message(failed)));
 }
 
 // Reads what is there. False at the end of the stream.
@@ -125,28 +152,35 @@ bool ReadSome(Descriptor& from, std::string& into) {
 
 }  // namespace
 
-Result<CommandOutput> RunProcess(const std::vector<std::string>& command, ReadBudget& budget) {
+Result<ProcessOutput> RunProcess(const ProcessCommand& command, ProcessLimits limits) {
+  using std::chrono::steady_clock;
+  const steady_clock::time_point deadline = steady_clock::now() + limits.time;
   TRY_ASSIGN(Pipe out, MakePipe());
   TRY_ASSIGN(Pipe err, MakePipe());
   TRY_ASSIGN(const pid_t pid, Spawn(command, out, err));
   Child child(pid);
   out.write.Close();
   err.write.Close();
-  CommandOutput output;
+  ProcessOutput output;
   while (true) {
     std::array<pollfd, 2> ends = {pollfd{out.read.get(), POLLIN, 0},
                                   pollfd{err.read.get(), POLLIN, 0}};
     const bool open = ends[0].fd >= 0 || ends[1].fd >= 0;
     if (!open && child.TryReap(output)) return output;
-    const auto left = budget.time_left().count();
-    if (left == 0) return budget.TooLong(command.front());
+    const auto left = std::chrono::ceil<Duration>(deadline - steady_clock::now()).count();
+    if (left <= 0) {
+      output.end = ProcessOutput::End::kTookTooLong;
+      return output;
+    }
     // A program may close its streams and go on: ask for its end now and then.
-    const int wait = static_cast<int>(open ? left : std::min<decltype(left)>(left, 10));
+    const int wait = static_cast<int>(std::min<decltype(left)>(left, open ? 60'000 : 10));
     if (poll(ends.data(), ends.size(), wait) <= 0) continue;
     if ((ends[0].revents & (POLLIN | POLLHUP)) != 0) {
-      const std::size_t before = output.out.size();
       ReadSome(out.read, output.out);
-      if (!budget.Take(output.out.size() - before)) return budget.TooMuch(command.front());
+      if (output.out.size() > limits.bytes) {
+        output.end = ProcessOutput::End::kSaidTooMuch;
+        return output;
+      }
     }
     if ((ends[1].revents & (POLLIN | POLLHUP)) != 0) {
       ReadSome(err.read, output.err);
@@ -155,4 +189,4 @@ Result<CommandOutput> RunProcess(const std::vector<std::string>& command, ReadBu
   }
 }
 
-}  // namespace strata::discovery
+}  // namespace strata::os

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace strata {
+
+// How clients find a server of ours, and prove who they are.
+struct ServerAccess {
+  std::string url;     // "https://127.0.0.1:8443"
+  std::string ca_pem;  // "" for plain HTTP
+  std::string token;   // "" for none
+};
+
+// A kubeconfig with one cluster, user and context, all named strata.
+[[nodiscard]] std::string RenderKubeconfig(const ServerAccess& access);
+
+// strata/kubeconfig in $XDG_STATE_HOME, else in ~/.local/state. kNotFound when neither it nor $HOME
+// is set.
+[[nodiscard]] Result<std::string> DefaultKubeconfigPath();
+
+// Puts `text` into the file at once, readable by its owner only; folders are made where they are
+// missing.
+[[nodiscard]] Status WritePrivateFile(const std::string& path, const std::string& text);
+
+}  // namespace strata

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/call.h"
+#include "kube/credentials.h"
+#include "kube/failure.h"
+#include "kube/pacing.h"
+#include "net/transport.h"
+
+namespace strata::kube {
+
+struct ClientOptions {
+  TokenBucket::Limits write_rate;  // calls that change something, before they are sent
+  Backoff::Limits backoff;
+  std::shared_ptr<Credentials> credentials;  // none: certificates, or nothing
+  Random random = SystemRandom();
+};
+
+// Carries out calls: adds credentials, paces writes, tries again where that is safe (DecideRetry)
+// and after a 401 with renewed credentials, and turns what the server says into Failures.
+//
+// From any thread. Both transports may be the same one, and must outlive the client.
+class Client {
+ public:
+  using Done = std::function<void(Reply)>;
+
+  Client(net::Transport& reads, net::Transport& writes, ClientOptions options);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  // Gives what is under way up; every `done` has been called afterwards.
+  ~Client();
+
+  // `done` is called once, on the thread of the transport: reads() for GET, writes() for the rest.
+  // It must not block, and may start calls.
+  void Start(Call call, Done done);
+
+  // The same, waiting for the answer. REQUIRES: not on a thread of the transports.
+  [[nodiscard]] Reply Do(Call call);
+
+  // The request for one attempt, for those who read the answer as it comes.
+  [[nodiscard]] net::ClientRequest Request(const Call& call) const;
+  void RenewCredentials() const;
+
+  [[nodiscard]] net::Transport& reads() const;
+  [[nodiscard]] net::Transport& writes() const;
+
+ private:
+  struct Shared;
+  class Operation;
+  std::shared_ptr<Shared> shared_;
+};
+
+// Every object of a list, in pages, with kind and apiVersion; in one piece when the snapshot of the
+// pages goes away half way. Blocks as Do does.
+[[nodiscard]] tl::expected<std::vector<std::string>, Failure> ListObjects(Client& client,
+                                                                          const Resource& resource,
+                                                                          const std::string& space,
+                                                                          ListOptions options);
+
+}  // namespace strata::kube

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/json_text.h"
+
+namespace strata::kube {
+
+// One change of what an informer sees. For each object the consumer gets kAdded, any number of
+// kModified, kDeleted, and so on: never the same version twice, and nothing that it does not know
+// changes or goes, whatever happened to connections and lists in between. An object that was
+// replaced by another of its name is kDeleted, then kAdded.
+struct Delta {
+  enum class Type : std::uint8_t {
+    kAdded,
+    kModified,
+    kDeleted,
+    kSynced,  // once per informer: what was there at the start has been given. No object
+  };
+  Type type = Type::kSynced;
+  int source = 0;  // which informer, as Informers::Add numbered it
+  ObjectKey key;
+  std::string uid;
+  std::string version;  // of kDeleted: where known, the deletion's own
+  // JSON, with kind and apiVersion. "" for kDeleted when the end was seen in a list only.
+  std::string text;
+};
+
+// From many informers to one consumer, in the order in which they came. Thread-safe; holds what
+// nobody takes.
+class DeltaQueue {
+ public:
+  void Push(std::vector<Delta> deltas);
+
+  // What is there, waiting for something at most `limit`; nothing when that is over or the queue is
+  // closed and empty.
+  [[nodiscard]] std::vector<Delta> Wait(Duration limit);
+  [[nodiscard]] std::vector<Delta> Take() { return Wait(Duration(0)); }
+
+  // Wakes who waits, for good.
+  void Close();
+
+  // Called after each push, on the pusher's thread: for consumers that wait for other things, too.
+  void SetWake(std::function<void()> wake);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Delta> deltas_;
+  std::function<void()> wake_;
+  bool closed_ = false;
+};
+
+}  // namespace strata::kube

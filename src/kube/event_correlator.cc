@@ -1,0 +1,143 @@
+#include "kube/event_correlator.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+
+namespace strata::kube {
+namespace {
+
+using EventJson = nlohmann::ordered_json;
+
+constexpr std::size_t kMostMessage = 1024;
+constexpr std::size_t kMostName = 230;  // with what is added, a name has at most 253
+constexpr std::size_t kManySimilar = 10;
+constexpr Duration kSimilarTime = std::chrono::minutes(10);
+constexpr TokenBucket::Limits kNotesPerObject{1.0 / 300, 25};
+constexpr std::string_view kCombined = "(combined from similar events): ";
+
+std::string DumpEvent(const EventJson& json) {
+  return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);
+}
+
+std::string WholeSeconds(Time time) {
+  return FormatTimestamp(std::chrono::floor<std::chrono::seconds>(time));
+}
+
+std::string SpaceOf(const ObjectReference& about) {
+  return about.space.empty() ? "default" : about.space;
+}
+
+std::string_view TypeName(EventNote::Type type) {
+  return type == EventNote::Type::kNormal ? "Normal" : "Warning";
+}
+
+// Not even the half of a character at the end.
+std::string Shortened(const std::string& message) {
+  if (message.size() <= kMostMessage) return message;
+  std::size_t end = kMostMessage;
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) --end;
+  return message.substr(0, end);
+}
+
+std::string KeyOf(const ObjectReference& about) {
+  return fmt::format("{}\n{}\n{}\n{}", about.kind, about.space, about.name, about.uid);
+}
+
+}  // namespace
+
+template <typename T>
+T& EventCorrelator::Recent<T>::Get(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found != by_key_.end()) {
+    by_use_.splice(by_use_.begin(), by_use_, found->second);
+    return found->second->second;
+  }
+  if (by_use_.size() >= kMost) {
+    by_key_.erase(by_use_.back().first);
+    by_use_.pop_back();
+  }
+  by_use_.emplace_front(key, T{});
+  by_key_.emplace(key, by_use_.begin());
+  return by_use_.front().second;
+}
+
+bool EventCorrelator::MaySpeakOf(const ObjectReference& about, net::SteadyTime now) {
+  Pace& pace = pace_.Get(KeyOf(about));
+  if (!pace.bucket) pace.bucket.emplace(kNotesPerObject);
+  return pace.bucket->TryTake(now);
+}
+
+std::string EventCorrelator::MessageOf(const EventNote& note, net::SteadyTime now) {
+  const std::string key =
+      fmt::format("{}\n{}\n{}", KeyOf(note.about), TypeName(note.type), note.reason);
+  Similar& similar = similar_.Get(key);
+  if (now - similar.last > kSimilarTime) similar.messages.clear();
+  similar.last = now;
+  std::string message = Shortened(note.message);
+  if (similar.messages.contains(message)) return message;
+  if (similar.messages.size() >= kManySimilar) return std::string(kCombined);
+  similar.messages.insert(message);
+  return message;
+}
+
+std::string EventCorrelator::Body(const EventNote& note, const Kept& kept, Time wall) const {
+  EventJson event = {{"kind", "Event"}, {"apiVersion", "v1"}};
+  event["metadata"] = {{"name", kept.name}, {"namespace", SpaceOf(note.about)}};
+  EventJson about = {{"kind", note.about.kind}, {"apiVersion", note.about.api_version}};
+  if (!note.about.space.empty()) about["namespace"] = note.about.space;
+  about["name"] = note.about.name;
+  if (!note.about.uid.empty()) about["uid"] = note.about.uid;
+  if (!note.about.version.empty()) about["resourceVersion"] = note.about.version;
+  event["involvedObject"] = std::move(about);
+  event["reason"] = note.reason;
+  event["message"] = note.message;
+  event["source"] = {{"component", component_}};
+  event["firstTimestamp"] = WholeSeconds(kept.first);
+  event["lastTimestamp"] = WholeSeconds(wall);
+  event["count"] = kept.count;
+  event["type"] = TypeName(note.type);
+  event["eventTime"] = nullptr;
+  event["reportingComponent"] = component_;
+  event["reportingInstance"] = "";
+  return DumpEvent(event);
+}
+
+std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& note,
+                                                              Time wall,
+                                                              net::SteadyTime now) {
+  if (!MaySpeakOf(note.about, now)) return std::nullopt;
+  EventNote said = note;
+  const std::string key_message = MessageOf(note, now);
+  const bool combined = key_message == kCombined;
+  said.message = combined ? Shortened(std::string(kCombined) + note.message) : key_message;
+  Kept& kept = kept_.Get(fmt::format(
+      "{}\n{}\n{}\n{}", KeyOf(note.about), TypeName(note.type), note.reason, key_message));
+  Write write;
+  write.space = SpaceOf(note.about);
+  const bool is_new = kept.name.empty();
+  if (is_new) {
+    // Unique for this process, and for another one that speaks of the object later.
+    const auto stamp = static_cast<std::uint64_t>(wall.time_since_epoch().count());
+    const std::string base = note.about.name.substr(0, kMostName);
+    kept = {fmt::format("{}.{:x}{:04x}", base, stamp, ++made_ & 0xFFFFU), wall, 0};
+  }
+  ++kept.count;
+  write.name = kept.name;
+  Call create = CreateCall({kEvents, write.space, "", ""}, Body(said, kept, wall));
+  if (is_new) {
+    write.call = std::move(create);
+    return write;
+  }
+  EventJson patch = {{"count", kept.count}, {"lastTimestamp", WholeSeconds(wall)}};
+  if (combined) patch["message"] = said.message;
+  write.call = PatchCall(
+      {kEvents, write.space, kept.name, ""}, {PatchType::kMerge, "", {}}, DumpEvent(patch));
+  write.otherwise = std::move(create);
+  return write;
+}
+
+}  // namespace strata::kube

@@ -1,0 +1,145 @@
+#include "kube/leader_lease.h"
+
+#include <atomic>
+#include <utility>
+
+namespace strata::kube {
+namespace {
+
+constexpr double kTryJitter = 1.2;  // of the pause between attempts to take a lease
+
+}  // namespace
+
+// On the thread of client.writes().
+class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(Client& client, LeaseSettings settings, Hooks hooks, const Clock& clock, Random random)
+      : client_(client),
+        transport_(client.writes()),
+        state_(std::move(settings)),
+        hooks_(std::move(hooks)),
+        clock_(clock),
+        random_(std::move(random)),
+        path_{kLeases, state_.settings().space, state_.settings().name, ""} {}
+
+  [[nodiscard]] net::Transport& transport() const { return transport_; }
+
+  [[nodiscard]] bool Leads() const {
+    return transport_.Now().time_since_epoch().count() < leads_until_;
+  }
+
+  void Attempt() {
+    if (closed_) return;
+    const net::SteadyTime sent = transport_.Now();
+    const LeaseState::Step step = state_.Next(sent);
+    if (step == LeaseState::Step::kWait) return TryLater();
+    Call call = MakeCall(step);
+    call.timeout = state_.settings().renew / 2;
+    call.repeat = Repeat::kNever;  // a late success would count from its first attempt
+    client_.Start(std::move(call), [self = shared_from_this(), step, sent](Reply reply) {
+      // Reads are answered on another thread.
+      self->transport_.Post(
+          [self, step, sent, reply = std::move(reply)] { self->TakeReply(step, sent, reply); });
+    });
+  }
+
+  void Close() {
+    closed_ = true;
+    const bool led = leading_;
+    state_.Resign();
+    Announce();
+    if (!led) return;
+    if (auto body = state_.ReleaseBody(clock_.Now())) {
+      client_.Start(UpdateCall(path_, std::move(*body)), [](const Reply&) {});
+    }
+  }
+
+ private:
+  Call MakeCall(LeaseState::Step step) const {
+    switch (step) {
+      case LeaseState::Step::kCreate:
+        return CreateCall({kLeases, path_.space, "", ""}, state_.Body(clock_.Now()));
+      case LeaseState::Step::kUpdate:
+        return UpdateCall(path_, state_.Body(clock_.Now()));
+      default:
+        return GetCall(path_);
+    }
+  }
+
+  void TakeReply(LeaseState::Step step, net::SteadyTime sent, const Reply& reply) {
+    if (closed_) return;
+    const bool is_read = step == LeaseState::Step::kRead;
+    const net::SteadyTime now = transport_.Now();
+    Status taken;
+    if (reply) {
+      taken = is_read ? state_.TakeRead(*reply, now) : state_.TakeWritten(*reply, sent, now);
+    } else if (is_read && reply.error().http_status == 404) {
+      state_.TakeMissing();
+    } else {
+      state_.TakeFailure();
+      taken = tl::unexpected(reply.error().error);
+    }
+    if (!taken && hooks_.trouble) {
+      hooks_.trouble("lease " + path_.space + "/" + path_.name + ": " + taken.error().message);
+    }
+    Announce();
+    // What was read may be written to at once.
+    if (is_read && taken && state_.Next(now) != LeaseState::Step::kWait) return Attempt();
+    TryLater();
+  }
+
+  // Lets the others know whether we lead, and looks again when that ends.
+  void Announce() {
+    const net::SteadyTime now = transport_.Now();
+    const bool leads = state_.Leads(now);
+    leads_until_ = leads ? state_.leads_until()->time_since_epoch().count() : 0;
+    if (leads != std::exchange(leading_, leads)) {
+      const std::function<void()>& hook = leads ? hooks_.started : hooks_.stopped;
+      if (hook) hook();
+    }
+    transport_.CancelTimer(end_timer_);
+    if (!leads) return;
+    end_timer_ = transport_.After(*state_.leads_until() - now,
+                                  [self = shared_from_this()] { self->Announce(); });
+  }
+
+  void TryLater() {
+    Duration pause = state_.settings().retry;
+    if (!leading_) {
+      const double part = static_cast<double>(pause.count()) * kTryJitter * random_();
+      pause += Duration(static_cast<Duration::rep>(part));
+      // Others' leases are looked at afresh.
+      if (state_.holder() != state_.settings().identity) state_.TakeFailure();
+    }
+    transport_.After(pause, [self = shared_from_this()] { self->Attempt(); });
+  }
+
+  Client& client_;
+  net::Transport& transport_;
+  LeaseState state_;
+  Hooks hooks_;
+  const Clock& clock_;
+  Random random_;
+  ResourcePath path_;
+  bool closed_ = false;
+  bool leading_ = false;
+  net::TimerId end_timer_{};
+  std::atomic<Duration::rep> leads_until_ = 0;
+};
+
+LeaderLease::LeaderLease(
+    Client& client, LeaseSettings settings, Hooks hooks, const Clock& clock, Random random)
+    : impl_(std::make_shared<Impl>(
+          client, std::move(settings), std::move(hooks), clock, std::move(random))) {
+  client.writes().Post([impl = impl_] { impl->Attempt(); });
+}
+
+LeaderLease::~LeaderLease() {
+  impl_->transport().Run([this] { impl_->Close(); });
+}
+
+bool LeaderLease::Leads() const {
+  return impl_->Leads();
+}
+
+}  // namespace strata::kube

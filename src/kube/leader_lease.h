@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "kube/client.h"
+#include "kube/lease_state.h"
+#include "kube/pacing.h"
+
+namespace strata::kube {
+
+// Takes part in the election for a Lease until it is destroyed.
+//
+// Volcano's lease is named as its scheduler ("volcano") in namespace volcano-system; for it, losing
+// the lease ends the process.
+class LeaderLease {
+ public:
+  struct Hooks {
+    // On the thread of client.writes(), in turns; must not block. After `stopped` it goes on
+    // trying.
+    std::function<void()> started;
+    std::function<void()> stopped;
+    std::function<void(const std::string& error)> trouble;  // may be empty
+  };
+
+  // `client` and `clock` must outlive it.
+  LeaderLease(
+      Client& client, LeaseSettings settings, Hooks hooks, const Clock& clock, Random random);
+  LeaderLease(const LeaderLease&) = delete;
+  LeaderLease& operator=(const LeaderLease&) = delete;
+  // Stops leading (hooks.stopped, when it led), then gives the lease to whoever wants it, without
+  // waiting for that. No hook is called afterwards.
+  ~LeaderLease();
+
+  // Whether we lead at this moment, by the clock and not by what hooks have been called: to be
+  // asked right before whatever only a leader may do. From any thread.
+  [[nodiscard]] bool Leads() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace strata::kube

@@ -1,0 +1,310 @@
+#include "kube/leader_lease.h"
+
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+#include "kube/test_fake_transport.h"
+#include "tests/support/property.h"
+
+namespace strata::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+net::SteadyTime At(int s) {
+  return net::SteadyTime(seconds(s));
+}
+const Time kWall = *ParseTimestamp("2026-01-02T03:04:05.067Z");
+
+LeaseSettings Settings(const std::string& identity) {
+  LeaseSettings settings;
+  settings.space = "volcano-system";
+  settings.name = "volcano";
+  settings.identity = identity;
+  return settings;
+}
+
+std::string LeaseText(const std::string& holder, int version, int transitions = 0) {
+  return R"({"kind":"Lease","metadata":{"name":"volcano","resourceVersion":")" +
+         std::to_string(version) + R"(","labels":{"keep":"me"}},"spec":{"holderIdentity":")" +
+         holder + R"(","leaseDurationSeconds":15,"acquireTime":"then","leaseTransitions":)" +
+         std::to_string(transitions) + "}}";
+}
+
+TEST(LeaseState, MakesALeaseWhenThereIsNone) {
+  LeaseState state(Settings("me"));
+  EXPECT_EQ(state.Next(At(0)), LeaseState::Step::kRead);
+  state.TakeMissing();
+  EXPECT_EQ(state.Next(At(0)), LeaseState::Step::kCreate);
+  EXPECT_EQ(state.Body(kWall),
+            R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"volcano",)"
+            R"("namespace":"volcano-system"},"spec":{"acquireTime":"2026-01-02T03:04:05.067000Z",)"
+            R"("leaseTransitions":0,"holderIdentity":"me","leaseDurationSeconds":15,)"
+            R"("renewTime":"2026-01-02T03:04:05.067000Z"}})");
+}
+
+TEST(LeaseState, LeavesAnothersLeaseAloneUntilItWasStillForItsDuration) {
+  LeaseState state(Settings("me"));
+  ASSERT_TRUE(state.TakeRead(LeaseText("other", 7), At(100)));
+  EXPECT_EQ(state.Next(At(114)), LeaseState::Step::kWait);
+  ASSERT_TRUE(state.TakeRead(LeaseText("other", 8), At(114)));  // renewed
+  ASSERT_TRUE(state.TakeRead(LeaseText("other", 8, 3), At(120)));
+  EXPECT_EQ(state.Next(At(128)), LeaseState::Step::kWait);
+  EXPECT_EQ(state.Next(At(129)), LeaseState::Step::kUpdate);
+  const auto body = nlohmann::json::parse(state.Body(kWall));
+  EXPECT_EQ(body["spec"]["leaseTransitions"], 4);
+  EXPECT_EQ(body["metadata"]["labels"]["keep"], "me");
+}
+
+TEST(LeaseState, ARenewalKeepsWhenAndHowOftenItWasTaken) {
+  LeaseState state(Settings("me"));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9, 3), At(100), At(101)));
+  EXPECT_EQ(state.Next(At(102)), LeaseState::Step::kUpdate);
+  const auto body = nlohmann::json::parse(state.Body(kWall));
+  EXPECT_EQ(body["spec"]["leaseTransitions"], 3);
+  EXPECT_EQ(body["spec"]["acquireTime"], "then");
+}
+
+TEST(LeaseState, LeadsFromTheMomentOfSendingNotOfTheAnswer) {
+  LeaseState state(Settings("me"));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(108)));
+  EXPECT_TRUE(state.Leads(At(109)));
+  EXPECT_FALSE(state.Leads(At(110)));
+}
+
+TEST(LeaseState, GivesUpByAnEmptyHolder) {
+  LeaseState state(Settings("me"));
+  EXPECT_FALSE(state.ReleaseBody(kWall));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(101)));
+  const auto body = nlohmann::json::parse(*state.ReleaseBody(kWall));
+  EXPECT_EQ(body["spec"]["holderIdentity"], "");
+  EXPECT_EQ(body["spec"]["leaseDurationSeconds"], 1);
+}
+
+TEST(LeaseState, NonsenseIsAFailure) {
+  LeaseState state(Settings("me"));
+  for (const char* bad : {"", "[]", "{}", "{\"metadata\":{\"resourceVersion\":1}}"}) {
+    EXPECT_FALSE(state.TakeRead(bad, At(0)));
+    EXPECT_FALSE(state.TakeWritten(bad, At(0), At(0)));
+    EXPECT_EQ(state.Next(At(0)), LeaseState::Step::kRead);
+  }
+  ASSERT_TRUE(state.TakeRead(R"({"metadata":{"resourceVersion":"1"},"spec":7})", At(0)));
+  EXPECT_THAT(state.Body(kWall), HasSubstr("\"holderIdentity\":\"me\""));
+}
+
+// The one Lease of a server.
+class LeaseServer {
+ public:
+  struct Answer {
+    int status;
+    std::string body;
+  };
+  Answer Handle(const net::HttpRequest& request) {
+    if (request.method == "GET")
+      return lease_.is_null() ? Answer{404, ""} : Answer{200, lease_.dump()};
+    nlohmann::json body = nlohmann::json::parse(request.body);
+    if (request.method == "POST" && !lease_.is_null()) return {409, ""};
+    if (request.method == "PUT" &&
+        (lease_.is_null() ||
+         body["metadata"]["resourceVersion"] != lease_["metadata"]["resourceVersion"])) {
+      return {409, ""};
+    }
+    lease_ = body;
+    lease_["metadata"]["resourceVersion"] = std::to_string(++version_);
+    return {200, lease_.dump()};
+  }
+
+ private:
+  nlohmann::json lease_;
+  int version_ = 0;
+};
+
+// A machine with a clock of its own rate and offset, behind a network that delays and loses.
+class SkewedTransport final : public net::Transport {
+ public:
+  struct Network {
+    FakeTransport& world;
+    LeaseServer& server;
+    std::mt19937_64 random;
+    bool faulty = true;
+  };
+  SkewedTransport(Network& network, double rate, Duration offset)
+      : network_(network), rate_(rate), offset_(offset) {}
+
+  bool cut_off = false;
+
+  [[nodiscard]] net::SteadyTime Now() const override {
+    const auto passed = static_cast<double>(network_.world.Now().time_since_epoch().count());
+    return net::SteadyTime(Duration(static_cast<Duration::rep>(passed * rate_)) + offset_);
+  }
+  [[nodiscard]] bool OnThread() const override { return true; }
+  void Post(std::function<void()> task) override { network_.world.Post(std::move(task)); }
+  net::TimerId After(Duration delay, std::function<void()> task) override {
+    return network_.world.After(Real(delay), std::move(task));
+  }
+  void CancelTimer(net::TimerId timer) override { network_.world.CancelTimer(timer); }
+  net::RequestId Send(net::ClientRequest request,
+                      std::shared_ptr<net::Receiver> receiver) override {
+    const net::RequestId id{++last_};
+    active_[id] = std::move(receiver);
+    After(request.limits.total, [this, id] { Fail(id, net::TransportError::Cause::kTimeout); });
+    network_.world.After(Latency(), [this, id, message = request.message] {
+      if (Lost()) return;
+      const LeaseServer::Answer answer = network_.server.Handle(message);
+      if (Lost()) return;
+      network_.world.After(Latency(), [this, id, answer] {
+        const auto found = active_.find(id);
+        if (cut_off || found == active_.end()) return;
+        const auto to = found->second;
+        active_.erase(found);
+        to->OnHead({answer.status, {}, ""});
+        (void)to->OnBody(answer.body);
+        to->OnEnd({});
+      });
+    });
+    return id;
+  }
+  void Cancel(net::RequestId request) override {
+    Post([this, request] { Fail(request, net::TransportError::Cause::kCancelled); });
+  }
+
+ private:
+  [[nodiscard]] Duration Real(Duration local) const {
+    return Duration(static_cast<Duration::rep>(static_cast<double>(local.count()) / rate_) + 1);
+  }
+  Duration Latency() {
+    if (!network_.faulty) return milliseconds(2);
+    return milliseconds(network_.random() % 5 == 0 ? network_.random() % 9000
+                                                   : network_.random() % 50);
+  }
+  bool Lost() { return cut_off || (network_.faulty && network_.random() % 6 == 0); }
+  void Fail(net::RequestId id, net::TransportError::Cause cause) {
+    const auto found = active_.find(id);
+    if (found == active_.end()) return;
+    const auto to = found->second;
+    active_.erase(found);
+    to->OnEnd(
+        tl::unexpected(net::TransportError{cause, net::TransportError::Sent::kMaybe, "lost"}));
+  }
+
+  Network& network_;
+  double rate_;
+  Duration offset_;
+  std::uint64_t last_ = 0;
+  std::map<net::RequestId, std::shared_ptr<net::Receiver>> active_;
+};
+
+class FixedClock final : public Clock {
+ public:
+  [[nodiscard]] Time Now() const override { return kWall; }
+};
+
+struct Candidate {
+  Candidate(SkewedTransport::Network& network, double rate, Duration offset)
+      : transport(network, rate, offset), client(transport, transport, Options()) {}
+
+  static ClientOptions Options() {
+    ClientOptions options;
+    options.random = [] { return 0.5; };
+    return options;
+  }
+  void Start(const std::string& identity, std::vector<std::string>* told) {
+    LeaderLease::Hooks hooks;
+    hooks.started = [=] { told->push_back("+" + identity); };
+    hooks.stopped = [=] { told->push_back("-" + identity); };
+    lease = std::make_unique<LeaderLease>(
+        client, Settings(identity), std::move(hooks), clock, [] { return 0.5; });
+  }
+  [[nodiscard]] bool Leads() const { return lease != nullptr && lease->Leads(); }
+
+  FixedClock clock;
+  SkewedTransport transport;
+  Client client;
+  std::unique_ptr<LeaderLease> lease;
+};
+
+struct Election {
+  explicit Election(std::uint64_t seed = 1)
+      : network{world, server, std::mt19937_64(seed), /*faulty=*/false} {}
+
+  [[nodiscard]] int Leaders() const {
+    int count = 0;
+    for (const auto& candidate : candidates) count += candidate->Leads() ? 1 : 0;
+    return count;
+  }
+
+  FakeTransport world;
+  LeaseServer server;
+  SkewedTransport::Network network;
+  std::vector<std::string> told;
+  std::vector<std::unique_ptr<Candidate>> candidates;
+};
+
+TEST(LeaderLease, OneLeadsAndAnotherFollowsWhenItIsCutOff) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(i)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(60));
+  EXPECT_THAT(election.told, ElementsAre("+c0"));
+  election.candidates[0]->transport.cut_off = true;
+  election.world.Advance(seconds(25));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0", "+c1"));
+  EXPECT_TRUE(election.candidates[1]->Leads());
+}
+
+TEST(LeaderLease, WhoeverGoesGivesTheLeaseAwayAtOnce) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(30));
+  election.candidates[0]->lease.reset();
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
+  election.world.Advance(seconds(5));
+  EXPECT_TRUE(election.candidates[1]->Leads());
+}
+
+TEST(LeaderLeaseProperty, NeverTwoLeadAndInTheEndOneDoes) {
+  using testing::Below;
+  testing::CheckProperty(60, [] {
+    Election election(*rc::gen::arbitrary<std::uint64_t>());
+    election.network.faulty = true;
+    const int count = 2 + *Below(3);
+    int born = 0;
+    for (int i = 0; i < count; ++i) {
+      const double rate = 0.85 + *Below(31) / 100.0;
+      election.candidates.push_back(
+          std::make_unique<Candidate>(election.network, rate, seconds(*Below(100'000))));
+      election.candidates.back()->Start("c" + std::to_string(born++), &election.told);
+    }
+    for (int step = 0; step < 1500; ++step) {
+      election.world.Advance(milliseconds(200));
+      RC_ASSERT(election.Leaders() <= 1);
+      if (step % 50 != 0) continue;
+      Candidate& one = *election.candidates[static_cast<std::size_t>(*Below(count))];
+      const int what = *Below(6);
+      if (what < 3) one.transport.cut_off = what == 0;
+      if (what == 3) one.lease.reset();
+      RC_ASSERT(election.Leaders() <= 1);
+      if (one.lease == nullptr) one.Start("c" + std::to_string(born++), &election.told);
+    }
+    election.network.faulty = false;
+    for (const auto& candidate : election.candidates) candidate->transport.cut_off = false;
+    election.world.Advance(seconds(60));
+    RC_ASSERT(election.Leaders() == 1);
+  });
+}
+
+}  // namespace
+}  // namespace strata::kube

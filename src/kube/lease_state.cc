@@ -1,0 +1,132 @@
+#include "kube/lease_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+#include "kube/resource.h"
+#include "objects/value.h"
+
+namespace strata::kube {
+namespace {
+
+using LeaseJson = nlohmann::ordered_json;
+using objects::Value;
+
+// A MicroTime: always with a fraction of six digits.
+std::string MicroTime(Time time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  std::string text = FormatTimestamp(seconds);
+  text.pop_back();
+  return fmt::format("{}.{:06}Z", text, (time - seconds).count() * 1000);
+}
+
+std::int64_t IntegerIn(const std::optional<Value>& spec, std::string_view key) {
+  if (!spec || spec->type() != Value::Type::kObject) return 0;
+  const auto found = spec->Find(key);
+  return found && found->type() == Value::Type::kInteger ? found->AsInteger() : 0;
+}
+
+std::string TextIn(const std::optional<Value>& object, std::string_view key) {
+  if (!object || object->type() != Value::Type::kObject) return "";
+  const auto found = object->Find(key);
+  return found && found->type() == Value::Type::kString ? std::string(found->AsString()) : "";
+}
+
+std::string DumpLease(const LeaseJson& lease) {
+  return lease.dump(-1, ' ', false, LeaseJson::error_handler_t::replace);
+}
+
+}  // namespace
+
+LeaseState::Step LeaseState::Next(net::SteadyTime now) const {
+  switch (known_) {
+    case Known::kNothing:
+      return Step::kRead;
+    case Known::kMissing:
+      return Step::kCreate;
+    case Known::kLease:
+      break;
+  }
+  if (holder_.empty() || holder_ == settings_.identity) return Step::kUpdate;
+  const Duration wait = std::max(settings_.duration, their_duration_);
+  return now - observed_ >= wait ? Step::kUpdate : Step::kWait;
+}
+
+std::string LeaseState::Body(Time wall) const {
+  LeaseJson lease;
+  if (known_ == Known::kLease) lease = LeaseJson::parse(text_, nullptr, false);
+  if (!lease.is_object()) {
+    lease = {{"kind", "Lease"}, {"apiVersion", ApiVersion(kLeases)}};
+    lease["metadata"] = {{"name", settings_.name}, {"namespace", settings_.space}};
+  }
+  LeaseJson spec = lease.value("spec", LeaseJson::object());
+  if (!spec.is_object()) spec = LeaseJson::object();
+  const auto transitions = spec.find("leaseTransitions");
+  const bool counted = transitions != spec.end() && transitions->is_number_integer();
+  const std::int64_t before = counted ? transitions->get<std::int64_t>() : 0;
+  const std::string now = MicroTime(wall);
+  if (holder_ != settings_.identity || known_ != Known::kLease) {
+    spec["acquireTime"] = now;
+    spec["leaseTransitions"] = known_ == Known::kLease ? before + 1 : 0;
+  }
+  spec["holderIdentity"] = settings_.identity;
+  spec["leaseDurationSeconds"] =
+      std::chrono::duration_cast<std::chrono::seconds>(settings_.duration).count();
+  spec["renewTime"] = now;
+  lease["spec"] = std::move(spec);
+  return DumpLease(lease);
+}
+
+std::optional<std::string> LeaseState::ReleaseBody(Time wall) const {
+  if (known_ != Known::kLease || holder_ != settings_.identity) return std::nullopt;
+  LeaseJson lease = LeaseJson::parse(Body(wall), nullptr, false);
+  if (!lease.is_object()) return std::nullopt;
+  lease["spec"]["holderIdentity"] = "";
+  lease["spec"]["leaseDurationSeconds"] = 1;
+  return DumpLease(lease);
+}
+
+Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
+  TRY_ASSIGN(const objects::Document document, objects::Document::ParseJson(text));
+  const Value root = document.root();
+  if (root.type() != Value::Type::kObject) return Fail(Code::kInvalidArgument, "want a Lease");
+  const std::string version = TextIn(root.Find("metadata"), "resourceVersion");
+  if (version.empty()) return Fail(Code::kInvalidArgument, "want a Lease with a resourceVersion");
+  const auto spec = root.Find("spec");
+  if (version != version_) observed_ = now;
+  version_ = version;
+  holder_ = TextIn(spec, "holderIdentity");
+  constexpr std::int64_t kMostSeconds = 86'400;
+  their_duration_ = std::chrono::seconds(
+      std::clamp<std::int64_t>(IntegerIn(spec, "leaseDurationSeconds"), 0, kMostSeconds));
+  text_ = text;
+  known_ = Known::kLease;
+  return {};
+}
+
+Status LeaseState::TakeRead(const std::string& text, net::SteadyTime now) {
+  return Observe(text, now);
+}
+
+void LeaseState::TakeMissing() {
+  known_ = Known::kMissing;
+  holder_.clear();
+  version_.clear();
+}
+
+Status LeaseState::TakeWritten(const std::string& text, net::SteadyTime sent, net::SteadyTime now) {
+  known_ = Known::kNothing;
+  TRY(Observe(text, now));
+  if (holder_ == settings_.identity) leads_until_ = sent + settings_.renew;
+  return {};
+}
+
+void LeaseState::TakeFailure() {
+  known_ = Known::kNothing;
+}
+
+}  // namespace strata::kube

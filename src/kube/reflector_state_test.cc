@@ -1,0 +1,207 @@
+#include "kube/reflector_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/test_fake_api.h"
+
+namespace strata::kube {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Asking = ReflectorState::Asking;
+using End = ReflectorState::End;
+
+const Random kHalf = [] { return 0.5; };
+
+ReflectorState Pods(ReflectorState::Streaming streaming) {
+  ReflectorState::Settings settings;
+  settings.streaming = streaming;
+  settings.page_size = 2;
+  return ReflectorState({kPods, "", "a=b", ""}, settings);
+}
+
+std::vector<std::string> Told(const std::vector<Delta>& deltas) {
+  std::vector<std::string> told;
+  for (const Delta& delta : deltas) {
+    static constexpr std::string_view kSigns = "+~-!";
+    told.push_back(kSigns[static_cast<std::size_t>(delta.type)] + delta.key.name);
+  }
+  return told;
+}
+
+// Answers every call of `state` from `api` once, and gives what was told.
+std::vector<std::string> Exchange(ReflectorState& state, FakeApi& api) {
+  std::vector<Delta> deltas;
+  const auto answer = api.Get(state.NextCall(kHalf).query);
+  EXPECT_TRUE(answer);
+  if (!answer->stream) {
+    EXPECT_TRUE(state.TakePage(answer->body, deltas));
+  }
+  for (const std::string& line : answer->lines) {
+    if (!state.TakeLine(line, deltas)) break;
+  }
+  std::uint64_t from = answer->from;
+  for (const std::string& line : api.LinesSince(from)) {
+    EXPECT_TRUE(!answer->stream || state.TakeLine(line, deltas));
+  }
+  (void)state.TakeEnd({}, kHalf);
+  return Told(deltas);
+}
+
+TEST(ReflectorState, ListsInPagesThenWatchesFromThere) {
+  FakeApi api;
+  for (const char* name : {"a", "b", "c"}) api.Put(name, "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+a", "+b"));
+  api.Put("d", "1");  // not in the snapshot of the first page
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+c", "!"));
+  EXPECT_EQ(state.asking(), Asking::kChanges);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+d"));
+}
+
+TEST(ReflectorState, StreamsInitialEventsThenChangesInOneAnswer) {
+  FakeApi api;
+  api.Put("a", "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  EXPECT_THAT(state.NextCall(kHalf).query,
+              HasSubstr("labelSelector=a%3Db&watch=true&allowWatchBookmarks=true"));
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+a", "!"));
+  api.Put("a", "2");
+  api.Remove("a");
+  EXPECT_THAT(Exchange(state, api), ElementsAre("~a", "-a"));
+}
+
+TEST(ReflectorState, AnItemOfAListHasKindAndApiVersionAsAnEventHas) {
+  FakeApi api;
+  api.Put("a", "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  std::vector<Delta> deltas;
+  ASSERT_TRUE(state.TakePage(api.Get("limit=2")->body, deltas));
+  EXPECT_EQ(deltas[0].text, api.Objects()["a"]);
+  EXPECT_EQ(deltas[0].key, (ObjectKey{"ns", "a"}));
+}
+
+TEST(ReflectorState, AServerThatCannotStreamIsListed) {
+  ReflectorState refused = Pods(ReflectorState::Streaming::kTry);
+  (void)refused.NextCall(kHalf);
+  (void)refused.TakeEnd({End::Kind::kRefused, ReadFailure(422, {}, "")}, kHalf);
+  EXPECT_EQ(refused.asking(), Asking::kPage);
+
+  ReflectorState by_event = Pods(ReflectorState::Streaming::kTry);
+  (void)by_event.NextCall(kHalf);
+  std::vector<Delta> none;
+  EXPECT_FALSE(by_event.TakeLine(FakeApi::ErrorLine(500), none));
+  EXPECT_EQ(by_event.asking(), Asking::kPage);
+
+  ReflectorState silent = Pods(ReflectorState::Streaming::kTry);
+  (void)silent.NextCall(kHalf);
+  (void)silent.TakeEnd({End::Kind::kSilent, {}}, kHalf);
+  EXPECT_EQ(silent.asking(), Asking::kPage);
+}
+
+TEST(ReflectorState, ARelistTellsTheDifferenceOnly) {
+  FakeApi api;
+  for (const char* name : {"a", "b", "c"}) api.Put(name, "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+a", "+b", "+c", "!"));
+  api.Put("a", "2");
+  api.Remove("b");
+  api.Remove("c");
+  api.Put("c", "again");
+  api.Forget();
+  EXPECT_THAT(Exchange(state, api), IsEmpty());  // 410
+  EXPECT_THAT(Exchange(state, api), ElementsAre("~a", "-c", "+c", "-b"));
+}
+
+TEST(ReflectorState, ACutStreamGoesOnFromTheLastVersion) {
+  FakeApi api;
+  api.Put("a", "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("+a", "!"));
+  (void)state.NextCall(kHalf);
+  (void)state.TakeEnd({End::Kind::kCut, {}}, kHalf);
+  EXPECT_THAT(state.NextCall(kHalf).query, HasSubstr("&resourceVersion=12"));
+  EXPECT_THAT(state.NextCall(kHalf).query, Not(HasSubstr("sendInitialEvents")));
+}
+
+TEST(ReflectorState, ABookmarkMovesTheVersionAndAnOlderOneMeansALostHistory) {
+  FakeApi api;
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("!"));
+  const auto bookmark = [](int version) {
+    return R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" +
+           std::to_string(version) + R"("}}})";
+  };
+  std::vector<Delta> deltas;
+  ASSERT_TRUE(state.TakeLine(bookmark(70), deltas));
+  EXPECT_THAT(state.NextCall(kHalf).query, HasSubstr("resourceVersion=70"));
+  EXPECT_FALSE(state.TakeLine(bookmark(69), deltas));
+  EXPECT_EQ(state.asking(), Asking::kInitialEvents);
+}
+
+TEST(ReflectorState, NonsenseThreeTimesInARowLeadsToANewLook) {
+  FakeApi api;
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  EXPECT_THAT(Exchange(state, api), ElementsAre("!"));
+  std::vector<Delta> deltas;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(state.asking(), Asking::kChanges);
+    (void)state.NextCall(kHalf);
+    EXPECT_FALSE(state.TakeLine("{\"type\":\"ADDED\",\"object\":{\"metadata\":7}}", deltas));
+    (void)state.TakeEnd({End::Kind::kUnusable, {}}, kHalf);
+  }
+  EXPECT_EQ(state.asking(), Asking::kPage);
+}
+
+TEST(ReflectorState, APageIsTakenWholeOrNotAtAll) {
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  std::vector<Delta> deltas;
+  EXPECT_FALSE(
+      state.TakePage(R"({"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[)"
+                     R"({"metadata":{"name":"a","resourceVersion":"1"}},{"metadata":{}}]})",
+                     deltas));
+  EXPECT_THAT(deltas, IsEmpty());
+}
+
+TEST(ReflectorState, ASnapshotThatIsGoneIsTakenInOnePieceTheNextTime) {
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  EXPECT_THAT(state.NextCall(kHalf).query, HasSubstr("limit=2"));
+  (void)state.TakeEnd({End::Kind::kRefused, ReadFailure(410, {}, "")}, kHalf);
+  EXPECT_THAT(state.NextCall(kHalf).query, Not(HasSubstr("limit")));
+}
+
+TEST(ReflectorState, WaitsAsLongAsTheServerAsks) {
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  const std::vector<net::Header> headers = {{"Retry-After", "7"}};
+  EXPECT_EQ(state.TakeEnd({End::Kind::kRefused, ReadFailure(429, headers, "")}, kHalf),
+            std::chrono::seconds(7));
+  EXPECT_EQ(state.asking(), Asking::kInitialEvents);
+}
+
+TEST(ReflectorState, OddLinesAreErrorsAndNeverCrash) {
+  for (const char* line :
+       {"{",
+        "[]",
+        "null",
+        "{\"type\":1}",
+        "{\"type\":\"ADDED\"}",
+        "{\"type\":\"ADDED\",\"object\":[]}",
+        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"1\"}}}",
+        "{\"type\":\"HELLO\",\"object\":{\"metadata\":{\"name\":\"a\","
+        "\"resourceVersion\":\"1\"}}}",
+        "{\"type\":\"ERROR\",\"object\":{\"code\":-1}}",
+        "\xff\xfe",
+        "{\"type\":\"ADDED\",\"object\":{}} x"}) {
+    ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+    std::vector<Delta> deltas;
+    EXPECT_FALSE(state.TakeLine(line, deltas)) << line;
+    EXPECT_THAT(deltas, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace strata::kube

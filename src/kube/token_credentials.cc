@@ -1,0 +1,52 @@
+#include "kube/token_credentials.h"
+
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/base64.h"
+
+namespace strata::kube {
+namespace {
+
+constexpr Duration kReadAgain = std::chrono::minutes(1);
+constexpr Duration kReadPause = std::chrono::seconds(1);
+
+}  // namespace
+
+std::string BasicAuthorization(const std::string& username, const std::string& password) {
+  return "Basic " + EncodeBase64(username + ':' + password);
+}
+
+Result<std::shared_ptr<TokenFile>> TokenFile::Open(std::string path,
+                                                   Surroundings outside,
+                                                   Now now) {
+  std::shared_ptr<TokenFile> file(
+      new TokenFile(std::move(path), std::move(outside), std::move(now)));
+  TRY(file->Read());
+  return file;
+}
+
+Status TokenFile::Read() {
+  read_at_ = now_();
+  TRY_ASSIGN(const std::string text, outside_.read(path_));
+  // A line end in it would end the header, too.
+  const std::string_view token = Trim(text);
+  if (token.empty() || token.find_first_of("\r\n") != std::string_view::npos) {
+    return Fail(Code::kInvalidArgument, path_ + ": want a token");
+  }
+  token_ = token;
+  return {};
+}
+
+std::string TokenFile::Authorization() {
+  const std::lock_guard lock(mutex_);
+  if (now_() - read_at_ >= kReadAgain) (void)Read();
+  return "Bearer " + token_;
+}
+
+void TokenFile::Renew() {
+  const std::lock_guard lock(mutex_);
+  if (now_() - read_at_ >= kReadPause) (void)Read();
+}
+
+}  // namespace strata::kube

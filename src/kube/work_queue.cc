@@ -1,0 +1,136 @@
+#include "kube/work_queue.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace strata::kube {
+
+void WorkQueueState::Add(const std::string& key) {
+  if (closed_) return;
+  if (busy_.contains(key)) {
+    again_.insert(key);
+  } else if (in_line_.insert(key).second) {
+    line_.push_back(key);
+  }
+}
+
+void WorkQueueState::AddAt(const std::string& key, net::SteadyTime due) {
+  if (closed_) return;
+  const auto [at, is_new] = due_.try_emplace(key, due);
+  if (!is_new) {
+    if (at->second <= due) return;
+    by_due_.erase({at->second, key});
+    at->second = due;
+  }
+  by_due_.emplace(due, key);
+}
+
+void WorkQueueState::AddRateLimited(const std::string& key, net::SteadyTime now) {
+  constexpr int kMostDoublings = 30;
+  int& failures = failures_[key];
+  const Duration delay = std::min<Duration>(limits_.most, limits_.first * (1LL << failures));
+  failures = std::min(failures + 1, kMostDoublings);
+  AddAt(key, now + delay);
+}
+
+void WorkQueueState::MoveDue(net::SteadyTime now) {
+  while (!by_due_.empty() && by_due_.begin()->first <= now) {
+    const std::string key = by_due_.begin()->second;
+    by_due_.erase(by_due_.begin());
+    due_.erase(key);
+    Add(key);
+  }
+}
+
+std::optional<std::string> WorkQueueState::Next(net::SteadyTime now) {
+  MoveDue(now);
+  if (line_.empty()) return std::nullopt;
+  std::string key = std::move(line_.front());
+  line_.pop_front();
+  in_line_.erase(key);
+  busy_.insert(key);
+  return key;
+}
+
+void WorkQueueState::Done(const std::string& key) {
+  CHECK(busy_.erase(key) == 1);
+  if (again_.erase(key) == 0) return;
+  in_line_.insert(key);
+  line_.push_back(key);
+}
+
+std::optional<net::SteadyTime> WorkQueueState::NextDue() const {
+  return by_due_.empty() ? std::nullopt : std::optional(by_due_.begin()->first);
+}
+
+void WorkQueueState::Close() {
+  closed_ = true;
+  due_.clear();
+  by_due_.clear();
+}
+
+WorkQueue::WorkQueue(WorkQueueState::Limits limits, Now now)
+    : state_(limits), now_(std::move(now)) {}
+
+void WorkQueue::Add(const std::string& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.Add(key);
+  }
+  changed_.notify_one();
+}
+
+void WorkQueue::AddAfter(const std::string& key, Duration delay) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.AddAt(key, now_() + delay);
+  }
+  changed_.notify_all();  // somebody waits for a later time
+}
+
+void WorkQueue::AddRateLimited(const std::string& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.AddRateLimited(key, now_());
+  }
+  changed_.notify_all();
+}
+
+void WorkQueue::Forget(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  state_.Forget(key);
+}
+
+std::optional<std::string> WorkQueue::Get() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const net::SteadyTime now = now_();
+    if (auto key = state_.Next(now)) return key;
+    if (state_.closed() && state_.IsDrained()) return std::nullopt;
+    if (const auto due = state_.NextDue()) {
+      changed_.wait_for(lock, *due - now);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void WorkQueue::Done(const std::string& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.Done(key);
+  }
+  // Also those who wait for the end of a closed queue.
+  changed_.notify_all();
+}
+
+void WorkQueue::Close() {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.Close();
+  }
+  changed_.notify_all();
+}
+
+}  // namespace strata::kube

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace strata::os {
+
+struct ProcessCommand {
+  std::vector<std::string> words;  // the program, found by PATH, and its arguments
+  std::vector<std::pair<std::string, std::string>> environment;  // beside our own, or in its place
+};
+
+struct ProcessLimits {
+  Duration time;
+  std::size_t bytes;  // of standard output
+};
+
+struct ProcessOutput {
+  enum class End : std::uint8_t { kExited, kTookTooLong, kSaidTooMuch };
+  End end = End::kExited;
+  int exit_code = 0;
+  int signal = 0;  // what ended it; 0 when it ended by itself
+  std::string out;
+  std::string err;  // cut off after 64 KiB
+};
+
+// Runs a program without a shell, with standard input empty, in a process group of its own, of
+// which nothing is left when this returns: it is killed when a limit is reached, and so is what a
+// program leaves behind when it ends. kNotFound when it cannot be started. Blocks.
+[[nodiscard]] Result<ProcessOutput> RunProcess(const ProcessCommand& command, ProcessLimits limits);
+
+}  // namespace strata::os

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+
+namespace strata::patch {
+
+// What a patch may cost: as much as a Kubernetes API server allows, and nesting that recursion
+// bears.
+inline constexpr std::size_t kMaxDepth = 500;
+inline constexpr std::size_t kMaxJsonPatchOperations = 10'000;
+inline constexpr std::size_t kMaxCopiedBytes = 3UL * 1024 * 1024;
+
+// kInvalidArgument when `value` is nested deeper than kMaxDepth.
+[[nodiscard]] Status CheckDepth(const nlohmann::json& value);
+
+// About how many bytes `value` takes as text.
+// REQUIRES: it is not nested deeper than a stack bears.
+[[nodiscard]] std::size_t TextSize(const nlohmann::json& value);
+
+}  // namespace strata::patch

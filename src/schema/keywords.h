@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "schema/check.h"
+#include "schema/schema.h"
+
+namespace strata::schema {
+
+// REQUIRES: `object` is a JSON object. False and "" for what is not there, or of another type.
+[[nodiscard]] bool IsTrue(const nlohmann::json& object, std::string_view key);
+[[nodiscard]] std::string TextOf(const nlohmann::json& object, std::string_view key);
+
+// Reads the keywords of one place of an openAPIV3Schema that hold plain values. What is of the
+// wrong type, or has a value that makes no sense, becomes a problem at `at`.<keyword>.
+class KeywordReader {
+ public:
+  KeywordReader(const nlohmann::json& source, const std::string& at, std::vector<Problem>& problems)
+      : source_(source), at_(at), problems_(problems) {}
+
+  void Read(Schema& schema);
+
+ private:
+  std::string Text(std::string_view key);
+  std::optional<std::int64_t> Count(std::string_view key);
+  std::optional<double> Number(std::string_view key);
+  void ReadListType(Schema& schema);
+  void ReadMapType(Schema& schema);
+  void ReadRules(Schema& schema);
+
+  const nlohmann::json& source_;
+  const std::string& at_;
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace strata::schema

@@ -1,0 +1,44 @@
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "schema/check.h"
+#include "schema/path.h"
+
+namespace strata::schema {
+namespace {
+
+void FindUnknown(const Schema& schema,
+                 const nlohmann::json& value,
+                 const Path& path,
+                 std::vector<std::string>& unknown) {
+  if (value.is_array()) {
+    if (schema.type != Type::kArray || schema.items == nullptr) return;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      FindUnknown(*schema.items, value[i], path.Index(i), unknown);
+    }
+    return;
+  }
+  if (!value.is_object()) return;
+  for (const auto& [key, member] : value.get_ref<const nlohmann::json::object_t&>()) {
+    const Path at = path.Key(key);
+    if (const Field* field = schema.Find(key)) {
+      FindUnknown(*field->schema, member, at, unknown);
+    } else if (schema.type == Type::kMap && schema.items != nullptr) {
+      FindUnknown(*schema.items, member, at, unknown);
+    } else if (schema.type == Type::kObject && !schema.preserve_unknown) {
+      unknown.push_back(at.ToString());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> UnknownFields(const Schema& schema, const nlohmann::json& object) {
+  std::vector<std::string> unknown;
+  FindUnknown(schema, object, Path(), unknown);
+  return unknown;
+}
+
+}  // namespace strata::schema

@@ -1,0 +1,123 @@
+#include "store/sqlite.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "store/system_failure.h"
+
+namespace strata::store {
+namespace {
+
+// What is about the file's content will not go away by trying again.
+Code CodeOf(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_SCHEMA:
+    case SQLITE_MISMATCH:
+    case SQLITE_ERROR:
+    case SQLITE_MISUSE:
+    case SQLITE_CONSTRAINT:
+      return Code::kInternal;
+    default:
+      return Code::kUnavailable;
+  }
+}
+
+// SQLite would make it readable by everyone whom the umask lets.
+Status MakeFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (file < 0) return errno == EEXIST ? Status() : Status(SystemFailure(path));
+  close(file);
+  // A new name is on the disk only when its folder is.
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return SystemFailure(folder);
+  const bool synced = fsync(opened) == 0;
+  Status status = synced ? Status() : Status(SystemFailure(folder));
+  close(opened);
+  return status;
+}
+
+}  // namespace
+
+void Statement::Bind(int parameter, std::string_view text) {
+  // A null pointer would bind NULL.
+  const char* const data = text.empty() ? "" : text.data();
+  sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Statement::Bind(int parameter, std::int64_t number) {
+  sqlite3_bind_int64(statement_.get(), parameter, number);
+}
+
+Result<Statement::Step> Statement::Next() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return Step::kRow;
+  if (code == SQLITE_DONE) return Step::kDone;
+  return tl::unexpected(database_->LastError());
+}
+
+Status Statement::Run() {
+  const Result<Step> step = Next();
+  Reset();
+  if (!step) return tl::unexpected(step.error());
+  return {};
+}
+
+void Statement::Reset() {
+  sqlite3_reset(statement_.get());
+}
+
+std::string_view Statement::Text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (text == nullptr) return {};
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::int64_t Statement::Number(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path) {
+  TRY(MakeFile(path));
+  std::unique_ptr<Database> database(new Database(path));
+  sqlite3* raw = nullptr;
+  // The owner sees to it that one thread at a time is in here.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  database->handle_.reset(raw);
+  if (code != SQLITE_OK) return tl::unexpected(database->LastError());
+  sqlite3_extended_result_codes(raw, 1);
+  return database;
+}
+
+Status Database::Execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return tl::unexpected(LastError());
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) const {
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v3(handle_.get(),
+                                      sql.data(),
+                                      static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT,
+                                      &raw,
+                                      nullptr);
+  if (code != SQLITE_OK) return tl::unexpected(LastError());
+  return Statement(*this, raw);
+}
+
+Error Database::LastError() const {
+  if (handle_ == nullptr) return Error{Code::kUnavailable, path_ + ": out of memory"};
+  return Error{CodeOf(sqlite3_extended_errcode(handle_.get())),
+               path_ + ": " + sqlite3_errmsg(handle_.get())};
+}
+
+}  // namespace strata::store

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "base/result.h"
+
+namespace strata::store {
+
+// Of files that hold keys and tokens.
+inline constexpr mode_t kOwnerOnly = 0600;
+
+// kUnavailable, with what the system says of the call that just failed: "/data: Permission denied".
+[[nodiscard]] inline tl::unexpected<Error> SystemFailure(const std::string& path) {
+  const std::error_code error(errno, std::generic_category());
+  return Fail(Code::kUnavailable, path + ": " + error.message());
+}
+
+}  // namespace strata::store

@@ -1,0 +1,120 @@
+#include "wire/protobuf_body.h"
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/stubs/logging.h>
+#include <nlohmann/json.hpp>
+
+#include "wire/message_to_json.h"
+#include "wire/proto/core.pb.h"
+#include "wire/proto/meta.pb.h"
+#include "wire/proto/node.pb.h"
+#include "wire/proto/pod.pb.h"
+#include "wire/proto/policy.pb.h"
+#include "wire/proto/volume.pb.h"
+
+namespace strata::wire {
+namespace {
+
+using Json = nlohmann::json;
+using google::protobuf::Message;
+
+constexpr std::string_view kMagic("k8s\0", 4);
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+
+struct Kind {
+  std::string_view api_version;  // "" for any: options are sent with the version of what they mean
+  std::string_view kind;
+  const Message& (*prototype)();
+};
+
+template <typename T>
+const Message& Prototype() {
+  return T::default_instance();
+}
+
+constexpr std::array kKinds = {
+    Kind{"v1", "Binding", Prototype<proto::Binding>},
+    Kind{"v1", "ConfigMap", Prototype<proto::ConfigMap>},
+    Kind{"v1", "Event", Prototype<proto::Event>},
+    Kind{"v1", "Namespace", Prototype<proto::Namespace>},
+    Kind{"v1", "Node", Prototype<proto::Node>},
+    Kind{"v1", "PersistentVolumeClaim", Prototype<proto::PersistentVolumeClaim>},
+    Kind{"v1", "Pod", Prototype<proto::Pod>},
+    Kind{"v1", "ResourceQuota", Prototype<proto::ResourceQuota>},
+    Kind{"v1", "Secret", Prototype<proto::Secret>},
+    Kind{"v1", "Service", Prototype<proto::Service>},
+    Kind{"v1", "ServiceAccount", Prototype<proto::ServiceAccount>},
+    Kind{"authorization.k8s.io/v1",
+         "SelfSubjectAccessReview",
+         Prototype<proto::SelfSubjectAccessReview>},
+    Kind{"coordination.k8s.io/v1", "Lease", Prototype<proto::Lease>},
+    Kind{"events.k8s.io/v1", "Event", Prototype<proto::EventsEvent>},
+    Kind{"policy/v1", "Eviction", Prototype<proto::Eviction>},
+    Kind{"policy/v1beta1", "Eviction", Prototype<proto::Eviction>},
+    Kind{"policy/v1", "PodDisruptionBudget", Prototype<proto::PodDisruptionBudget>},
+    Kind{"scheduling.k8s.io/v1", "PriorityClass", Prototype<proto::PriorityClass>},
+    Kind{"", "DeleteOptions", Prototype<proto::DeleteOptions>},
+};
+
+const Kind* FindKind(std::string_view api_version, std::string_view kind) {
+  for (const Kind& candidate : kKinds) {
+    const bool is_version = candidate.api_version.empty() || candidate.api_version == api_version;
+    if (candidate.kind == kind && is_version) return &candidate;
+  }
+  return nullptr;
+}
+
+Status Parse(std::string_view bytes, Message& message) {
+  // Text that is no UTF-8 is refused, and need not be logged by the library, too.
+  const google::protobuf::LogSilencer silencer;
+  const bool fits = bytes.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  if (fits && message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  return Fail(Code::kInvalidArgument, "the body is no protobuf " + message.GetDescriptor()->name());
+}
+
+Result<Json> ReadRaw(const proto::Unknown& unknown) {
+  const std::string& api_version = unknown.typemeta().apiversion();
+  const std::string& name = unknown.typemeta().kind();
+  if (unknown.contenttype() == "application/json") return ParseJson(unknown.raw());
+  if (!unknown.contenttype().empty() && unknown.contenttype() != kProtobuf) {
+    return Fail(Code::kInvalidArgument, "a body of type " + unknown.contenttype());
+  }
+  const Kind* kind = FindKind(api_version, name);
+  if (kind == nullptr) {
+    return Fail(
+        Code::kInvalidArgument,
+        "this server does not read " + api_version + " " + name + " as protobuf; send it as JSON");
+  }
+  const std::unique_ptr<Message> message(kind->prototype().New());
+  TRY(Parse(unknown.raw(), *message));
+  Result<Json> object = MessageToJson(*message);
+  if (!object) return tl::unexpected(std::move(object).error().Context(name));
+  return object;
+}
+
+}  // namespace
+
+Result<Json> ReadProtobufBody(std::string_view body) {
+  if (!body.starts_with(kMagic)) {
+    return Fail(Code::kInvalidArgument,
+                "provided data does not appear to be a protobuf message, expected prefix "
+                "[107 56 115 0]");
+  }
+  proto::Unknown unknown;
+  TRY(Parse(body.substr(kMagic.size()), unknown));
+  if (!unknown.contentencoding().empty()) {
+    return Fail(Code::kInvalidArgument, "a body of encoding " + unknown.contentencoding());
+  }
+  TRY_ASSIGN(Json object, ReadRaw(unknown));
+  if (!object.is_object()) return Fail(Code::kInvalidArgument, "the body is no object");
+  object["apiVersion"] = unknown.typemeta().apiversion();
+  object["kind"] = unknown.typemeta().kind();
+  return object;
+}
+
+}  // namespace strata::wire
