@@ -3,9 +3,9 @@
 
 Most of the time goes into headers, so the files of one library or program are looked at several at a
 time, joined to one text in build/tidy-batches. All of that text is the main file, which matters to the
-analyzer and to some checks; findings are told at their place in the source. The analyzer looks at a
-function with unknown arguments only if it has seen no call of it: therefore a source is never joined
-with one whose header it includes.
+analyzer and to some checks. The analyzer looks at a function with unknown arguments only if it has seen
+no call of it: therefore a source is never joined with one whose header it includes. Where the joined
+text has a finding, each of its files is looked at alone, and what is found then is the answer.
 
 What was clean is not looked at again until it, something it includes, its compile command, a
 .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
@@ -35,7 +35,6 @@ BATCH_SIZE = 10
 TIDY = "clang-tidy-14"
 FOLDERS = ("src/", "tests/", "bench/")
 FINDING = re.compile(r"^\S+?:\d+:\d+: (warning|error): ", re.MULTILINE)
-SHADOWED = re.compile(r"^(\S+?):.*\[clang-diagnostic-shadow\b(?s:.*?)^(\S+?\.cc):\d+:\d+: note: previous", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 # What one run of clang-tidy looks at: `file`, compiled with `flags` in `directory`. It is the one file
@@ -119,43 +118,21 @@ def tidy(job, options):
         command[1:1] = ["--fix", "--format-style=file"]
     done = subprocess.run([*command, "--", *job.flags], cwd=job.directory, capture_output=True, text=True,
                           check=False)
-    found = in_sources(done.stdout.strip(), job)
-    output = without_neighbours(found)
-    clean = done.returncode == 0 or (found != output and not FINDING.search(output))
-    if options.profile or (done.returncode != 0 and not FINDING.search(found)):
+    output = done.stdout
+    if options.profile or (done.returncode != 0 and not FINDING.search(output)):
         output += done.stderr
-    return output, clean, time.monotonic() - started
+    clean = done.returncode == 0
+    if not clean and len(job.parts) > 1:
+        alone = [tidy(job_for([part], job.directory, job.flags), options) for part in job.parts]
+        output = "\n".join(text for text, _, _ in alone)
+        clean = all(good for _, good, _ in alone)
+        if clean:
+            output = f"   {' '.join(job.parts)}: clean, but not when joined (slow: a name that two of them use?)"
+    return output.strip(), clean, time.monotonic() - started
 
 
 def text_of(name):
     return (ROOT / name).read_text().rstrip("\n") + "\n"
-
-
-def in_sources(output, job):
-    """Tells places in a batch as places in its sources."""
-    if len(job.parts) == 1:
-        return output
-    starts, line = [], 1
-    for part in job.parts:
-        starts.append((line, ROOT / part))
-        line += text_of(part).count("\n")
-
-    def place(match):
-        start, path = max(known for known in starts if known[0] <= int(match[1]))
-        return f"{path}:{int(match[1]) - start + 1}:"
-
-    return re.sub(rf"{re.escape(job.file)}:(\d+):", place, output)
-
-
-def without_neighbours(output):
-    """Drops names that shadow another source's: the two met only in a batch."""
-    starts = [match.start() for match in FINDING.finditer(output)]
-    kept = output[:starts[0]] if starts else output
-    for start, end in zip(starts, starts[1:] + [len(output)]):
-        shadowed = SHADOWED.match(output[start:end])
-        if not shadowed or shadowed[1] == shadowed[2]:
-            kept += output[start:end]
-    return kept.strip()
 
 
 def work(job, options):
@@ -187,12 +164,12 @@ def batches(names, size):
     return found
 
 
-def job_for(group, entry):
+def job_for(group, directory, words):
     path = ROOT / group[0]
     if len(group) > 1:
         path = BATCHES / f"{hashlib.sha256(' '.join(group).encode()).hexdigest()[:24]}.cc"
         path.write_text("".join(text_of(part) for part in group))
-    return Job(group, str(path), entry["directory"], flags(entry))
+    return Job(group, str(path), directory, words)
 
 
 def jobs_for(prefixes, size):
@@ -205,7 +182,8 @@ def jobs_for(prefixes, size):
             if name.startswith(FOLDERS) and name.startswith(wanted) and name not in seen:
                 seen.add(name)
                 targets.setdefault((target, is_test(name)), (entry, []))[1].append(name)
-    jobs = [job_for(group, entry) for entry, names in targets.values() for group in batches(sorted(names), size)]
+    jobs = [job_for(group, entry["directory"], flags(entry))
+            for entry, names in targets.values() for group in batches(sorted(names), size)]
     return sorted(jobs, key=lambda job: (-sum(len(text_of(part)) for part in job.parts), job.parts))
 
 

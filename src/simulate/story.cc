@@ -76,24 +76,24 @@ class Story {
   void operator()(const RejectRecord& record) { static_cast<void>(record); }
 
   void operator()(const StepRecord& record) {
-    using Kind = StepRecord::Kind;
+    using Step = StepRecord::Kind;
     switch (record.kind) {
-      case Kind::kAllocate:
-      case Kind::kPipeline:
+      case Step::kAllocate:
+      case Step::kPipeline:
         trial_.push_back({.name = record.pod,
                           .node = record.node,
-                          .waits = record.kind == Kind::kPipeline,
+                          .waits = record.kind == Step::kPipeline,
                           .score = std::nullopt,
                           .devices = record.devices});
         break;
-      case Kind::kDiscard:
+      case Step::kDiscard:
         trial_.clear();
         break;
-      case Kind::kCommit:
+      case Step::kCommit:
         KeepTrial();
         committed_ = true;
         break;
-      case Kind::kEvict:
+      case Step::kEvict:
         break;
     }
   }
