@@ -86,16 +86,17 @@ std::optional<UtcTime> ReadTime(std::string_view text) {
 
 void NormalizeTime(nlohmann::json& value, Type type) {
   const auto* text = value.get_ptr<const std::string*>();
-  constexpr std::size_t kDigits = 6;
+  constexpr std::size_t kMicroDigits = 6;
   constexpr std::size_t kSecondsLength = 20;  // 2026-08-20T10:00:00Z
-  const std::size_t length = type == Type::kTime ? kSecondsLength : kSecondsLength + kDigits + 1;
+  const std::size_t length =
+      type == Type::kTime ? kSecondsLength : kSecondsLength + kMicroDigits + 1;
   if (text == nullptr || (text->size() == length && text->back() == 'Z')) return;
   const std::optional<UtcTime> utc = ReadTime(*text);
   if (!utc) return;
   std::string normal = utc->seconds;
   if (type == Type::kMicroTime) {
-    std::string fraction(utc->fraction.substr(0, kDigits));
-    fraction.resize(kDigits, '0');
+    std::string fraction(utc->fraction.substr(0, kMicroDigits));
+    fraction.resize(kMicroDigits, '0');
     normal += "." + fraction;
   }
   value = normal + "Z";
