@@ -28,13 +28,13 @@ std::string HumanDuration(Duration passed) {
   if (seconds < 120) return fmt::format("{}s", seconds);
   const std::int64_t minutes = seconds / 60;
   if (minutes < 10) return TwoUnits(minutes, "m", seconds % 60, "s");
-  if (minutes < 3 * 60) return fmt::format("{}m", minutes);
+  if (minutes < 180) return fmt::format("{}m", minutes);
   const std::int64_t hours = minutes / 60;
   if (hours < 8) return TwoUnits(hours, "h", minutes % 60, "m");
   if (hours < 48) return fmt::format("{}h", hours);
   const std::int64_t days = hours / 24;
   if (days < 8) return TwoUnits(days, "d", hours % 24, "h");
-  if (days < 2 * 365) return fmt::format("{}d", days);
+  if (days < 730) return fmt::format("{}d", days);
   const std::int64_t years = days / 365;
   if (years < 8) return TwoUnits(years, "y", days % 365, "d");
   return fmt::format("{}y", years);

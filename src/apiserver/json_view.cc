@@ -22,9 +22,9 @@ json* FindAt(json& object, Path path) {
 }
 
 const std::string& TextAt(const json& object, Path path) {
-  static const std::string kNone;
+  static const std::string none;
   const json* at = FindAt(object, path);
-  return at != nullptr && at->is_string() ? at->get_ref<const std::string&>() : kNone;
+  return at != nullptr && at->is_string() ? at->get_ref<const std::string&>() : none;
 }
 
 std::int64_t IntegerAt(const json& object, Path path, std::int64_t otherwise) {
@@ -38,15 +38,15 @@ bool BoolAt(const json& object, Path path) {
 }
 
 const json& ListAt(const json& object, Path path) {
-  static const json kNone = json::array();
+  static const json none = json::array();
   const json* at = FindAt(object, path);
-  return at != nullptr && at->is_array() ? *at : kNone;
+  return at != nullptr && at->is_array() ? *at : none;
 }
 
 const json& ObjectAt(const json& object, Path path) {
-  static const json kNone = json::object();
+  static const json none = json::object();
   const json* at = FindAt(object, path);
-  return at != nullptr && at->is_object() ? *at : kNone;
+  return at != nullptr && at->is_object() ? *at : none;
 }
 
 json& ObjectIn(json& object, std::string_view key) {

@@ -27,23 +27,37 @@ FieldError SplitError(const std::string& field, std::string_view error) {
   return {field + below + std::string(path), std::string(error.substr(colon + 2))};
 }
 
+// One step of a path: a key, or a place in a list.
+struct PathStep {
+  bool is_index = false;
+  std::string_view text;
+};
+
+// Takes the first step off a path such as "tasks[0].name". REQUIRES: it is not empty.
+PathStep TakeStep(std::string_view& path) {
+  const bool is_index = path.front() == '[';
+  if (is_index) path.remove_prefix(1);
+  const std::size_t end = std::min(path.find_first_of(is_index ? "]" : ".["), path.size());
+  const PathStep step{is_index, path.substr(0, end)};
+  path.remove_prefix(end);
+  if (is_index && !path.empty()) path.remove_prefix(1);
+  if (!path.empty() && path.front() == '.') path.remove_prefix(1);
+  return step;
+}
+
+const nlohmann::json* Below(const nlohmann::json& value, const PathStep& step) {
+  if (!step.is_index || !value.is_array()) return FindAt(value, {step.text});
+  const auto place = WholeNumber(step.text, INT32_MAX);
+  if (!place || static_cast<std::size_t>(*place) >= value.size()) return nullptr;
+  return &value[static_cast<std::size_t>(*place)];
+}
+
 // The value at a path of keys and indexes such as "spec.tasks[0].name"; null when there is none.
 nlohmann::json ValueAt(const nlohmann::json& object, std::string_view path) {
   const nlohmann::json* at = &object;
   while (!path.empty()) {
-    const bool index = path.front() == '[';
-    const std::size_t end = index ? path.find(']') : path.find_first_of(".[");
-    const std::string_view key = path.substr(index ? 1 : 0, end - (index ? 1 : 0));
-    path.remove_prefix(end == std::string_view::npos ? path.size() : end + (index ? 1 : 0));
-    if (!path.empty() && path.front() == '.') path.remove_prefix(1);
-    if (index && at->is_array()) {
-      const auto place = WholeNumber(key, INT32_MAX);
-      if (!place || static_cast<std::size_t>(*place) >= at->size()) return nullptr;
-      at = &(*at)[static_cast<std::size_t>(*place)];
-    } else {
-      at = FindAt(*at, {key});
-      if (at == nullptr) return nullptr;
-    }
+    at = Below(*at, TakeStep(path));
+    if (at == nullptr) return nullptr;
   }
   // Lists and objects are too long for a message; a real server names their type, too.
   if (at->is_structured()) return at->type_name();

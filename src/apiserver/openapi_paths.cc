@@ -166,11 +166,9 @@ ApiPath StatusPath(const Resource& row, std::string path, Places places) {
 // A custom kind's type is named after its group, turned round: "sh.volcano.batch.v1alpha1.Job".
 std::string TypeName(const Resource& row) {
   if (!row.schema->type_name.empty()) return row.schema->type_name;
-  std::string name;
-  for (const std::string_view part : Split(row.group, '.')) {
-    name = std::string(part) + (name.empty() ? "" : ".") + name;
-  }
-  return name + "." + row.version + "." + row.kind;
+  auto parts = Split(row.group, '.');
+  std::reverse(parts.begin(), parts.end());
+  return fmt::format("{}.{}.{}", fmt::join(parts, "."), row.version, row.kind);
 }
 
 json Reference(schema::OpenApiVersion version, const std::string& type) {
