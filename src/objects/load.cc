@@ -32,7 +32,7 @@ const Metadata& Add(const Cursor& object, Metadata&& meta, ObjectSet& set) {
   return out.meta;
 }
 
-struct Kind {
+struct ServedKind {
   std::string_view api_version;
   std::string_view kind;
   Scope scope;
@@ -40,48 +40,51 @@ struct Kind {
 };
 
 constexpr std::array kKinds = {
-    Kind{"v1", "Pod", Scope::kNamespaced, Add<Pod, &ObjectSet::pods>},
-    Kind{"v1", "Node", Scope::kCluster, Add<Node, &ObjectSet::nodes>},
-    Kind{"v1", "Namespace", Scope::kCluster, Add<Namespace, &ObjectSet::namespaces>},
-    Kind{"v1", "ConfigMap", Scope::kNamespaced, Add<ConfigMap, &ObjectSet::config_maps>},
-    Kind{"v1", "Secret", Scope::kNamespaced, Add<Secret, &ObjectSet::secrets>},
-    Kind{"v1", "PersistentVolume", Scope::kCluster, Add<PersistentVolume, &ObjectSet::volumes>},
-    Kind{"v1",
-         "PersistentVolumeClaim",
-         Scope::kNamespaced,
-         Add<PersistentVolumeClaim, &ObjectSet::claims>},
-    Kind{"v1", "ResourceQuota", Scope::kNamespaced, Add<ResourceQuota, &ObjectSet::quotas>},
-    Kind{"storage.k8s.io/v1",
-         "StorageClass",
-         Scope::kCluster,
-         Add<StorageClass, &ObjectSet::storage_classes>},
-    Kind{"storage.k8s.io/v1", "CSINode", Scope::kCluster, Add<CsiNode, &ObjectSet::csi_nodes>},
-    Kind{"scheduling.k8s.io/v1",
-         "PriorityClass",
-         Scope::kCluster,
-         Add<PriorityClass, &ObjectSet::priority_classes>},
-    Kind{"policy/v1",
-         "PodDisruptionBudget",
-         Scope::kNamespaced,
-         Add<PodDisruptionBudget, &ObjectSet::disruption_budgets>},
-    Kind{"scheduling.volcano.sh/v1beta1",
-         "PodGroup",
-         Scope::kNamespaced,
-         Add<PodGroup, &ObjectSet::pod_groups>},
-    Kind{"scheduling.volcano.sh/v1beta1", "Queue", Scope::kCluster, Add<Queue, &ObjectSet::queues>},
-    Kind{"topology.volcano.sh/v1alpha1",
-         "HyperNode",
-         Scope::kCluster,
-         Add<HyperNode, &ObjectSet::hypernodes>},
-    Kind{"batch.volcano.sh/v1alpha1", "Job", Scope::kNamespaced, Add<Job, &ObjectSet::jobs>},
-    Kind{"nodeinfo.volcano.sh/v1alpha1",
-         "Numatopology",
-         Scope::kCluster,
-         Add<NumaTopology, &ObjectSet::numa_topologies>},
+    ServedKind{"v1", "Pod", Scope::kNamespaced, Add<Pod, &ObjectSet::pods>},
+    ServedKind{"v1", "Node", Scope::kCluster, Add<Node, &ObjectSet::nodes>},
+    ServedKind{"v1", "Namespace", Scope::kCluster, Add<Namespace, &ObjectSet::namespaces>},
+    ServedKind{"v1", "ConfigMap", Scope::kNamespaced, Add<ConfigMap, &ObjectSet::config_maps>},
+    ServedKind{"v1", "Secret", Scope::kNamespaced, Add<Secret, &ObjectSet::secrets>},
+    ServedKind{
+        "v1", "PersistentVolume", Scope::kCluster, Add<PersistentVolume, &ObjectSet::volumes>},
+    ServedKind{"v1",
+               "PersistentVolumeClaim",
+               Scope::kNamespaced,
+               Add<PersistentVolumeClaim, &ObjectSet::claims>},
+    ServedKind{"v1", "ResourceQuota", Scope::kNamespaced, Add<ResourceQuota, &ObjectSet::quotas>},
+    ServedKind{"storage.k8s.io/v1",
+               "StorageClass",
+               Scope::kCluster,
+               Add<StorageClass, &ObjectSet::storage_classes>},
+    ServedKind{
+        "storage.k8s.io/v1", "CSINode", Scope::kCluster, Add<CsiNode, &ObjectSet::csi_nodes>},
+    ServedKind{"scheduling.k8s.io/v1",
+               "PriorityClass",
+               Scope::kCluster,
+               Add<PriorityClass, &ObjectSet::priority_classes>},
+    ServedKind{"policy/v1",
+               "PodDisruptionBudget",
+               Scope::kNamespaced,
+               Add<PodDisruptionBudget, &ObjectSet::disruption_budgets>},
+    ServedKind{"scheduling.volcano.sh/v1beta1",
+               "PodGroup",
+               Scope::kNamespaced,
+               Add<PodGroup, &ObjectSet::pod_groups>},
+    ServedKind{
+        "scheduling.volcano.sh/v1beta1", "Queue", Scope::kCluster, Add<Queue, &ObjectSet::queues>},
+    ServedKind{"topology.volcano.sh/v1alpha1",
+               "HyperNode",
+               Scope::kCluster,
+               Add<HyperNode, &ObjectSet::hypernodes>},
+    ServedKind{"batch.volcano.sh/v1alpha1", "Job", Scope::kNamespaced, Add<Job, &ObjectSet::jobs>},
+    ServedKind{"nodeinfo.volcano.sh/v1alpha1",
+               "Numatopology",
+               Scope::kCluster,
+               Add<NumaTopology, &ObjectSet::numa_topologies>},
 };
 
-const Kind* FindKind(std::string_view api_version, std::string_view kind) {
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& entry) {
+const ServedKind* FindKind(std::string_view api_version, std::string_view kind) {
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const ServedKind& entry) {
     return entry.kind == kind && entry.api_version == api_version;
   });
   return found == kKinds.end() ? nullptr : &*found;
@@ -130,7 +133,7 @@ class SourceReader {
     if (type.kind.ends_with("List") && (type.kind == "List" || object.At("items").present())) {
       return ReadItems(object, type, depth);
     }
-    const Kind* known = FindKind(type.api_version, type.kind);
+    const ServedKind* known = FindKind(type.api_version, type.kind);
     if (known == nullptr) return Warn(object, type);
     return ReadKnown(*known, value);
   }
@@ -152,7 +155,7 @@ class SourceReader {
     return {};
   }
 
-  Status ReadKnown(const Kind& kind, const Value& value) {
+  Status ReadKnown(const ServedKind& kind, const Value& value) {
     ReadLog log;
     const Cursor object(value, log);
     log.lenient = kind.kind == "Pod" && HasNode(value);

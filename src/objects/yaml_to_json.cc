@@ -14,7 +14,7 @@
 namespace strata::objects {
 namespace {
 
-constexpr int kMaxDepth = 200;
+constexpr int kMaxYamlDepth = 200;
 constexpr std::size_t kFreeOutput = 64U << 20U;
 constexpr std::size_t kFreeSteps = 1'000'000;
 
@@ -36,7 +36,7 @@ void AppendString(std::string& out, std::string_view text) {
 }
 
 // `text` in quotes and on one line, for a message.
-std::string Quoted(std::string_view text) {
+std::string QuotedKey(std::string_view text) {
   std::string quoted;
   AppendString(quoted, text);
   return quoted;
@@ -95,8 +95,8 @@ class JsonWriter {
 
  private:
   Status CheckLimits(const YamlNode& node, int depth) {
-    if (depth > kMaxDepth) {
-      return FailAt(node, fmt::format("nested deeper than {} levels", kMaxDepth));
+    if (depth > kMaxYamlDepth) {
+      return FailAt(node, fmt::format("nested deeper than {} levels", kMaxYamlDepth));
     }
     if (out_.size() > max_output_ || ++steps_ > max_steps_) {
       return FailAt(node, "aliases expand too far");
@@ -133,7 +133,7 @@ class JsonWriter {
       if (IsMergeKey(key_node)) continue;
       TRY_ASSIGN(std::string key, KeyOf(key_node));
       const auto [position, is_new] = keys.insert(std::move(key));
-      if (!is_new) return FailAt(key_node, "duplicate key " + Quoted(*position));
+      if (!is_new) return FailAt(key_node, "duplicate key " + QuotedKey(*position));
       TRY(WriteMember(*position, *node.items[i + 1], depth, keys.size() == 1));
     }
     TRY(WriteMergeKeys(node, depth, keys));
