@@ -10,8 +10,6 @@ namespace strata::apiserver {
 
 // JSON of any kind, or why it is none. Refuses what is nested deeper than anybody needs, so that
 // whoever walks the value may recurse. Of a key that is there twice the last value counts.
-//
-// COST: half of what nlohmann's own parser takes.
 [[nodiscard]] Result<nlohmann::json> ParseJson(std::string_view text);
 
 }  // namespace strata::apiserver

@@ -140,8 +140,9 @@ ApiResult<void> CheckNames(const Call& call, json& object) {
 
 void AnswerUnchanged(ServerState& state, const CallRef& call, const ObjectRef& live) {
   state.store.WhenDurable([call, live](Status durable) {
-    if (!durable)
+    if (!durable) {
       return AnswerError(*call, FromStore(*call->resource, live->name, durable.error()));
+    }
     AnswerStored(*call, 200, *live);
   });
 }

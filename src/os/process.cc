@@ -99,7 +99,9 @@ std::vector<std::string> EnvironmentOf(const ProcessCommand& command) {
         });
     if (!replaced) variables.emplace_back(line);
   }
-  for (const auto& [name, value] : command.environment) variables.push_back(name + '=' + value);
+  for (const auto& [name, value] : command.environment) {
+    variables.push_back(fmt::format("{}={}", name, value));
+  }
   return variables;
 }
 
