@@ -43,7 +43,7 @@ std::string ReadAll(const std::filesystem::path& path) {
 
 // Schemas by "apiVersion kind": those of deploy/crds.
 const std::map<std::string, SchemaRef>& OwnKinds() {
-  static const std::map<std::string, SchemaRef> kinds = [] {
+  static const std::map<std::string, SchemaRef> own = [] {
     std::map<std::string, SchemaRef> kinds;
     for (const std::string_view text : OwnDefinitions()) {
       const json definitions = ParseYaml(text);
@@ -59,7 +59,7 @@ const std::map<std::string, SchemaRef>& OwnKinds() {
     }
     return kinds;
   }();
-  return kinds;
+  return own;
 }
 
 SchemaRef SchemaOf(const json& object) {
