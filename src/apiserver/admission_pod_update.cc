@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,11 +27,10 @@ json WithoutSeconds(json toleration) {
 }
 
 void CheckKeptTolerations(const json& before, const json& after, Problems& problems) {
+  std::set<json> kept;
+  for (const json& toleration : after) kept.insert(WithoutSeconds(toleration));
   for (const json& old : before) {
-    const bool kept = std::any_of(after.begin(), after.end(), [&](const json& toleration) {
-      return WithoutSeconds(toleration) == WithoutSeconds(old);
-    });
-    if (kept) continue;
+    if (kept.contains(WithoutSeconds(old))) continue;
     return problems.Forbidden("spec.tolerations",
                               "existing toleration can not be modified except its "
                               "tolerationSeconds");
@@ -53,11 +53,12 @@ void CheckDeadline(const json& before, const json& after, Problems& problems) {
 }
 
 void CheckRemovedGates(const json& before, const json& after, Problems& problems) {
-  const json& old = ListAt(before, {"schedulingGates"});
+  const json& gates = ListAt(before, {"schedulingGates"});
+  const std::set<json> old(gates.begin(), gates.end());
   std::size_t index = 0;
   for (const json& gate : ListAt(after, {"schedulingGates"})) {
     const std::string field = fmt::format("spec.schedulingGates[{}]", index++);
-    if (std::find(old.begin(), old.end(), gate) != old.end()) continue;
+    if (old.contains(gate)) continue;
     problems.Forbidden(
         field,
         "only deletion is allowed, but found new scheduling gate '" + TextAt(gate, {"name"}) + "'");

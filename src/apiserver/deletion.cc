@@ -175,9 +175,11 @@ void DeleteObject(ServerState& state,
   }
   if (goes) return Remove(state, resource, live->version, before, std::move(done));
   if (object == before) {
-    return state.store.WhenDurable([done, object = std::move(object)](const Status&) {
-      done(Deleted{.object = object, .gone = false});
-    });
+    return state.store.WhenDurable(
+        [done, resource, name = live->name, object = std::move(object)](const Status& durable) {
+          if (!durable) return done(tl::unexpected(FromStore(*resource, name, durable.error())));
+          done(Deleted{.object = object, .gone = false});
+        });
   }
   Wait(state, resource, live->version, std::move(object), std::move(done));
   if (IsNamespace(*resource)) EmptyNamespace(state, live->name);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,6 +74,7 @@ void CheckFinalizers(const Resource& resource, const json& finalizers, Problems&
 void CheckOwners(const json& owners, Problems& problems) {
   std::size_t index = 0;
   std::string controller;
+  bool told = false;
   for (const json& owner : owners) {
     const std::string field = fmt::format("metadata.ownerReferences[{}]", index++);
     for (const std::string_view part : {"apiVersion", "kind", "name", "uid"}) {
@@ -82,7 +84,8 @@ void CheckOwners(const json& owners, Problems& problems) {
           fmt::format("{}.{}", field, part), "", fmt::format("{} must not be empty", what));
     }
     if (!BoolAt(owner, {"controller"})) continue;
-    if (!controller.empty()) {
+    // The message holds the whole list: once is enough.
+    if (!controller.empty() && !std::exchange(told, true)) {
       problems.Invalid("metadata.ownerReferences",
                        owners,
                        fmt::format("Only one reference can have Controller set to true. Found "

@@ -149,10 +149,26 @@ ApiResult<json> ReadApplied(Call& call, const WriteOptions& options) {
   return std::move(*config);
 }
 
+// What this endpoint does not write is not the applier's to own either.
+void DropOtherParts(const Call& call, json& config) {
+  if (!call.resource->has_status) return;
+  if (call.path.subresource.empty()) {
+    config.erase("status");
+    return;
+  }
+  json kept = json::object();
+  for (const char* part : {"apiVersion", "kind", "metadata", "status"}) {
+    if (const auto at = config.find(part); at != config.end()) kept[part] = *at;
+  }
+  config = std::move(kept);
+}
+
 void ApplyTo(ServerState& state, const CallRef& call, ObjectRef live, const WriteOptions& options) {
   const Resource& resource = *call->resource;
   ApiResult<json> config = ReadApplied(*call, options);
   if (!config) return AnswerError(*call, config.error());
+  // A Node is born with the status it is sent.
+  if (live != nullptr || resource.kind != "Node") DropOtherParts(*call, *config);
   const std::string version = TextAt(*config, {"metadata", "resourceVersion"});
   if (live == nullptr && !version.empty()) {
     return AnswerError(*call, Conflict(resource, call->path.name, StaleVersion()));

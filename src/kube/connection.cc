@@ -28,6 +28,8 @@ Result<net::ClientTls> ReadTls(const ConnectionConfig& config, const Surrounding
   return tls;
 }
 
+}  // namespace
+
 // The certificates in use, and where changes of them go. Outlives the transports in the hands of a
 // login program under way.
 class SharedTls {
@@ -72,8 +74,6 @@ class SharedTls {
   net::HttpClient* reads_ = nullptr;
   net::HttpClient* writes_ = nullptr;
 };
-
-}  // namespace
 
 const Clock& SystemClock() {
   static const RealClock clock;

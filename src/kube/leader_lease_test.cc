@@ -80,6 +80,16 @@ TEST(LeaseState, LeadsFromTheMomentOfSendingNotOfTheAnswer) {
   EXPECT_FALSE(state.Leads(At(110)));
 }
 
+TEST(LeaseState, LeadsNoMoreOnceTheLeaseIsAnothersOrGone) {
+  LeaseState state(Settings("me"));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(101)));
+  ASSERT_TRUE(state.TakeRead(LeaseText("other", 10), At(102)));
+  EXPECT_FALSE(state.Leads(At(102)));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 11), At(103), At(103)));
+  state.TakeMissing();
+  EXPECT_FALSE(state.Leads(At(104)));
+}
+
 TEST(LeaseState, GivesUpByAnEmptyHolder) {
   LeaseState state(Settings("me"));
   EXPECT_FALSE(state.ReleaseBody(kWall));

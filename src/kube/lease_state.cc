@@ -100,6 +100,7 @@ Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
   if (version != version_) observed_ = now;
   version_ = version;
   holder_ = TextIn(spec, "holderIdentity");
+  if (holder_ != settings_.identity) leads_until_.reset();  // somebody took it by hand
   constexpr std::int64_t kMostSeconds = 86'400;
   their_duration_ = std::chrono::seconds(
       std::clamp<std::int64_t>(IntegerIn(spec, "leaseDurationSeconds"), 0, kMostSeconds));
@@ -116,6 +117,7 @@ void LeaseState::TakeMissing() {
   known_ = Known::kMissing;
   holder_.clear();
   version_.clear();
+  leads_until_.reset();  // whoever makes it anew leads
 }
 
 Status LeaseState::TakeWritten(const std::string& text, net::SteadyTime sent, net::SteadyTime now) {

@@ -16,10 +16,6 @@
 namespace strata::net {
 namespace {
 
-struct CloseMulti {
-  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
-};
-
 using Cause = TransportError::Cause;
 
 SteadyTime ReadSteadyClock() {
@@ -63,6 +59,10 @@ Result<CurlServer> ResolveServer(HttpClientOptions options) {
 
 class HttpClient::Impl {
  public:
+  struct CloseMulti {
+    void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  };
+
   Impl(CurlServer server, std::unique_ptr<CURLM, CloseMulti> multi)
       : server_(std::move(server)), multi_(std::move(multi)) {
     const long connections = server_.options.max_connections;
@@ -225,7 +225,7 @@ class HttpClient::Impl {
 
 Result<std::unique_ptr<HttpClient>> HttpClient::Start(HttpClientOptions options) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::unique_ptr<CURLM, CloseMulti> multi(curl_multi_init());
+  std::unique_ptr<CURLM, Impl::CloseMulti> multi(curl_multi_init());
   if (ready != CURLE_OK || multi == nullptr) {
     return Fail(Code::kInternal, "libcurl cannot be used");
   }

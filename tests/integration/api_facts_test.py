@@ -180,6 +180,24 @@ class Errors(Case):
             status, _, _ = self.server.request("GET", path)
             self.assertIn(status, (301, 400, 404, 414, 431), path[:60])
 
+    def test_an_object_that_a_patch_made_deep_can_go(self):
+        name = self.name()
+        self.ok("POST", CORE + "/configmaps", configmap(name))
+        deep = {}
+        for _ in range(150):
+            deep = {"a": deep}
+        path = f"{CORE}/configmaps/{name}"
+        self.ok("PATCH", path, [{"op": "add", "path": "/x", "value": deep}], JSON_PATCH)
+        self.ok("PATCH", path, [{"op": "add", "path": "/x" + "/a" * 150, "value": deep}], JSON_PATCH)
+        self.assertEqual(self.ok("DELETE", path)["status"], "Success")
+        self.refused(404, "GET", path)
+
+    def test_many_wrong_owners_are_one_complaint(self):
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "u", "controller": True}
+        body = configmap("a")
+        body["metadata"]["ownerReferences"] = [owner] * 2000
+        self.assertEqual(len(self.refused(422, "POST", CORE + "/configmaps", body)["details"]["causes"]), 1)
+
     def test_deep_nesting_is_refused(self):
         deep = '{"metadata":{"name":"a"},"data":' + '{"a":' * 20000 + "1" + "}" * 20001
         self.refused(400, "POST", CORE + "/configmaps", deep)
@@ -549,6 +567,17 @@ class Shapes(Case):
         self.assertEqual(apply("two", {"a": "3", "b": "2"}, "&force=true")[1]["data"], {"a": "3", "b": "2"})
         self.assertEqual(apply("one", {})[1]["data"], {"a": "3", "b": "2"})
         self.assertEqual(apply("two", {"a": "3"})[1]["data"], {"a": "3"})
+
+    def test_an_applied_status_is_nobodys(self):
+        name = self.name()
+        path = f"{HYPERNODES}/{name}"
+        applied = {**hypernode(name), "status": {"nodeCount": 1}}
+        self.ok("PATCH", path + "?fieldManager=one", applied, APPLY, status=201)
+        self.ok("PATCH", path + "/status?fieldManager=controller", {"status": {"nodeCount": 4}}, MERGE)
+        again = self.ok("PATCH", path + "?fieldManager=one", applied, APPLY)
+        self.assertEqual(again["status"]["nodeCount"], 4)
+        owners = {entry["manager"]: entry["fieldsV1"] for entry in again["metadata"]["managedFields"]}
+        self.assertNotIn("f:status", owners["one"])
 
     def test_health_is_open(self):
         for path in ("/healthz", "/livez", "/readyz"):
