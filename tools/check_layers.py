@@ -21,7 +21,7 @@ IMPURE = [
     (re.compile(r"#include <random>|\bstd::rand\b"), "random numbers"),
     (re.compile(r"_clock::now\b|\btime\((nullptr|NULL|0)\)|\bgetenv\("), "ambient time or environment"),
     (re.compile(r"\bstd::unordered_(multi)?(map|set)\b"), "unordered container (its order is not stable)"),
-    (re.compile(r"\bfloat\b|\bstd::pow\b"), "float or pow (scores are double, multiplied in a fixed order)"),
+    (re.compile(r"\bfloat\b|\bstd::pow\b"), "float or pow (formulas are double, multiplied in a fixed order)"),
     (re.compile(r"\bthrow\b|\bcatch\b"), "exception"),
 ]
 # The one file that wraps an outside thing for the pure layers, and how the line that does begins.
