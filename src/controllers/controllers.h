@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/client.h"
+#include "kube/lease_state.h"
+#include "obs/log.h"
+
+namespace strata::controllers {
+
+struct ControllersOptions {
+  std::string conf_file;  // "": ConfigMap volcano-system/volcano-controller-configmap
+  // Lone pods of these schedulers get a PodGroup. Empty: every name that simulate takes.
+  std::vector<std::string> scheduler_names = {"volcano"};
+  std::optional<kube::LeaseSettings> lease;  // none: nobody else controls
+  // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
+  // does not.
+  bool collect_garbage = false;
+  int workers = 3;              // for each controller
+  std::function<void()> ready;  // once, when it has seen the cluster; any thread
+};
+
+// The controllers of a running cluster: job, podgroup, queue, hypernode, garbage collection. Each
+// is a pure function from what is seen to what is to be written, and a work queue around it.
+class Controllers {
+ public:
+  // All that it is given must outlive it.
+  Controllers(kube::Client& client, ControllersOptions options, obs::Log& log, const Clock& clock);
+  Controllers(const Controllers&) = delete;
+  Controllers& operator=(const Controllers&) = delete;
+  ~Controllers();
+
+  // Works until it is asked to stop. An error only when it cannot go on: a configuration file that
+  // is given and cannot be used at the start, a lease that was lost.
+  [[nodiscard]] Status Run(std::stop_token stop);
+
+  // What /metrics shows. From any thread.
+  [[nodiscard]] std::string Metrics() const;
+  [[nodiscard]] bool IsReady() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace strata::controllers

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/client.h"
+#include "kube/lease_state.h"
+#include "obs/log.h"
+
+namespace strata::live {
+
+struct SchedulerOptions {
+  // Pods that name one of these are scheduled. Empty: every name that simulate takes.
+  std::vector<std::string> scheduler_names = {"volcano"};
+  std::string conf_file;  // "": ConfigMap volcano-system/volcano-scheduler-configmap
+  std::string default_queue = "default";
+  Duration schedule_period = std::chrono::seconds(1);  // least time from one cycle to the next
+  std::optional<kube::LeaseSettings> lease;            // none: no other scheduler is about
+  std::string cache_dump_dir = "/tmp";
+  std::function<void()> ready;  // once, when it has seen the cluster and run a cycle; any thread
+};
+
+// The scheduler of a running cluster: what informers see becomes a ClusterState, a cycle decides
+// when something has changed, and what was decided is carried out over the API.
+//
+// The API server holds the truth. Whatever is lost with the process is seen again at the next
+// start; what could not be carried out is decided again.
+class LiveScheduler {
+ public:
+  // All that it is given must outlive it.
+  LiveScheduler(kube::Client& client, SchedulerOptions options, obs::Log& log, const Clock& clock);
+  LiveScheduler(const LiveScheduler&) = delete;
+  LiveScheduler& operator=(const LiveScheduler&) = delete;
+  ~LiveScheduler();
+
+  // Schedules on the calling thread until it is asked to stop. An error only when it cannot go on:
+  // a configuration file that is given and cannot be used at the start, a lease that was lost.
+  [[nodiscard]] Status Run(std::stop_token stop);
+
+  // What /metrics shows: Volcano's names. From any thread.
+  [[nodiscard]] std::string Metrics() const;
+  // Whether it has seen the cluster, for /readyz. From any thread.
+  [[nodiscard]] bool IsReady() const;
+  // Writes what it knows of nodes, jobs and queues into a file of cache_dump_dir, after the cycle
+  // under way (SIGUSR2). From any thread.
+  void DumpCache();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace strata::live
