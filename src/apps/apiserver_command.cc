@@ -1,5 +1,6 @@
 #include <openssl/rand.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -16,7 +17,8 @@
 #include "apiserver/loop_timers.h"
 #include "apiserver/object_store_factory.h"
 #include "apiserver/token_gate.h"
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/kubeconfig_file.h"
 #include "apps/listen_address.h"
 #include "base/check.h"
@@ -27,6 +29,14 @@
 
 namespace strata {
 namespace {
+
+constexpr const char* kApiserverFooter = R"(
+Prints "ready URL kubeconfig=FILE" once it serves, and ends cleanly on SIGINT and SIGTERM.
+
+Examples:
+  strata apiserver                              in memory, on a free port of 127.0.0.1
+  strata apiserver --data-dir ~/strata-data --listen 127.0.0.1:8443
+  kubectl --kubeconfig ~/.local/state/strata/kubeconfig get nodes)";
 
 // How long clients have to take their last answers.
 constexpr Duration kDrainTime = std::chrono::seconds(2);
@@ -88,7 +98,7 @@ Result<Trust> KeptTrust(store::Journal& journal, Time now) {
 // Everything that lives while the server does, in the order in which it depends on each other.
 class Service {
  public:
-  explicit Service(const ApiserverFlags& flags) : flags_(flags) {}
+  explicit Service(const ServerFlags& flags) : flags_(flags) {}
 
   Status Run() {
     TRY(Open());
@@ -166,7 +176,7 @@ class Service {
     loop_.After(kDrainTime, [this] { loop_.Stop(); });
   }
 
-  const ApiserverFlags& flags_;
+  const ServerFlags& flags_;
   SystemClock clock_;
   SystemRandom random_;
   std::string kubeconfig_;
@@ -181,9 +191,7 @@ class Service {
   std::unique_ptr<net::HttpServer> server_;
 };
 
-}  // namespace
-
-int RunApiserver(const ApiserverFlags& flags) {
+int RunApiserver(const ServerFlags& flags) {
   if (flags.plain_http) {
     fmt::print(stderr,
                "plain HTTP without a token: every user of this machine may do everything\n");
@@ -192,6 +200,20 @@ int RunApiserver(const ApiserverFlags& flags) {
   if (status) return 0;
   fmt::print(stderr, "{}\n", status.error().message);
   return 1;
+}
+
+}  // namespace
+
+void AddApiserverCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand(
+      "apiserver", "Serve the Kubernetes API from this machine, with Volcano's kinds");
+  command.footer(kApiserverFooter);
+  const auto flags = std::make_shared<ServerFlags>();
+  AddServerFlags(command, *flags);
+  command.callback([flags, &run] {
+    CheckServerFlags(*flags);
+    run = [flags] { return RunApiserver(*flags); };
+  });
 }
 
 }  // namespace strata

@@ -1,12 +1,15 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "discovery/config.h"
@@ -20,6 +23,25 @@ namespace strata {
 namespace {
 
 using discovery::Discovery;
+
+constexpr const char* kDiscoverFooter = R"(
+Examples:
+  strata discover --config volcano-controller.conf --nodes cluster.yaml > hypernodes.yaml
+  strata discover --config volcano-controller.conf --nodes cluster.yaml --previous hypernodes.yaml --diff
+  strata discover --config volcano-controller.conf --source infiniband -o json
+
+A source that fails, or whose answer lacks more than 30% of its previous nodes, is one line on
+standard error and exit status 1; its previous HyperNodes are printed in its place.)";
+
+struct DiscoverFlags {
+  std::string config;
+  std::vector<std::string> sources;   // sources or names; none: all that are enabled
+  std::vector<std::string> nodes;     // manifests; none: hosts are taken as they are
+  std::vector<std::string> previous;  // manifests
+  bool accept_shrink = false;
+  bool diff = false;
+  OutputFormat output = OutputFormat::kYaml;
+};
 
 Result<objects::ObjectSet> Load(const std::vector<std::string>& paths,
                                 std::vector<std::string>& warnings) {
@@ -91,9 +113,9 @@ struct Outcome {
   std::vector<objects::HyperNode> previous;
 };
 
-Result<Outcome> Run(const DiscoverFlags& flags,
-                    Progress& progress,
-                    std::vector<std::string>& warnings) {
+Result<Outcome> DiscoverAll(const DiscoverFlags& flags,
+                            Progress& progress,
+                            std::vector<std::string>& warnings) {
   progress.Stage("reading manifests");
   TRY(CheckInputs(flags));
   TRY_ASSIGN(objects::ObjectSet previous, Load(flags.previous, warnings));
@@ -128,12 +150,10 @@ std::string Render(const DiscoverFlags& flags, const Outcome& outcome) {
   return discovery::RenderJson(found.hypernodes);
 }
 
-}  // namespace
-
 int RunDiscover(const DiscoverFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
-  const Result<Outcome> outcome = Run(flags, progress, warnings);
+  const Result<Outcome> outcome = DiscoverAll(flags, progress, warnings);
   progress.Finish();
   if (!outcome) return PrintResult(tl::unexpected(outcome.error()), warnings);
   const Discovery& found = outcome->discovery;
@@ -141,6 +161,38 @@ int RunDiscover(const DiscoverFlags& flags) {
   const int printed = PrintResult(Render(flags, *outcome), warnings);
   for (const std::string& error : found.errors) fmt::print(stderr, "{}\n", error);
   return found.errors.empty() ? printed : 1;
+}
+
+void AddManifestFlag(CLI::App& command,
+                     const char* flag,
+                     std::vector<std::string>& out,
+                     const char* what) {
+  command.add_option(flag, out, what)->type_name("FILE|DIR|-")->allow_extra_args(false);
+}
+
+}  // namespace
+
+void AddDiscoverCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand(
+      "discover", "Print the HyperNodes that the network, a fabric manager or labels tell of");
+  command.footer(kDiscoverFooter);
+  const auto flags = std::make_shared<DiscoverFlags>();
+  command
+      .add_option(
+          "--config", flags->config, "A volcano-controller.conf, or the ConfigMap that holds one")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--source", flags->sources, "Only entries of this source or name; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  AddManifestFlag(command, "--nodes", flags->nodes, "Manifests with the Nodes, and Secrets");
+  AddManifestFlag(
+      command, "--previous", flags->previous, "Manifests with the HyperNodes as they are");
+  command.add_flag(
+      "--accept-shrink", flags->accept_shrink, "Believe an answer that lacks many nodes");
+  command.add_flag("--diff", flags->diff, "Show what would change against --previous instead");
+  AddOutputFlag(command, flags->output, {"yaml", "json"});
+  command.callback([flags, &run] { run = [flags] { return RunDiscover(*flags); }; });
 }
 
 }  // namespace strata

@@ -1,8 +1,11 @@
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "simulate/explain.h"
@@ -12,6 +15,20 @@
 
 namespace strata {
 namespace {
+
+constexpr const char* kExplainFooter = R"(
+Every change that is listed was made in a copy of the input and solved again.
+
+Examples:
+  strata explain -f cluster.yaml -f jobs/ default/train
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+  strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
+
+struct ExplainFlags {
+  InputFlags input;
+  std::string job;  // "ns/job"
+  OutputFormat output = OutputFormat::kTable;
+};
 
 Result<std::string> Explain(const ExplainFlags& flags,
                             Progress& progress,
@@ -34,14 +51,28 @@ Result<std::string> Explain(const ExplainFlags& flags,
              : RenderText(ExplainLines(explanation), StandardOutputStyle());
 }
 
-}  // namespace
-
 int RunExplain(const ExplainFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
   const Result<std::string> text = Explain(flags, progress, warnings);
   progress.Finish();
   return PrintResult(text, warnings);
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Tell why one job waits or runs where it does, and what would let it start");
+  command.footer(kExplainFooter);
+  const auto flags = std::make_shared<ExplainFlags>();
+  AddInputFlags(command, flags->input, Files::kRequired);
+  command.add_option("job", flags->job, "The Job or PodGroup")
+      ->type_name("NS/JOB")
+      ->required()
+      ->check(CheckJobName);
+  AddOutputFlag(command, flags->output, {"table", "json"});
+  command.callback([flags, &run] { run = [flags] { return RunExplain(*flags); }; });
 }
 
 }  // namespace strata

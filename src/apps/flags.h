@@ -3,83 +3,56 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
-#include "objects/meta.h"
+#include "base/result.h"
+#include "kube/kubeconfig.h"
 
-// The command line as values. Only flags.cc knows the library that reads it.
+namespace CLI {
+class App;
+}
+
+// Flags that several commands have, as values. Each Add function binds them to a command: the
+// values must outlive it. What needs conversion is converted here, once it has been checked.
 namespace strata {
 
 enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
 
 // What `simulate` and its relatives read.
 struct InputFlags {
-  std::vector<std::string> files;  // -f; at least one
+  std::vector<std::string> files;  // -f
   std::string scheduler_conf;      // "" for the default configuration
   std::optional<Time> now;
 };
+// Whether there is a cluster to look at where no -f is given.
+enum class Files : std::uint8_t { kRequired, kOptional };
+void AddInputFlags(CLI::App& command, InputFlags& flags, Files files);
 
-struct SimulateFlags {
-  InputFlags input;
-  std::optional<std::int32_t> cycles;
-  OutputFormat output = OutputFormat::kTable;
-  std::string trace_file;  // "" for none
-  bool timings = false;
-  std::string explain;  // "ns/job", "" for none
-};
+// The first of `formats` is `output` as it stands.
+void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats);
 
-struct ExplainFlags {
-  InputFlags input;
-  std::string job;  // "ns/job"
-  OutputFormat output = OutputFormat::kTable;
-};
+// Which cluster, as kubectl is told.
+void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags);
 
-struct TopologyFlags {
-  InputFlags input;
-  std::optional<objects::ResourceList> pod;  // none: the default shape
-  bool as_given = false;                     // before any cycle, not after them
-  OutputFormat output = OutputFormat::kTable;
-};
-
-struct QueueListFlags {
-  InputFlags input;
-  OutputFormat output = OutputFormat::kTable;
-};
-
-struct DiscoverFlags {
-  std::string config;
-  std::vector<std::string> sources;   // sources or names; none: all that are enabled
-  std::vector<std::string> nodes;     // manifests; none: hosts are taken as they are
-  std::vector<std::string> previous;  // manifests
-  bool accept_shrink = false;
-  bool diff = false;
-  OutputFormat output = OutputFormat::kYaml;
-};
-
-// What starts an API server; `up` has the same.
-struct ApiserverFlags {
+// What starts an API server.
+struct ServerFlags {
   std::string listen = "127.0.0.1:0";
   std::string data_dir;    // "" for memory
   std::string kubeconfig;  // "" for the usual place
   bool plain_http = false;
 };
+void AddServerFlags(CLI::App& command, ServerFlags& flags);
+// Refuses --plain-http where others than this machine could come. For the command's callback:
+// throws what the parser of the line throws.
+void CheckServerFlags(const ServerFlags& flags);
 
-// Nothing to run: text to print (help, version) or one line of bad usage, and the exit status.
-struct JustPrint {
-  std::string text;
-  int exit_code = 0;  // 0: to standard output; 2: bad usage, to standard error
-};
-
-using Invocation = std::variant<JustPrint,
-                                SimulateFlags,
-                                ExplainFlags,
-                                TopologyFlags,
-                                QueueListFlags,
-                                DiscoverFlags,
-                                ApiserverFlags>;
-
-[[nodiscard]] Invocation ParseCommandLine(int argc, const char* const* argv);
+// What a check of the parser says: the message, "" when all is well.
+template <typename T>
+[[nodiscard]] std::string MessageOf(const Result<T>& result) {
+  return result ? std::string() : result.error().message;
+}
+// The check of "NAMESPACE/JOB".
+[[nodiscard]] std::string CheckJobName(const std::string& text);
 
 }  // namespace strata

@@ -1,8 +1,11 @@
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "simulate/queue_report.h"
@@ -11,6 +14,16 @@
 
 namespace strata {
 namespace {
+
+constexpr const char* kQueueListFooter = R"(
+Examples:
+  strata queue list -f cluster.yaml
+  strata queue list -f . --scheduler-conf volcano-scheduler.conf -o json)";
+
+struct QueueListFlags {
+  InputFlags input;
+  OutputFormat output = OutputFormat::kTable;
+};
 
 Result<std::string> QueueList(const QueueListFlags& flags,
                               Progress& progress,
@@ -28,14 +41,26 @@ Result<std::string> QueueList(const QueueListFlags& flags,
              : RenderTable(report, state.resource_names(), StandardOutputStyle());
 }
 
-}  // namespace
-
 int RunQueueList(const QueueListFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
   const Result<std::string> text = QueueList(flags, progress, warnings);
   progress.Finish();
   return PrintResult(text, warnings);
+}
+
+}  // namespace
+
+void AddQueueCommand(CLI::App& app, Run& run) {
+  CLI::App& queue = *app.add_subcommand("queue", "What the queues have, deserve and wait for");
+  queue.require_subcommand(1);
+  CLI::App& list = *queue.add_subcommand(
+      "list", "Show the queues, their shares, and why a job is not let in, once pods are placed");
+  list.footer(kQueueListFooter);
+  const auto flags = std::make_shared<QueueListFlags>();
+  AddInputFlags(list, flags->input, Files::kRequired);
+  AddOutputFlag(list, flags->output, {"table", "json"});
+  list.callback([flags, &run] { run = [flags] { return RunQueueList(*flags); }; });
 }
 
 }  // namespace strata

@@ -1,6 +1,9 @@
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -9,7 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "simulate/explain.h"
@@ -22,6 +26,22 @@
 
 namespace strata {
 namespace {
+
+constexpr const char* kSimulateFooter = R"(
+Examples:
+  strata simulate -f cluster.yaml -f jobs/
+  kubectl get nodes,hypernodes,pods,podgroups,queues -A -o json | strata simulate -f - -o json
+  strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
+  strata simulate -f . --explain default/train)";
+
+struct SimulateFlags {
+  InputFlags input;
+  std::optional<std::int32_t> cycles;
+  OutputFormat output = OutputFormat::kTable;
+  std::string trace_file;  // "" for none
+  bool timings = false;
+  std::string explain;  // "ns/job", "" for none
+};
 
 std::chrono::nanoseconds SteadyNow() {
   return std::chrono::steady_clock::now().time_since_epoch();
@@ -89,14 +109,36 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   return Render(result, *input.cluster.state, flags.output);
 }
 
-}  // namespace
-
 int RunSimulate(const SimulateFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
   const Result<std::string> text = Simulate(flags, progress, warnings);
   progress.Finish();
   return PrintResult(text, warnings);
+}
+
+}  // namespace
+
+void AddSimulateCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand(
+      "simulate", "Schedule manifests, without any cluster, and show the decisions");
+  command.footer(kSimulateFooter);
+  const auto flags = std::make_shared<SimulateFlags>();
+  AddInputFlags(command, flags->input, Files::kRequired);
+  command
+      .add_option("--cycles",
+                  flags->cycles,
+                  "Run exactly N cycles; default: until one changes nothing, at most 100")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000).description(""));
+  AddOutputFlag(command, flags->output, {"table", "json", "yaml"});
+  command.add_option("--trace", flags->trace_file, "Write every decision as a line of JSON")
+      ->type_name("FILE");
+  command.add_flag("--timings", flags->timings, "Say how long loading and deciding took");
+  command.add_option("--explain", flags->explain, "Tell the story of one Job or PodGroup")
+      ->type_name("NS/JOB")
+      ->check(CheckJobName);
+  command.callback([flags, &run] { run = [flags] { return RunSimulate(*flags); }; });
 }
 
 }  // namespace strata

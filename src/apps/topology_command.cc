@@ -1,8 +1,12 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/commands.h"
+#include "apps/command_line.h"
+#include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "simulate/render_data.h"
@@ -12,6 +16,19 @@
 
 namespace strata {
 namespace {
+
+constexpr const char* kTopologyFooter = R"(
+Examples:
+  strata topology -f cluster.yaml
+  strata topology -f . --pod cpu=8,nvidia.com/gpu=8
+  strata topology -f . --as-given -o json)";
+
+struct TopologyFlags {
+  InputFlags input;
+  std::optional<objects::ResourceList> pod;  // none: the default shape
+  bool as_given = false;                     // before any cycle, not after them
+  OutputFormat output = OutputFormat::kTable;
+};
 
 Result<std::string> Topology(const TopologyFlags& flags,
                              Progress& progress,
@@ -31,14 +48,34 @@ Result<std::string> Topology(const TopologyFlags& flags,
                                              : RenderTable(report, StandardOutputStyle());
 }
 
-}  // namespace
-
 int RunTopology(const TopologyFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
   const Result<std::string> text = Topology(flags, progress, warnings);
   progress.Finish();
   return PrintResult(text, warnings);
+}
+
+}  // namespace
+
+void AddTopologyCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand(
+      "topology", "Draw the HyperNode tree with used and free resources, and what would fit");
+  command.footer(kTopologyFooter);
+  const auto flags = std::make_shared<TopologyFlags>();
+  AddInputFlags(command, flags->input, Files::kRequired);
+  command
+      .add_option_function<std::string>(
+          "--pod",
+          [&pod = flags->pod](const std::string& text) { pod = ParsePodShape(text).value(); },
+          "Shape of the pods to count; default: all GPUs of the largest node, or all its CPUs")
+      ->type_name("NAME=AMOUNT,...")
+      ->check([](const std::string& text) { return MessageOf(ParsePodShape(text)); });
+  command.add_flag("--as-given",
+                   flags->as_given,
+                   "Show the manifests as they are, before any pending pod is placed");
+  AddOutputFlag(command, flags->output, {"table", "json"});
+  command.callback([flags, &run] { run = [flags] { return RunTopology(*flags); }; });
 }
 
 }  // namespace strata

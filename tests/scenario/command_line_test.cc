@@ -46,17 +46,16 @@ INSTANTIATE_TEST_SUITE_P(
     Lines,
     BadUsage,
     testing::Values(
-        UsageCase{"nothing",
-                  {},
-                  "strata: want a command: simulate, explain, topology, queue, discover, apiserver "
-                  "or version (see "
-                  "strata --help)"},
-        UsageCase{"command",
-                  {"simulat"},
-                  "strata: unknown command \"simulat\", want simulate, explain, topology, queue, "
-                  "discover, apiserver "
-                  "or version (see "
-                  "strata --help)"},
+        UsageCase{"nothing", {}, "strata: want a command (see strata --help)"},
+        UsageCase{
+            "command",
+            {"simulat"},
+            "strata: unknown command \"simulat\", did you mean simulate? (see strata --help)"},
+        UsageCase{"queue", {"queue"}, "strata queue: want a command (see strata queue --help)"},
+        UsageCase{"queue_command",
+                  {"queue", "lost"},
+                  "strata queue: unknown command \"lost\", did you mean list? (see strata queue "
+                  "--help)"},
         UsageCase{"flag",
                   {"simulate", "-f", ".", "--cycle", "3"},
                   "strata simulate: unknown flag \"--cycle\" (see strata simulate --help)"},

@@ -1,0 +1,136 @@
+#include "apps/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "simulate/job_names.h"
+
+namespace strata {
+namespace {
+
+constexpr int kBadUsage = 2;
+
+constexpr const char* kMainFooter = R"(
+Examples:
+  strata simulate -f examples/training          where every pod goes, and why
+  strata explain -f examples/hard-pending default/pytorch-distributed-training
+                                                why a job waits, and what would help
+  strata topology -f examples/training          the network, what is used and what is free
+  strata queue list -f examples/training        the queues, what they have and may have
+  strata discover --config volcano-controller.conf --nodes nodes.yaml
+                                                the HyperNodes that the network's own records give
+  strata apiserver                              a Kubernetes API server on this machine, for kubectl
+
+Exit status: 0 success, 1 the work failed, 2 bad usage.)";
+
+void AddVersionCommand(CLI::App& app, Run& run) {
+  app.add_subcommand("version", "Print the version")->callback([&run] {
+    run = [] {
+      fmt::print("strata {}\n", STRATA_VERSION);
+      return 0;
+    };
+  });
+}
+
+// The subcommand that was named, null if none was.
+const CLI::App* Chosen(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? nullptr : chosen.front();
+}
+
+// The command that was being read when something went wrong: "strata simulate".
+std::string CommandName(const CLI::App& app) {
+  std::string name = "strata";
+  for (const CLI::App* command = Chosen(app); command != nullptr; command = Chosen(*command)) {
+    name += " " + command->get_name();
+  }
+  return name;
+}
+
+std::string HelpOf(const CLI::App& app) {
+  std::string before;
+  const CLI::App* last = &app;
+  for (const CLI::App* command = Chosen(app); command != nullptr; command = Chosen(*command)) {
+    before += (before.empty() ? "" : " ") + last->get_name();
+    last = command;
+  }
+  return last->help(before);
+}
+
+// The command below which the line went wrong.
+const CLI::App& Last(const CLI::App& app) {
+  const CLI::App* last = &app;
+  while (const CLI::App* next = Chosen(*last)) last = next;
+  return *last;
+}
+
+// " (did you mean simulate?)"
+std::string Nearest(const CLI::App& app, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    names.push_back(command->get_name());
+  }
+  return NearestNames(names, wanted, 1).front();
+}
+
+std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& last = Last(app);
+  const bool wants_command = !last.get_subcommands(nullptr).empty();
+  const auto extras = app.remaining(true);
+  if (extras.empty()) return wants_command ? "want a command" : error.what();
+  const std::string& first = extras.front();
+  if (first.starts_with("-")) return fmt::format("unknown flag \"{}\"", first);
+  if (!wants_command) return fmt::format("unknown argument \"{}\"", first);
+  return fmt::format("unknown command \"{}\", did you mean {}?", first, Nearest(last, first));
+}
+
+// One line, with the next step.
+int BadUsage(const CLI::App& app, std::string message) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  const std::string name = CommandName(app);
+  fmt::print(stderr, "{}: {} (see {} --help)\n", name, message, name);
+  return kBadUsage;
+}
+
+}  // namespace
+
+void AddCommands(CLI::App& app, Run& run) {
+  app.description("Topology-aware gang scheduling for Kubernetes");
+  app.name("strata");
+  app.footer(kMainFooter);
+  app.set_version_flag("--version", "strata " STRATA_VERSION);
+  app.require_subcommand(1);
+  AddSimulateCommand(app, run);
+  AddExplainCommand(app, run);
+  AddTopologyCommand(app, run);
+  AddQueueCommand(app, run);
+  AddDiscoverCommand(app, run);
+  AddApiserverCommand(app, run);
+  AddVersionCommand(app, run);
+}
+
+int RunCommandLine(int argc, const char* const* argv) {
+  Run run;
+  CLI::App app;
+  AddCommands(app, run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", HelpOf(app));
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    fmt::print("{}\n", version.what());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return BadUsage(app, WhatIsWrong(app, error));
+  }
+  return run();
+}
+
+}  // namespace strata
