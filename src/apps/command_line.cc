@@ -110,6 +110,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddExplainCommand(app, run);
   AddTopologyCommand(app, run);
   AddQueueCommand(app, run);
+  AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
   AddApiserverCommand(app, run);
   AddVersionCommand(app, run);

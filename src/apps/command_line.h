@@ -22,6 +22,7 @@ void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
 void AddSimulateCommand(CLI::App& app, Run& run);
+void AddSnapshotCommand(CLI::App& app, Run& run);
 void AddTopologyCommand(CLI::App& app, Run& run);
 
 // Reads the line and runs what it says; the exit status. Help and version go to standard output;

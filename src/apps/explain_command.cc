@@ -2,7 +2,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
@@ -17,9 +16,10 @@ namespace strata {
 namespace {
 
 constexpr const char* kExplainFooter = R"(
-Every change that is listed was made in a copy of the input and solved again.
+Every change that is listed was made in a copy of the cluster and solved again.
 
 Examples:
+  strata explain default/train                  a job of the running cluster
   strata explain -f cluster.yaml -f jobs/ default/train
   strata explain -f examples/hard-pending default/pytorch-distributed-training
   strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
@@ -30,13 +30,9 @@ struct ExplainFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
-Result<std::string> Explain(const ExplainFlags& flags,
-                            Progress& progress,
-                            std::vector<std::string>& warnings) {
-  TRY_ASSIGN(Input input, LoadInput(flags.input, progress));
-  warnings = std::move(input.warnings);
+Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress& progress) {
   SimulationOptions options;
-  options.now = flags.input.now;
+  options.now = input.now;
   progress.Stage("placing pending pods");
   TRY_ASSIGN(const SimulationResult result, RunSimulation(input.cluster, input.config, options));
   TRY_ASSIGN(std::string job, FindJobByName(result, input.cluster, flags.job));
@@ -52,11 +48,9 @@ Result<std::string> Explain(const ExplainFlags& flags,
 }
 
 int RunExplain(const ExplainFlags& flags) {
-  Progress progress;
-  std::vector<std::string> warnings;
-  const Result<std::string> text = Explain(flags, progress, warnings);
-  progress.Finish();
-  return PrintResult(text, warnings);
+  return ShowCluster(flags.input, [&flags](Input& input, Progress& progress) {
+    return ExplainOne(flags, input, progress);
+  });
 }
 
 }  // namespace
@@ -66,7 +60,7 @@ void AddExplainCommand(CLI::App& app, Run& run) {
       "explain", "Tell why one job waits or runs where it does, and what would let it start");
   command.footer(kExplainFooter);
   const auto flags = std::make_shared<ExplainFlags>();
-  AddInputFlags(command, flags->input, Files::kRequired);
+  AddClusterFlags(command, flags->input);
   command.add_option("job", flags->job, "The Job or PodGroup")
       ->type_name("NS/JOB")
       ->required()

@@ -20,29 +20,52 @@ const std::map<std::string, OutputFormat>& Formats() {
   return formats;
 }
 
-}  // namespace
+CLI::Option& AddFiles(CLI::App& command, InputFlags& flags, const std::string& otherwise) {
+  return *command
+              .add_option("-f,--filename",
+                          flags.files,
+                          "Manifests: a file (YAML or JSON), a directory, or - for standard input; "
+                          "repeatable" +
+                              otherwise)
+              ->type_name("FILE|DIR|-")
+              ->allow_extra_args(false);
+}
 
-void AddInputFlags(CLI::App& command, InputFlags& flags, Files files) {
-  command
-      .add_option(
-          "-f,--filename",
-          flags.files,
-          "Manifests: a file (YAML or JSON), a directory, or - for standard input; repeatable")
-      ->type_name("FILE|DIR|-")
-      ->required(files == Files::kRequired)
-      ->allow_extra_args(false);
+void AddRunFlags(CLI::App& command, InputFlags& flags) {
   command
       .add_option("--scheduler-conf",
                   flags.scheduler_conf,
-                  "A volcano-scheduler.conf, or the ConfigMap that holds one")
+                  "A volcano-scheduler.conf, or the ConfigMap that holds one; default: the one of "
+                  "the cluster")
       ->type_name("FILE");
   command
       .add_option_function<std::string>(
           "--now",
           [&flags](const std::string& text) { flags.now = ParseTimestamp(text).value(); },
-          "The time of the run; default: the latest time in the input")
+          "The time of the run; default: the latest time in the manifests, or now")
       ->type_name("RFC3339")
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
+}
+
+}  // namespace
+
+void AddManifestFlags(CLI::App& command, InputFlags& flags) {
+  AddFiles(command, flags, "").required();
+  AddRunFlags(command, flags);
+}
+
+void AddClusterFlags(CLI::App& command, InputFlags& flags) {
+  CLI::Option& files = AddFiles(command, flags, "; default: the running cluster");
+  AddConnectionFlags(command, flags.connection);
+  for (const char* flag : {"--kubeconfig", "--context"}) {
+    command.get_option(flag)->excludes(&files);
+  }
+  AddRunFlags(command, flags);
+}
+
+void AddWatchFlag(CLI::App& command, InputFlags& flags) {
+  command.add_flag("-w,--watch", flags.watch, "Show it again after each change of the cluster")
+      ->excludes(command.get_option("--filename"));
 }
 
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats) {

@@ -19,15 +19,20 @@ namespace strata {
 
 enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
 
-// What `simulate` and its relatives read.
+// What `simulate` and its relatives read: manifests, or a running cluster.
 struct InputFlags {
-  std::vector<std::string> files;  // -f
-  std::string scheduler_conf;      // "" for the default configuration
+  std::vector<std::string> files;  // -f; none: the running cluster
+  kube::ConnectionFlags connection;
+  std::string scheduler_conf;  // "" for the one of the cluster, else the default configuration
   std::optional<Time> now;
+  bool watch = false;  // again after each change; only of a running cluster
+
+  [[nodiscard]] bool live() const { return files.empty(); }
 };
-// Whether there is a cluster to look at where no -f is given.
-enum class Files : std::uint8_t { kRequired, kOptional };
-void AddInputFlags(CLI::App& command, InputFlags& flags, Files files);
+void AddManifestFlags(CLI::App& command, InputFlags& flags);
+// The same for a command that without -f looks at the running cluster.
+void AddClusterFlags(CLI::App& command, InputFlags& flags);
+void AddWatchFlag(CLI::App& command, InputFlags& flags);
 
 // The first of `formats` is `output` as it stands.
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -13,19 +15,31 @@
 #endif
 
 #include "convert/scheduler_conf.h"
+#include "inspect/cluster_watch.h"
+#include "inspect/live_cluster.h"
+#include "inspect/snapshot.h"
 #include "objects/load.h"
 #include "objects/read_files.h"
 
 namespace strata {
 namespace {
 
+// Where a cluster keeps the configuration of its scheduler.
+constexpr std::string_view kConfNamespace = "volcano-system";
+constexpr std::string_view kConfName = "volcano-scheduler-configmap";
+constexpr std::string_view kConfKey = "volcano-scheduler.conf";
+
+// Changes come in flocks: one is shown when it has been quiet, or after so long.
+constexpr Duration kSettleTime = std::chrono::milliseconds(200);
+
 bool TakesStandardInput(const InputFlags& flags) {
   return std::find(flags.files.begin(), flags.files.end(), "-") != flags.files.end();
 }
 
-Result<SchedulerConf> LoadConf(const InputFlags& flags) {
+// The one of --scheduler-conf; none when that is not given.
+Result<std::optional<SchedulerConf>> LoadGivenConf(const InputFlags& flags) {
   const std::string& path = flags.scheduler_conf;
-  if (path.empty()) return SchedulerConf{.config = DefaultSchedulerConfig(), .warnings = {}};
+  if (path.empty()) return std::nullopt;
   if (path == "-" && TakesStandardInput(flags)) {
     return Fail(Code::kInvalidArgument, "--scheduler-conf -: -f - reads standard input already");
   }
@@ -37,15 +51,27 @@ Result<SchedulerConf> LoadConf(const InputFlags& flags) {
   return ParseSchedulerConf(sources.front());
 }
 
-Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
+// The one that the cluster itself has, else the default.
+Result<SchedulerConf> ConfOf(const objects::ObjectSet& objects) {
+  for (const objects::ConfigMap& map : objects.config_maps) {
+    if (map.meta.ns != kConfNamespace || map.meta.name != kConfName) continue;
+    const auto text = map.data.find(std::string(kConfKey));
+    if (text == map.data.end()) continue;
+    const std::string name = fmt::format("{}: {}", map.meta.source, objects::ObjectName(map.meta));
+    Result<SchedulerConf> conf = ParseSchedulerConf({name, text->second});
+    if (conf) return conf;
+    Error error = std::move(conf).error();
+    error.message += "; --scheduler-conf names another";
+    return tl::unexpected(std::move(error));
+  }
+  return SchedulerConf{.config = DefaultSchedulerConfig(), .warnings = {}};
+}
+
+Result<Input> MakeInput(objects::ObjectSet objects,
+                        const std::optional<SchedulerConf>& given,
+                        Progress& progress) {
   Input input;
-  progress.Stage("reading manifests");
-  TRY_ASSIGN(SchedulerConf conf, LoadConf(flags));
-  TRY_ASSIGN(const std::vector<objects::Source> sources,
-             objects::ReadSources(flags.files, std::cin));
-  progress.Stage(
-      fmt::format("parsing {} manifest file{}", sources.size(), sources.size() == 1 ? "" : "s"));
-  TRY_ASSIGN(objects::ObjectSet objects, objects::ParseObjects(sources));
+  TRY_ASSIGN(SchedulerConf conf, given ? Result<SchedulerConf>(*given) : ConfOf(objects));
   input.config = std::move(conf.config);
   input.warnings = std::move(conf.warnings);
   input.warnings.insert(input.warnings.end(), objects.warnings.begin(), objects.warnings.end());
@@ -53,6 +79,86 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
   TRY_ASSIGN(input.objects, CompleteObjects(std::move(objects)));
   TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
   return input;
+}
+
+Result<objects::ObjectSet> ReadManifests(const InputFlags& flags, Progress& progress) {
+  progress.Stage("reading manifests");
+  TRY_ASSIGN(const std::vector<objects::Source> sources,
+             objects::ReadSources(flags.files, std::cin));
+  progress.Stage(
+      fmt::format("parsing {} manifest file{}", sources.size(), sources.size() == 1 ? "" : "s"));
+  return objects::ParseObjects(sources);
+}
+
+Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progress) {
+  progress.Stage("connecting");
+  TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
+             inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings()));
+  std::vector<inspect::ListedObject> objects;
+  for (const kube::WatchSpec& part : inspect::SnapshotParts()) {
+    progress.Stage(fmt::format("reading {}", part.resource.plural));
+    TRY_ASSIGN(std::vector<inspect::ListedObject> more, inspect::ReadPart(*cluster, part));
+    objects.insert(
+        objects.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  progress.Stage(fmt::format("parsing {} objects", objects.size()));
+  std::vector<std::string_view> texts;
+  for (const inspect::ListedObject& object : objects) texts.push_back(object.text);
+  return inspect::ParseTexts(texts);
+}
+
+std::optional<Time> TimeOf(const InputFlags& flags) {
+  if (flags.now || !flags.live()) return flags.now;
+  return kube::SystemClock().Now();
+}
+
+Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
+  TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
+  TRY_ASSIGN(objects::ObjectSet objects,
+             flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
+  TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
+  input.now = TimeOf(flags);
+  return input;
+}
+
+// What is shown of the cluster as it is now; a cluster that cannot be shown says why, and may be
+// another after its next change.
+std::string Frame(const std::vector<std::string_view>& texts,
+                  const InputFlags& flags,
+                  const std::optional<SchedulerConf>& conf,
+                  const View& view) {
+  Progress progress;
+  const auto show = [&]() -> Result<std::string> {
+    TRY_ASSIGN(objects::ObjectSet objects, inspect::ParseTexts(texts));
+    TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
+    input.now = TimeOf(flags);
+    TRY_ASSIGN(std::string text, view(input, progress));
+    for (const std::string& warning : input.warnings) text += "warning: " + warning + "\n";
+    return text;
+  };
+  const Result<std::string> text = show();
+  return text ? *text : text.error().message + "\n";
+}
+
+Status Watch(const InputFlags& flags, const View& view) {
+  TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
+  TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
+             inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings()));
+  TRY_ASSIGN(const std::unique_ptr<inspect::ClusterWatch> watch,
+             inspect::ClusterWatch::Start(*cluster));
+  std::string shown;
+  Duration settle = kSettleTime;
+  while (true) {
+    watch->Wait(settle);
+    const auto start = std::chrono::steady_clock::now();
+    std::string frame = Frame(watch->Texts(), flags, conf, view);
+    if (frame != shown) TRY(WriteOut(NextFrame(frame)));
+    shown = std::move(frame);
+    // A large cluster that changes all the time must not take all of a core.
+    const auto took =
+        std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
+    settle = std::max(kSettleTime, took);
+  }
 }
 
 }  // namespace
@@ -67,15 +173,39 @@ Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
   return input;
 }
 
+int ShowCluster(const InputFlags& flags, const View& view) {
+  if (flags.watch) {
+    const Status end = Watch(flags, view);
+    fmt::print(stderr, "{}\n", end.error().message);
+    return 1;
+  }
+  Progress progress;
+  std::vector<std::string> warnings;
+  const auto show = [&]() -> Result<std::string> {
+    TRY_ASSIGN(Input input, LoadInput(flags, progress));
+    warnings = input.warnings;
+    return view(input, progress);
+  };
+  const Result<std::string> text = show();
+  progress.Finish();
+  return PrintResult(text, warnings);
+}
+
+Status WriteOut(std::string_view text) {
+  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  if (written == text.size() && std::fflush(stdout) == 0) return {};
+  return Fail(Code::kUnavailable, "standard output: " + std::generic_category().message(errno));
+}
+
 int PrintResult(const Result<std::string>& text, const std::vector<std::string>& warnings) {
   if (!text) {
     fmt::print(stderr, "{}\n", text.error().message);
     return 1;
   }
   for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
-  const std::size_t written = std::fwrite(text->data(), 1, text->size(), stdout);
-  if (written == text->size() && std::fflush(stdout) == 0) return 0;
-  fmt::print(stderr, "standard output: {}\n", std::generic_category().message(errno));
+  const Status written = WriteOut(*text);
+  if (written) return 0;
+  fmt::print(stderr, "{}\n", written.error().message);
   return 1;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +17,23 @@ struct Input {
   SchedulerConfig config;
   CompletedObjects objects;
   SimulatedCluster cluster;
+  std::optional<Time> now;            // none: the latest time in the objects
   std::vector<std::string> warnings;  // lines for standard error
 };
 
 // Reads everything the flags name. The first problem is the error, one line.
 [[nodiscard]] Result<Input> LoadInput(const InputFlags& flags, Progress& progress);
 
+// Shows what `view` says of the cluster that the flags name: once, or with --watch again whenever
+// it says something new, until the process is ended. Returns the exit status.
+using View = std::function<Result<std::string>(Input& input, Progress& progress)>;
+[[nodiscard]] int ShowCluster(const InputFlags& flags, const View& view);
+
 // Ends a command: text to standard output and the warnings to standard error, or the error line
 // alone. Returns the exit status.
 [[nodiscard]] int PrintResult(const Result<std::string>& text,
                               const std::vector<std::string>& warnings);
+// Standard output takes all of `text`, or the error says why not.
+[[nodiscard]] Status WriteOut(std::string_view text);
 
 }  // namespace strata

@@ -2,7 +2,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
@@ -17,7 +16,8 @@ namespace {
 
 constexpr const char* kQueueListFooter = R"(
 Examples:
-  strata queue list -f cluster.yaml
+  strata queue list                             the running cluster as it is
+  strata queue list -f cluster.yaml             manifests, with pending pods placed
   strata queue list -f . --scheduler-conf volcano-scheduler.conf -o json)";
 
 struct QueueListFlags {
@@ -25,15 +25,15 @@ struct QueueListFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
-Result<std::string> QueueList(const QueueListFlags& flags,
-                              Progress& progress,
-                              std::vector<std::string>& warnings) {
-  TRY_ASSIGN(Input input, LoadInput(flags.input, progress));
-  warnings = std::move(input.warnings);
+Result<std::string> ListQueues(const QueueListFlags& flags, Input& input, Progress& progress) {
   SimulationOptions options;
-  options.now = flags.input.now;
+  options.now = input.now;
   progress.Stage("placing pending pods");
   TRY_ASSIGN(const SimulationResult result, RunSimulation(input.cluster, input.config, options));
+  // A running cluster is shown as it is; the run has only said why jobs wait.
+  if (flags.input.live()) {
+    TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
+  }
   const ClusterState& state = *input.cluster.state;
   const QueueReport report = MakeQueueReport(state, result, input.config);
   return flags.output == OutputFormat::kJson
@@ -42,11 +42,9 @@ Result<std::string> QueueList(const QueueListFlags& flags,
 }
 
 int RunQueueList(const QueueListFlags& flags) {
-  Progress progress;
-  std::vector<std::string> warnings;
-  const Result<std::string> text = QueueList(flags, progress, warnings);
-  progress.Finish();
-  return PrintResult(text, warnings);
+  return ShowCluster(flags.input, [&flags](Input& input, Progress& progress) {
+    return ListQueues(flags, input, progress);
+  });
 }
 
 }  // namespace
@@ -58,7 +56,8 @@ void AddQueueCommand(CLI::App& app, Run& run) {
       "list", "Show the queues, their shares, and why a job is not let in, once pods are placed");
   list.footer(kQueueListFooter);
   const auto flags = std::make_shared<QueueListFlags>();
-  AddInputFlags(list, flags->input, Files::kRequired);
+  AddClusterFlags(list, flags->input);
+  AddWatchFlag(list, flags->input);
   AddOutputFlag(list, flags->output, {"table", "json"});
   list.callback([flags, &run] { run = [flags] { return RunQueueList(*flags); }; });
 }

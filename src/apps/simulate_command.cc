@@ -30,7 +30,7 @@ namespace {
 constexpr const char* kSimulateFooter = R"(
 Examples:
   strata simulate -f cluster.yaml -f jobs/
-  kubectl get nodes,hypernodes,pods,podgroups,queues -A -o json | strata simulate -f - -o json
+  strata snapshot | strata simulate -f - -o json
   strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
   strata simulate -f . --explain default/train)";
 
@@ -82,7 +82,7 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   }
 
   SimulationOptions options{.cycles = flags.cycles,
-                            .now = flags.input.now,
+                            .now = input.now,
                             .trace = traces.empty() ? nullptr : &traces,
                             .stopwatch = nullptr,
                             .on_cycle = nullptr};
@@ -124,7 +124,7 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
       "simulate", "Schedule manifests, without any cluster, and show the decisions");
   command.footer(kSimulateFooter);
   const auto flags = std::make_shared<SimulateFlags>();
-  AddInputFlags(command, flags->input, Files::kRequired);
+  AddManifestFlags(command, flags->input);
   command
       .add_option("--cycles",
                   flags->cycles,

@@ -3,9 +3,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +30,21 @@ TextStyle StandardOutputStyle() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) style.width = size.ws_col;
   return style;
+}
+
+std::string NextFrame(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 0) return std::string(text) + "\n";
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+  int room = known ? size.ws_row - 1 : std::numeric_limits<int>::max();
+  // Home, then line by line over the old ones: clearing all of it first would flicker.
+  std::string frame = "\x1b[H";
+  while (!text.empty() && room-- > 0) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    frame += fmt::format("{}\x1b[K\n", text.substr(0, end - 1));
+    text.remove_prefix(end);
+  }
+  return frame + "\x1b[J";
 }
 
 Progress::Progress() {

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "simulate/text.h"
@@ -11,6 +12,10 @@ namespace strata {
 
 // How to write for people on standard output: colours only on a terminal and without NO_COLOR.
 [[nodiscard]] TextStyle StandardOutputStyle();
+
+// What to write so that standard output shows `text` next: on a terminal in place of what is there,
+// as much as it has room for; elsewhere below it, after an empty line.
+[[nodiscard]] std::string NextFrame(std::string_view text);
 
 // A line on standard error that says what takes so long: from one second on, once a second, and
 // only when standard error is a terminal. Gone without a trace when this object is.

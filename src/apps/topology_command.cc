@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
@@ -19,7 +18,9 @@ namespace {
 
 constexpr const char* kTopologyFooter = R"(
 Examples:
-  strata topology -f cluster.yaml
+  strata topology                               the running cluster as it is
+  strata topology --watch                       and again after each change
+  strata topology -f cluster.yaml               manifests, with pending pods placed
   strata topology -f . --pod cpu=8,nvidia.com/gpu=8
   strata topology -f . --as-given -o json)";
 
@@ -30,14 +31,11 @@ struct TopologyFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
-Result<std::string> Topology(const TopologyFlags& flags,
-                             Progress& progress,
-                             std::vector<std::string>& warnings) {
-  TRY_ASSIGN(Input input, LoadInput(flags.input, progress));
-  warnings = std::move(input.warnings);
-  if (!flags.as_given) {
+Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progress& progress) {
+  // Of a running cluster people want to see what is, not what may come.
+  if (!flags.as_given && !flags.input.live()) {
     SimulationOptions options;
-    options.now = flags.input.now;
+    options.now = input.now;
     progress.Stage("placing pending pods");
     TRY(RunSimulation(input.cluster, input.config, options));
   }
@@ -49,11 +47,9 @@ Result<std::string> Topology(const TopologyFlags& flags,
 }
 
 int RunTopology(const TopologyFlags& flags) {
-  Progress progress;
-  std::vector<std::string> warnings;
-  const Result<std::string> text = Topology(flags, progress, warnings);
-  progress.Finish();
-  return PrintResult(text, warnings);
+  return ShowCluster(flags.input, [&flags](Input& input, Progress& progress) {
+    return DrawTopology(flags, input, progress);
+  });
 }
 
 }  // namespace
@@ -63,7 +59,8 @@ void AddTopologyCommand(CLI::App& app, Run& run) {
       "topology", "Draw the HyperNode tree with used and free resources, and what would fit");
   command.footer(kTopologyFooter);
   const auto flags = std::make_shared<TopologyFlags>();
-  AddInputFlags(command, flags->input, Files::kRequired);
+  AddClusterFlags(command, flags->input);
+  AddWatchFlag(command, flags->input);
   command
       .add_option_function<std::string>(
           "--pod",
@@ -73,7 +70,8 @@ void AddTopologyCommand(CLI::App& app, Run& run) {
       ->check([](const std::string& text) { return MessageOf(ParsePodShape(text)); });
   command.add_flag("--as-given",
                    flags->as_given,
-                   "Show the manifests as they are, before any pending pod is placed");
+                   "Show manifests as they are, before any pending pod is placed; a running "
+                   "cluster is always shown so");
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTopology(*flags); }; });
 }
