@@ -124,4 +124,11 @@ std::string FormatTimestamp(Time time) {
   return text + "Z";
 }
 
+std::string FormatMicroTime(Time time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  std::string text = FormatTimestamp(second);
+  text.pop_back();
+  return text + "." + std::to_string(1'000'000 + (time - second).count() * 1000).substr(1) + "Z";
+}
+
 }  // namespace strata

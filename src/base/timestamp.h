@@ -15,4 +15,7 @@ namespace strata {
 // In UTC: "2026-08-20T10:00:00Z", with ".250" before the Z where there are milliseconds.
 [[nodiscard]] std::string FormatTimestamp(Time time);
 
+// What Kubernetes calls a MicroTime: always with a fraction of six digits.
+[[nodiscard]] std::string FormatMicroTime(Time time);
+
 }  // namespace strata

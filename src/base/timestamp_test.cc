@@ -47,5 +47,10 @@ TEST(Timestamp, SaysWhatWasExpected) {
   }
 }
 
+TEST(Timestamp, AMicroTimeAlwaysHasSixDigits) {
+  EXPECT_EQ(FormatMicroTime(Time(Duration(0))), "1970-01-01T00:00:00.000000Z");
+  EXPECT_EQ(FormatMicroTime(Time(Duration(61007))), "1970-01-01T00:01:01.007000Z");
+}
+
 }  // namespace
 }  // namespace strata

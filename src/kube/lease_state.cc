@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
@@ -15,14 +14,6 @@ namespace {
 
 using LeaseJson = nlohmann::ordered_json;
 using objects::Value;
-
-// A MicroTime: always with a fraction of six digits.
-std::string MicroTime(Time time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  std::string text = FormatTimestamp(seconds);
-  text.pop_back();
-  return fmt::format("{}.{:06}Z", text, (time - seconds).count() * 1000);
-}
 
 std::int64_t IntegerIn(const std::optional<Value>& spec, std::string_view key) {
   if (!spec || spec->type() != Value::Type::kObject) return 0;
@@ -68,7 +59,7 @@ std::string LeaseState::Body(Time wall) const {
   const auto transitions = spec.find("leaseTransitions");
   const bool counted = transitions != spec.end() && transitions->is_number_integer();
   const std::int64_t before = counted ? transitions->get<std::int64_t>() : 0;
-  const std::string now = MicroTime(wall);
+  const std::string now = FormatMicroTime(wall);
   if (holder_ != settings_.identity || known_ != Known::kLease) {
     spec["acquireTime"] = now;
     spec["leaseTransitions"] = known_ == Known::kLease ? before + 1 : 0;
