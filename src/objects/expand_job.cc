@@ -19,16 +19,6 @@ namespace {
 
 constexpr std::int64_t kMaxPods = 1'000'000;
 
-OwnerReference OwnerOf(const Job& job) {
-  return {"batch.volcano.sh/v1alpha1", "Job", job.meta.name, job.meta.uid, true};
-}
-
-std::string ClaimNameFor(const Job& job, std::size_t volume) {
-  const JobVolume& wanted = job.volumes[volume];
-  return wanted.claim_name.empty() ? fmt::format("{}-pvc-{}", job.meta.name, volume)
-                                   : wanted.claim_name;
-}
-
 template <std::size_t kSize>
 void Inherit(const std::array<std::string_view, kSize>& keys, const Labels& from, Labels& to) {
   for (const std::string_view key : keys) {
@@ -145,7 +135,7 @@ void Expand(const Job& job, const PriorityTable& priorities, Known& known, Objec
   AddClaims(job, known.claims, objects);
   for (const JobTask& task : job.tasks) {
     for (std::int32_t index = 0; index < task.replicas; ++index) {
-      const std::string name = fmt::format("{}{}-{}-{}", prefix, job.meta.name, task.name, index);
+      const std::string name = prefix + PodNameOf(job, task, index);
       if (known.pods.insert(name).second) objects.pods.push_back(MakePod(job, task, index, group));
     }
   }
@@ -155,6 +145,37 @@ void Expand(const Job& job, const PriorityTable& priorities, Known& known, Objec
 
 std::string PodGroupNameOf(const Job& job) {
   return job.meta.name + "-" + job.meta.uid;
+}
+
+OwnerReference OwnerOf(const Job& job) {
+  return {"batch.volcano.sh/v1alpha1", "Job", job.meta.name, job.meta.uid, true};
+}
+
+std::string ClaimNameFor(const Job& job, std::size_t volume) {
+  const JobVolume& wanted = job.volumes[volume];
+  return wanted.claim_name.empty() ? fmt::format("{}-pvc-{}", job.meta.name, volume)
+                                   : wanted.claim_name;
+}
+
+std::string PodNameOf(const Job& job, const JobTask& task, std::int32_t index) {
+  return fmt::format("{}-{}-{}", job.meta.name, task.name, index);
+}
+
+Metadata PodMetadataOf(const Job& job,
+                       const JobTask& task,
+                       std::int32_t index,
+                       const std::string& pod_group) {
+  Metadata meta;
+  meta.kind = "Pod";
+  meta.name = PodNameOf(job, task, index);
+  meta.ns = job.meta.ns;
+  meta.labels = task.pod_template.labels;
+  meta.annotations = task.pod_template.annotations;
+  meta.created = job.meta.created;
+  meta.owners = {OwnerOf(job)};
+  SetPodMetadata(job, task, index, meta);
+  Set(meta.annotations, kGroupNameAnnotation, pod_group);
+  return meta;
 }
 
 PodGroup MakePodGroup(const Job& job, const PriorityTable& priorities) {
@@ -180,16 +201,8 @@ PodGroup MakePodGroup(const Job& job, const PriorityTable& priorities) {
 
 Pod MakePod(const Job& job, const JobTask& task, std::int32_t index, const std::string& pod_group) {
   Pod pod;
-  pod.meta.kind = "Pod";
-  pod.meta.name = pod.meta.uid = fmt::format("{}-{}-{}", job.meta.name, task.name, index);
-  pod.meta.ns = job.meta.ns;
-  pod.meta.labels = task.pod_template.labels;
-  pod.meta.annotations = task.pod_template.annotations;
-  pod.meta.created = job.meta.created;
-  pod.meta.owners = {OwnerOf(job)};
-  SetPodMetadata(job, task, index, pod.meta);
-  Set(pod.meta.annotations, kGroupNameAnnotation, pod_group);
-
+  pod.meta = PodMetadataOf(job, task, index, pod_group);
+  pod.meta.uid = pod.meta.name;
   pod.spec = task.pod_template.spec;
   if (pod.spec.scheduler_name.empty()) pod.spec.scheduler_name = job.scheduler_name;
   for (std::size_t i = 0; i < job.volumes.size(); ++i) {

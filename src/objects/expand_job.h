@@ -16,6 +16,23 @@ namespace strata::objects {
 // "<job>-<uid>".
 [[nodiscard]] std::string PodGroupNameOf(const Job& job);
 
+// How what a job makes refers to it: as its controller.
+[[nodiscard]] OwnerReference OwnerOf(const Job& job);
+
+// The claim of spec.volumes[volume]: the named one, or the one the controller makes.
+// REQUIRES: volume < job.volumes.size().
+[[nodiscard]] std::string ClaimNameFor(const Job& job, std::size_t volume);
+
+// "<job>-<task>-<index>".
+[[nodiscard]] std::string PodNameOf(const Job& job, const JobTask& task, std::int32_t index);
+
+// Name, labels, annotations and owner of that pod of the group `pod_group`; no uid yet.
+// REQUIRES: 0 <= index < task.replicas.
+[[nodiscard]] Metadata PodMetadataOf(const Job& job,
+                                     const JobTask& task,
+                                     std::int32_t index,
+                                     const std::string& pod_group);
+
 // The PodGroup of the job, in phase Pending. minResources is what its first minAvailable pods
 // request: tasks by priority of their pods, highest first, of each its own minAvailable before any
 // of the rest.

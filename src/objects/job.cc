@@ -260,6 +260,13 @@ void ReadObject(const Cursor& object, Job& out) {
   status.At("retryCount").Read(out.retry_count);
 }
 
+std::string_view ToString(JobPhase phase) {
+  for (const auto& [word, value] : kPhases) {
+    if (value == phase) return word;
+  }
+  return "Pending";
+}
+
 bool MakesNoPods(JobPhase phase) {
   switch (phase) {
     case JobPhase::kPending:

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -88,6 +89,8 @@ struct Job {
   std::int32_t retry_count = 0;
 };
 
+// "Pending"
+[[nodiscard]] std::string_view ToString(JobPhase phase);
 // True once the controller makes no more pods for it: finished, or aborted and not resumed.
 [[nodiscard]] bool MakesNoPods(JobPhase phase);
 

@@ -5,34 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "objects/write_parts.h"
+
 namespace strata::objects {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json WriteLabels(const Labels& labels) {
-  Json json = Json::object();
-  for (const auto& [key, value] : labels) json[key] = value;
-  return json;
-}
-
-const char* OperatorWord(SelectorOp op) {
-  switch (op) {
-    case SelectorOp::kIn:
-      return "In";
-    case SelectorOp::kNotIn:
-      return "NotIn";
-    case SelectorOp::kExists:
-      return "Exists";
-    case SelectorOp::kDoesNotExist:
-      return "DoesNotExist";
-    case SelectorOp::kGt:
-      return "Gt";
-    case SelectorOp::kLt:
-      return "Lt";
-  }
-  return "";
-}
 
 struct SelectorWriter {
   Json operator()(std::monostate /*none*/) const { return nullptr; }
@@ -43,13 +21,7 @@ struct SelectorWriter {
     return {{"regexMatch", {{"pattern", pattern.text()}}}};
   }
   Json operator()(const LabelSelector& selector) const {
-    Json expressions = Json::array();
-    for (const Requirement& requirement : selector.requirements) {
-      Json expression = {{"key", requirement.key}, {"operator", OperatorWord(requirement.op)}};
-      if (!requirement.values.empty()) expression["values"] = requirement.values;
-      expressions.push_back(std::move(expression));
-    }
-    return {{"labelMatch", {{"matchExpressions", std::move(expressions)}}}};
+    return {{"labelMatch", WriteLabelSelector(selector)}};
   }
 };
 

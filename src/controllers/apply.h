@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "controllers/cache.h"
+#include "controllers/plan.h"
+#include "kube/client.h"
+
+namespace strata::controllers {
+
+struct Applied {
+  Status outcome;
+  std::vector<Cache::Expectation> left;  // what is to be seen of the writes that succeeded
+  std::size_t writes = 0;
+};
+
+// Carries out the steps of a plan and waits for the answers; the first step with a failure is the
+// last. `may_write` is asked before each step. What is gone already is deleted; what exists already
+// and is the owner's is created. Blocks; not on a thread of the client's transports.
+[[nodiscard]] Applied Apply(kube::Client& client,
+                            const Plan& plan,
+                            const std::function<bool()>& may_write);
+
+}  // namespace strata::controllers

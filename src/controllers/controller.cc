@@ -1,0 +1,96 @@
+#include "controllers/controller.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace strata::controllers {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .most = seconds(30)};
+// A write that is not seen for so long was undone, or the server started over.
+constexpr Duration kMostWait = seconds(5);
+constexpr Duration kLookForWrites = milliseconds(100);
+
+}  // namespace
+
+Controller::Controller(std::string name, const Tools& tools, Decide decide)
+    : name_(std::move(name)),
+      tools_(tools),
+      decide_(std::move(decide)),
+      queue_(kRetries, [&tools] { return tools.client.writes().Now(); }) {}
+
+Controller::~Controller() {
+  Stop();
+}
+
+void Controller::Start(int workers) {
+  for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { Run(); });
+}
+
+void Controller::Stop() {
+  queue_.Close();
+  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
+}
+
+Controller::Counters Controller::counters() const {
+  return {.plans = plans_, .writes = writes_, .failures = failures_};
+}
+
+void Controller::Run() {
+  while (std::optional<std::string> key = queue_.Get()) {
+    if (SeesOwnWrites(*key)) {
+      LookAt(*key);
+    } else {
+      queue_.AddAfter(*key, kLookForWrites);
+    }
+    queue_.Done(*key);
+  }
+}
+
+void Controller::LookAt(const std::string& key) {
+  if (!tools_.may_write()) return;  // a new leader starts from everything there is
+  const Work work = decide_(key);
+  ++plans_;
+  Applied applied = Apply(tools_.client, work.plan, tools_.may_write);
+  writes_ += applied.writes;
+  Await(key, std::move(applied.left));
+  if (!applied.outcome) {
+    ++failures_;
+    tools_.log.Warning("a plan failed and is made again",
+                       {{"controller", name_},
+                        {"key", key},
+                        {"err", applied.outcome.error().message}});
+    queue_.AddRateLimited(key);
+    return;
+  }
+  queue_.Forget(key);
+  if (work.done) work.done();
+  for (const kube::EventNote& note : work.plan.events) tools_.events.Record(note);
+  if (work.plan.again) queue_.AddAfter(key, *work.plan.again);
+}
+
+bool Controller::SeesOwnWrites(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = awaited_.find(key);
+  if (found == awaited_.end()) return true;
+  std::erase_if(found->second.left,
+                [&](const auto& expectation) { return tools_.cache.HasSeen(expectation); });
+  const bool seen =
+      found->second.left.empty() || tools_.client.writes().Now() >= found->second.give_up;
+  if (seen) awaited_.erase(found);
+  return seen;
+}
+
+void Controller::Await(const std::string& key, std::vector<Cache::Expectation> left) {
+  std::erase_if(left, [&](const auto& expectation) { return tools_.cache.HasSeen(expectation); });
+  if (left.empty()) return;
+  const std::lock_guard lock(mutex_);
+  awaited_[key] = {std::move(left), tools_.client.writes().Now() + kMostWait};
+}
+
+}  // namespace strata::controllers

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "controllers/apply.h"
+#include "controllers/cache.h"
+#include "controllers/plan.h"
+#include "kube/client.h"
+#include "kube/event_recorder.h"
+#include "kube/work_queue.h"
+#include "obs/log.h"
+
+namespace strata::controllers {
+
+// What all controllers write with.
+struct Tools {
+  kube::Client& client;
+  const Cache& cache;
+  kube::EventRecorder& events;
+  obs::Log& log;
+  std::function<bool()> may_write;
+};
+
+// A work queue and threads around a function from a key to a plan.
+//
+// The function never sees the cluster as it was before its own last plan for that key: a key whose
+// writes have not come back yet is put off until they have. So it needs no memory of what it has
+// done, and what it creates under fixed names it creates once.
+class Controller {
+ public:
+  struct Work {
+    Plan plan;
+    std::function<void()> done;  // when every write has succeeded; may be empty
+  };
+  using Decide = std::function<Work(const std::string& key)>;
+
+  // `tools` must outlive it.
+  Controller(std::string name, const Tools& tools, Decide decide);
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+  ~Controller();
+
+  // Each is followed by a look at the key. From any thread.
+  void Add(const std::string& key) { queue_.Add(key); }
+  void AddAfter(const std::string& key, Duration delay) { queue_.AddAfter(key, delay); }
+
+  void Start(int workers);
+  // Ends the workers once each has finished its plan. Once.
+  void Stop();
+
+  struct Counters {
+    std::uint64_t plans = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t failures = 0;
+  };
+  [[nodiscard]] Counters counters() const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  // What the last plan for a key wrote and has not come back yet.
+  struct Awaited {
+    std::vector<Cache::Expectation> left;
+    net::SteadyTime give_up;
+  };
+
+  void Run();
+  void LookAt(const std::string& key);
+  [[nodiscard]] bool SeesOwnWrites(const std::string& key);
+  void Await(const std::string& key, std::vector<Cache::Expectation> left);
+
+  const std::string name_;
+  const Tools& tools_;
+  const Decide decide_;
+  kube::WorkQueue queue_;
+  std::mutex mutex_;
+  std::map<std::string, Awaited> awaited_;
+  std::vector<std::thread> workers_;
+  std::atomic<std::uint64_t> plans_{0};
+  std::atomic<std::uint64_t> writes_{0};
+  std::atomic<std::uint64_t> failures_{0};
+};
+
+}  // namespace strata::controllers

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/clock.h"
+#include "controllers/pod_seen.h"
+#include "objects/job.h"
+
+// The phases of a Job: where it goes by what its pods do, and by what it is told.
+namespace strata::controllers {
+
+// Pods of a job by phase. One that is being deleted counts as terminating, whatever its phase.
+struct PodCounts {
+  std::int32_t pending = 0;
+  std::int32_t running = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t failed = 0;
+  std::int32_t unknown = 0;
+  std::int32_t terminating = 0;
+  std::int32_t outdated = 0;  // of an older version of the job, and not terminating
+  std::map<std::string, std::map<std::string, std::int32_t>> by_task;  // task -> phase -> pods
+
+  [[nodiscard]] std::int32_t Succeeded(const std::string& task) const;
+};
+[[nodiscard]] PodCounts CountPods(std::span<const PodSeen> pods, std::int32_t job_version);
+
+[[nodiscard]] bool IsFinished(objects::JobPhase phase);  // Completed, Failed or Terminated
+
+// The phase that follows from the pods; the job's own when nothing does.
+[[nodiscard]] objects::JobPhase PhaseByPods(const objects::Job& job, const PodCounts& counts);
+
+// What changes when an action is carried out.
+struct JobProgress {
+  objects::JobPhase phase = objects::JobPhase::kPending;
+  std::int32_t version = 0;  // pods of older ones are to go, and what happens to them is no event
+  std::int32_t retries = 0;
+
+  friend bool operator==(const JobProgress&, const JobProgress&) = default;
+};
+[[nodiscard]] JobProgress ProgressOf(const objects::Job& job);
+[[nodiscard]] JobProgress AfterAction(const objects::Job& job, std::string_view action);
+
+// RestartPod, RestartTask, RestartPartition: some pods go, the rest stay as they are.
+[[nodiscard]] bool RestartsPart(std::string_view action);
+
+// The status of a job: `before` with everything that the controller knows better. A new phase is
+// one more condition, with `now` as its time.
+[[nodiscard]] nlohmann::json MakeJobStatus(const nlohmann::json& before,
+                                           const objects::Job& job,
+                                           const JobProgress& progress,
+                                           const PodCounts& counts,
+                                           Time now);
+
+// "1h2m3s", as Go writes durations of whole seconds.
+[[nodiscard]] std::string GoDuration(Duration duration);
+
+}  // namespace strata::controllers

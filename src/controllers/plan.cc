@@ -1,0 +1,66 @@
+#include "controllers/plan.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/json_fields.h"
+
+namespace strata::controllers {
+namespace {
+
+using nlohmann::json;
+
+Write WriteTo(Write::Verb verb, const kube::Resource& resource, const json& object) {
+  Write write;
+  write.verb = verb;
+  write.resource = resource;
+  write.space = TextAt(object, {"metadata", "namespace"});
+  write.name = TextAt(object, {"metadata", "name"});
+  return write;
+}
+
+}  // namespace
+
+void AddStep(Plan& plan, std::vector<Write> writes) {
+  if (!writes.empty()) plan.steps.push_back(std::move(writes));
+}
+
+Write CreateOf(const kube::Resource& resource, const json& object, const std::string& owner_uid) {
+  Write write = WriteTo(Write::Verb::kCreate, resource, object);
+  write.body = TextOf(object);
+  write.uid = owner_uid;
+  return write;
+}
+
+Write DeleteOf(const kube::Resource& resource, const json& seen) {
+  Write write = WriteTo(Write::Verb::kDelete, resource, seen);
+  write.uid = TextAt(seen, {"metadata", "uid"});
+  return write;
+}
+
+Write PatchOf(const kube::Resource& resource, const json& seen, const json& patch) {
+  Write write = WriteTo(Write::Verb::kPatch, resource, seen);
+  write.body = TextOf(patch);
+  return write;
+}
+
+Write StatusOf(const kube::Resource& resource, const json& seen, const json& status) {
+  Write write = WriteTo(Write::Verb::kReplace, resource, seen);
+  write.subresource = "status";
+  json object = seen;
+  object["status"] = status;
+  write.body = TextOf(object);
+  return write;
+}
+
+kube::ObjectReference ReferenceTo(const kube::Resource& resource, const json& seen) {
+  return {.kind = std::string(resource.kind),
+          .api_version = kube::ApiVersion(resource),
+          .space = TextAt(seen, {"metadata", "namespace"}),
+          .name = TextAt(seen, {"metadata", "name"}),
+          .uid = TextAt(seen, {"metadata", "uid"}),
+          .version = TextAt(seen, {"metadata", "resourceVersion"})};
+}
+
+}  // namespace strata::controllers

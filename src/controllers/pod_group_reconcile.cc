@@ -1,0 +1,57 @@
+#include "controllers/pod_group_reconcile.h"
+
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/json_fields.h"
+#include "controllers/pod_seen.h"
+#include "objects/default_pod_group.h"
+#include "objects/load.h"
+#include "objects/write_pod_group.h"
+
+namespace strata::controllers {
+namespace {
+
+using nlohmann::json;
+
+Result<objects::PodGroup> GroupOf(const json& pod) {
+  const objects::Source source{.name = "pod", .text = TextOf(pod)};
+  TRY_ASSIGN(const objects::ObjectSet read, objects::ParseObjects({&source, 1}));
+  if (read.pods.size() != 1) return Fail(Code::kInvalidArgument, "no Pod");
+  TRY_ASSIGN(objects::PodGroup group, objects::MakeDefaultPodGroup(read.pods.front()));
+  for (const objects::OwnerReference& owner : read.pods.front().meta.owners) {
+    if (!owner.controller) continue;
+    group.meta.name = "podgroup-" + owner.uid;
+    group.meta.owners = {owner};
+  }
+  return group;
+}
+
+}  // namespace
+
+Plan ReconcileLonePod(const json& pod) {
+  Plan plan;
+  if (IsBeingDeleted(pod) || SeePod(pod).finished()) return plan;
+  if (!TextAt(pod, {"metadata", "annotations", objects::kGroupNameAnnotation}).empty()) return plan;
+  const Result<objects::PodGroup> group = GroupOf(pod);
+  if (!group) {
+    plan.events.push_back({.about = ReferenceTo(kube::kPods, pod),
+                           .type = kube::EventNote::Type::kWarning,
+                           .reason = "InvalidPod",
+                           .message = group.error().message});
+    return plan;
+  }
+  const json object = objects::WritePodGroup(*group);
+  AddStep(plan, {CreateOf(kube::kPodGroups, object, group->meta.owners.front().uid)});
+  const json annotation = {{std::string(objects::kGroupNameAnnotation), group->meta.name}};
+  AddStep(plan,
+          {PatchOf(kube::kPods,
+                   pod,
+                   {{"metadata",
+                     {{"uid", TextAt(pod, {"metadata", "uid"})}, {"annotations", annotation}}}})});
+  return plan;
+}
+
+}  // namespace strata::controllers

@@ -1,0 +1,83 @@
+#include "controllers/pod_seen.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+#include "controllers/json_fields.h"
+#include "objects/volcano_keys.h"
+
+namespace strata::controllers {
+namespace {
+
+using nlohmann::json;
+using objects::PodPhase;
+
+constexpr std::array<std::pair<std::string_view, PodPhase>, 5> kPhases = {{
+    {"Pending", PodPhase::kPending},
+    {"Running", PodPhase::kRunning},
+    {"Succeeded", PodPhase::kSucceeded},
+    {"Failed", PodPhase::kFailed},
+    {"Unknown", PodPhase::kUnknown},
+}};
+
+std::int32_t NumberOr(const std::string& text, std::int32_t otherwise) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0 ? value : otherwise;
+}
+
+bool IsReady(const json& pod) {
+  for (const json& condition : ListAt(pod, {"status", "conditions"})) {
+    if (TextAt(condition, {"type"}) == "Ready") return TextAt(condition, {"status"}) == "True";
+  }
+  return false;
+}
+
+void SeeContainers(const json& pod, PodSeen& seen) {
+  bool first = true;
+  for (const json& container : ListAt(pod, {"status", "containerStatuses"})) {
+    seen.restarts += IntegerAt(container, {"restartCount"});
+    const json* code = FieldAt(container, {"state", "terminated", "exitCode"});
+    if (std::exchange(first, false) && code != nullptr && code->is_number_integer()) {
+      seen.exit_code = code->get<std::int32_t>();
+    }
+  }
+}
+
+}  // namespace
+
+PodSeen SeePod(const json& pod) {
+  const json& meta = ObjectAt(pod, {"metadata"});
+  const json& annotations = ObjectAt(meta, {"annotations"});
+  PodSeen seen;
+  seen.key = {TextAt(meta, {"namespace"}), TextAt(meta, {"name"})};
+  seen.uid = TextAt(meta, {"uid"});
+  seen.version = TextAt(meta, {"resourceVersion"});
+  seen.owner_uid = ControllerUidOf(pod);
+  seen.task = TextAt(annotations, {objects::kTaskSpecKey});
+  seen.index = NumberOr(TextAt(annotations, {objects::kTaskIndexKey}), -1);
+  seen.job_version = NumberOr(TextAt(annotations, {objects::kJobVersionKey}), 0);
+  seen.partition = TextAt(meta, {"labels", objects::kPartitionIdKey});
+  for (const auto& [word, phase] : kPhases) {
+    if (TextAt(pod, {"status", "phase"}) == word) seen.phase = phase;
+  }
+  seen.being_deleted = IsBeingDeleted(pod);
+  seen.out_of_sync = FieldAt(annotations, {kOutOfSyncKey}) != nullptr;
+  seen.ready = IsReady(pod);
+  seen.created = ParseTimestamp(TextAt(meta, {"creationTimestamp"})).value_or(Time{});
+  SeeContainers(pod, seen);
+  return seen;
+}
+
+std::string_view WordOf(PodPhase phase) {
+  for (const auto& [word, named] : kPhases) {
+    if (named == phase) return word;
+  }
+  return "";
+}
+
+}  // namespace strata::controllers
