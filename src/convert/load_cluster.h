@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "convert/pod_tasks.h"
 #include "model/cluster_state.h"
 #include "objects/object_set.h"
 
@@ -40,10 +41,10 @@ struct LoadReport {
 // kInvalidArgument, one line that names file, object and field, when an amount or a sum of them
 // does not fit into 64 bits; the state is useless afterwards.
 [[nodiscard]] Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
-                                             bool (*takes)(const objects::Pod&),
+                                             const TakesPod& takes,
                                              ClusterState& state);
 
-// "jobs.yaml: Job default/train", without the file for objects of our own making.
-[[nodiscard]] std::string Location(const objects::Metadata& meta);
+// The queue of everybody who names none, where the cluster has none of its name.
+[[nodiscard]] QueueSpec DefaultQueue();
 
 }  // namespace strata

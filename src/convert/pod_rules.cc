@@ -28,13 +28,30 @@ SpreadRule ToSpreadRule(const objects::TopologySpreadConstraint& constraint) {
 }  // namespace
 
 PodRulesReader::PodRulesReader(const objects::ObjectSet& objects) {
-  for (const objects::Pod& pod : objects.pods) LearnKeys(pod.spec);
-  if (!any_rules_) return;
-  for (const objects::Pod& pod : objects.pods) namespaces_[pod.meta.ns];
+  for (const objects::Pod& pod : objects.pods) Learn(pod);
   for (const objects::Namespace& space : objects.namespaces) {
-    namespaces_[space.meta.name] = space.meta.labels;
+    LearnNamespace(space.meta.name, space.meta.labels);
   }
-  for (auto& [name, labels] : namespaces_) labels.insert_or_assign(kNameLabel, name);
+}
+
+PodRulesReader::Others PodRulesReader::Learn(const objects::Pod& pod) {
+  const bool had_rules = any_rules_;
+  const std::size_t had_keys = keys_.size();
+  LearnKeys(pod.spec);
+  bool new_namespace = false;
+  if (!namespaces_.contains(pod.meta.ns)) {
+    new_namespace = LearnNamespace(pod.meta.ns, {}) == Others::kMayBeOld;
+  }
+  const bool same = had_rules == any_rules_ && had_keys == keys_.size() && !new_namespace;
+  return same ? Others::kStand : Others::kMayBeOld;
+}
+
+PodRulesReader::Others PodRulesReader::LearnNamespace(const std::string& name, Labels labels) {
+  labels.insert_or_assign(kNameLabel, name);
+  Labels& known = namespaces_[name];
+  if (known == labels) return Others::kStand;
+  known = std::move(labels);
+  return selects_namespaces_ ? Others::kMayBeOld : Others::kStand;
 }
 
 void PodRulesReader::LearnKeys(const std::optional<LabelSelector>& selector) {
@@ -43,10 +60,15 @@ void PodRulesReader::LearnKeys(const std::optional<LabelSelector>& selector) {
   for (const Requirement& requirement : selector->requirements) keys_.insert(requirement.key);
 }
 
+void PodRulesReader::LearnKeys(const objects::PodAffinityTerm& term) {
+  selects_namespaces_ = selects_namespaces_ || term.namespace_selector.has_value();
+  LearnKeys(term.selector);
+}
+
 void PodRulesReader::LearnKeys(const objects::PodSpec& spec) {
   for (const objects::PodAffinity* affinity : {&spec.pod_affinity, &spec.pod_anti_affinity}) {
-    for (const auto& term : affinity->required) LearnKeys(term.selector);
-    for (const auto& preferred : affinity->preferred) LearnKeys(preferred.term.selector);
+    for (const auto& term : affinity->required) LearnKeys(term);
+    for (const auto& preferred : affinity->preferred) LearnKeys(preferred.term);
   }
   for (const auto& constraint : spec.spread) LearnKeys(constraint.selector);
 }

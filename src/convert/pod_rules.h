@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -10,12 +11,20 @@
 
 namespace strata {
 
-// Compiles what the pods of one set of objects ask of each other. Selectors of namespaces become
-// lists of names by the Namespaces of the set; a namespace without an object of its own bears only
-// the label kubernetes.io/metadata.name.
+// Compiles what the pods of one set of objects, or of those learned one by one, ask of each other.
+// Selectors of namespaces become lists of names by the Namespaces of the set; a namespace without
+// an object of its own bears only the label kubernetes.io/metadata.name.
 class PodRulesReader {
  public:
+  PodRulesReader() = default;
   explicit PodRulesReader(const objects::ObjectSet& objects);
+
+  // Whether what was read of other pods may be old now, and has to be read again.
+  enum class Others : std::uint8_t { kStand, kMayBeOld };
+  // To be told of every pod before it is read. Nothing that was learned is forgotten with its pod:
+  // it only makes identities longer than they need be.
+  Others Learn(const objects::Pod& pod);
+  Others LearnNamespace(const std::string& name, Labels labels);
 
   // Nothing while no pod of the set has rules; else the namespace, and the labels that a selector
   // of the set looks at.
@@ -24,6 +33,7 @@ class PodRulesReader {
 
  private:
   void LearnKeys(const std::optional<LabelSelector>& selector);
+  void LearnKeys(const objects::PodAffinityTerm& term);
   void LearnKeys(const objects::PodSpec& spec);
   [[nodiscard]] PodTerm TermOf(const objects::PodAffinityTerm& term,
                                const std::string& own_namespace) const;
@@ -31,6 +41,7 @@ class PodRulesReader {
   std::map<std::string, Labels> namespaces_;
   std::set<std::string, std::less<>> keys_;
   bool any_rules_ = false;
+  bool selects_namespaces_ = false;
 };
 
 }  // namespace strata

@@ -92,21 +92,65 @@ void SortUnique(std::vector<T>& items) {
 }  // namespace
 
 VolumeRulesReader::VolumeRulesReader(const objects::ObjectSet& objects) {
-  for (const auto& claim : objects.claims) claims_[objects::NamespacedName(claim.meta)] = &claim;
-  for (const auto& volume : objects.volumes) volumes_[volume.meta.name] = &volume;
-  for (const auto& storage : objects.storage_classes) {
-    classes_[storage.meta.name] = &storage;
+  for (const auto& claim : objects.claims) Put(claim);
+  for (const auto& volume : objects.volumes) Put(volume);
+  for (const auto& storage : objects.storage_classes) Put(storage);
+  for (const auto& node : objects.csi_nodes) Put(node);
+}
+
+void VolumeRulesReader::Put(const objects::PersistentVolumeClaim& claim) {
+  claims_[objects::NamespacedName(claim.meta)] = &claim;
+}
+
+void VolumeRulesReader::Put(const objects::PersistentVolume& volume) {
+  volumes_[volume.meta.name] = &volume;
+}
+
+void VolumeRulesReader::Put(const objects::StorageClass& storage) {
+  classes_[storage.meta.name] = &storage;
+  FindDefaultClass();
+}
+
+void VolumeRulesReader::Put(const objects::CsiNode& node) {
+  csi_nodes_[node.meta.name] = &node;
+  CountLimits(node, +1);
+}
+
+void VolumeRulesReader::Drop(const objects::PersistentVolumeClaim& claim) {
+  claims_.erase(objects::NamespacedName(claim.meta));
+}
+
+void VolumeRulesReader::Drop(const objects::PersistentVolume& volume) {
+  volumes_.erase(volume.meta.name);
+}
+
+void VolumeRulesReader::Drop(const objects::StorageClass& storage) {
+  classes_.erase(storage.meta.name);
+  FindDefaultClass();
+}
+
+void VolumeRulesReader::Drop(const objects::CsiNode& node) {
+  csi_nodes_.erase(node.meta.name);
+  CountLimits(node, -1);
+}
+
+void VolumeRulesReader::FindDefaultClass() {
+  default_class_ = nullptr;
+  for (const auto& [name, storage] : classes_) {
     // Of several defaults Kubernetes takes the newest, then the lower name.
-    if (!storage.is_default) continue;
-    if (default_class_ == nullptr || storage.meta.created > default_class_->meta.created) {
-      default_class_ = &storage;
+    if (!storage->is_default) continue;
+    if (default_class_ == nullptr || storage->meta.created > default_class_->meta.created) {
+      default_class_ = storage;
     }
   }
-  for (const auto& node : objects.csi_nodes) {
-    csi_nodes_[node.meta.name] = &node;
-    for (const auto& driver : node.drivers) {
-      if (driver.max_volumes) limited_.insert(driver.name);
-    }
+}
+
+void VolumeRulesReader::CountLimits(const objects::CsiNode& node, int sign) {
+  for (const auto& driver : node.drivers) {
+    if (!driver.max_volumes) continue;
+    const auto limited = limited_.try_emplace(driver.name, 0).first;
+    limited->second += static_cast<std::size_t>(sign);
+    if (limited->second == 0) limited_.erase(limited);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -11,7 +11,7 @@
 namespace strata {
 
 // Compiles what the volumes of pods demand, from the claims, volumes, storage classes and CSINodes
-// of one set of objects.
+// of one set of objects, or of those put in one by one.
 //
 // A claim that the set does not hold but a controller would make (of an ephemeral volume, or of a
 // Job that was expanded) is taken as made, and as bound in time if its class does not wait for the
@@ -19,8 +19,20 @@ namespace strata {
 // that is left is not seen.
 class VolumeRulesReader {
  public:
+  VolumeRulesReader() = default;
   // REQUIRES: `objects` outlives this.
   explicit VolumeRulesReader(const objects::ObjectSet& objects);
+
+  // Objects are looked at where they are: each must stay there unchanged until it is dropped.
+  // REQUIRES of Put: none of that name is in; of Drop: this one is.
+  void Put(const objects::PersistentVolumeClaim& claim);
+  void Put(const objects::PersistentVolume& volume);
+  void Put(const objects::StorageClass& storage);
+  void Put(const objects::CsiNode& node);
+  void Drop(const objects::PersistentVolumeClaim& claim);
+  void Drop(const objects::PersistentVolume& volume);
+  void Drop(const objects::StorageClass& storage);
+  void Drop(const objects::CsiNode& node);
 
   [[nodiscard]] VolumeRules RulesOf(const objects::Pod& pod) const;
   [[nodiscard]] VolumeLimits LimitsOf(std::string_view node) const;
@@ -40,6 +52,8 @@ class VolumeRulesReader {
   void AddUnbound(const Claim& claim, VolumeRules& out) const;
   void AddWaiting(const Claim& claim, const objects::StorageClass& storage, VolumeRules& out) const;
   void Attach(const std::string& driver, const std::string& handle, VolumeRules& out) const;
+  void FindDefaultClass();
+  void CountLimits(const objects::CsiNode& node, int sign);
   // The class by name, or the default one; null when there is none. A name that nobody bears is a
   // refusal.
   [[nodiscard]] const objects::StorageClass* ClassOf(const Claim& claim, VolumeRules& out) const;
@@ -52,7 +66,7 @@ class VolumeRulesReader {
   ByName<objects::StorageClass> classes_;
   ByName<objects::CsiNode> csi_nodes_;
   const objects::StorageClass* default_class_ = nullptr;
-  std::set<std::string, std::less<>> limited_;  // drivers that a CSINode limits
+  std::map<std::string, std::size_t, std::less<>> limited_;  // drivers, by how many CSINodes limit
 };
 
 }  // namespace strata

@@ -262,9 +262,11 @@ QueueId ClusterState::PutQueue(QueueSpec spec) {
     queues_[known->index()].spec = std::move(spec);
     return *known;
   }
-  const auto id = IdAt<QueueId>(queues_.size());
+  const auto id = TakeSlot<QueueId>(free_queues_, queues_.size());
+  if (id.index() == queues_.size()) queues_.emplace_back();
   queue_ids_.emplace(spec.name, id);
-  queues_.push_back(Queue{.spec = std::move(spec), .allocated = {}, .pending = {}, .alive = true});
+  queues_[id.index()] =
+      Queue{.spec = std::move(spec), .allocated = {}, .pending = {}, .alive = true};
   InsertSorted(live_queues_, id, [&](QueueId q) -> const std::string& {
     return queues_[q.index()].spec.name;
   });
@@ -285,6 +287,20 @@ QueueId ClusterState::PutQueue(QueueSpec spec) {
     }
   }
   return id;
+}
+
+void ClusterState::RemoveQueue(QueueId id) {
+  for (const JobId job_id : jobs()) {
+    Job& job = jobs_[job_id.index()];
+    if (job.queue == id) job.queue = QueueId{};
+  }
+  live_queues_.erase(std::find(live_queues_.begin(), live_queues_.end(), id));
+  queue_ids_.erase(queue_ids_.find(queues_[id.index()].spec.name));
+  queues_[id.index()] = Queue{};
+  free_queues_.push_back(id.value);
+  if (has_node_groups_) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) BindToNodeGroups(IdAt<TaskId>(i));
+  }
 }
 
 JobId ClusterState::UpsertJob(JobSpec spec) {

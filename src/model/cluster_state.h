@@ -53,7 +53,9 @@ class ClusterState {
   void RemoveHyperNode(std::string_view name);
 
   QueueId UpsertQueue(QueueSpec spec);
+  void RemoveQueue(QueueId queue);  // its jobs stay, in no queue, until one of that name comes
   void UpsertQuota(QuotaSpec spec);
+  void RemoveQuota(std::string_view name);  // nothing when there is none
   // Raises what every quota of the namespace counts as used.
   void ChargeQuotas(std::string_view name_space, const Resources& amount);
   // The job's tasks find their sub-jobs by spec.sub_groups, so a job comes before its tasks.
@@ -256,6 +258,7 @@ class ClusterState {
   std::map<std::string, JobId, std::less<>> job_ids_;
   std::vector<Queue> queues_;
   std::vector<QueueId> live_queues_;
+  std::vector<std::uint32_t> free_queues_;
   std::map<std::string, QueueId, std::less<>> queue_ids_;
   std::map<std::string, QuotaSpec, std::less<>> quotas_;
   std::map<ClassSpec, ClassId> class_ids_;

@@ -9,6 +9,10 @@ void ClusterState::UpsertQuota(QuotaSpec spec) {
   quotas_.insert_or_assign(std::move(name), std::move(spec));
 }
 
+void ClusterState::RemoveQuota(std::string_view name) {
+  if (const auto it = quotas_.find(name); it != quotas_.end()) quotas_.erase(it);
+}
+
 std::vector<const QuotaSpec*> ClusterState::QuotasOf(std::string_view name_space) const {
   const std::string prefix = std::string(name_space) + "/";
   std::vector<const QuotaSpec*> quotas;

@@ -54,6 +54,7 @@ struct NodeGpus {
   std::string problem;  // why the node offers no GPUs although it registers some; "" if it does
 
   [[nodiscard]] std::optional<std::size_t> Find(const std::string& uuid) const;
+  bool operator==(const NodeGpus&) const = default;
 };
 
 // ---- what a pod asks for ----
@@ -153,6 +154,7 @@ struct GpuLimits {
   std::optional<std::int64_t> cores;
 
   [[nodiscard]] bool empty() const { return !gpus && !memory_mib && !cores; }
+  bool operator==(const GpuLimits&) const = default;
 };
 
 // What can be limited, by the resource that a pod asks for it with.

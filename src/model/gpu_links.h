@@ -60,6 +60,7 @@ class PairScores {
   [[nodiscard]] const std::vector<Pair>& unknown() const { return unknown_; }
   // Known pairs whose directions differ.
   [[nodiscard]] const std::vector<Pair>& asymmetric() const { return asymmetric_; }
+  bool operator==(const PairScores&) const = default;
 
  private:
   std::size_t size_ = 0;

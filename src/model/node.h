@@ -23,6 +23,8 @@ struct NodeSpec {
   VolumeLimits volume_limits = {};    // by CSI driver
   std::optional<NodeGpus> gpus;       // none: it registers none, and is used by count alone
   std::optional<NumaSpec> numa = {};  // none when there is no Numatopology of its name
+
+  bool operator==(const NodeSpec&) const = default;
 };
 
 }  // namespace strata

@@ -136,6 +136,8 @@ struct SubGroupPolicy {
   std::int32_t size = 1;  // the gang of one sub-group
   std::int32_t min_sub_groups = 0;
   TopologySpec topology;
+
+  bool operator==(const SubGroupPolicy&) const = default;
 };
 
 // The first policy whose selector matches and all of whose keys have a non-empty value; none for
@@ -151,6 +153,7 @@ struct RoleAffinity {
   std::vector<std::string> order;  // roles, the first first
 
   [[nodiscard]] bool empty() const { return together.empty() && apart.empty() && order.empty(); }
+  bool operator==(const RoleAffinity&) const = default;
 };
 
 enum class JobPhase : std::uint8_t { kPending, kInqueue, kRunning, kUnknown, kCompleted };
@@ -170,6 +173,8 @@ struct JobSpec {
   JobPhase phase = JobPhase::kPending;
   std::optional<Duration> sla_waiting_time;  // annotation sla-waiting-time; above 0
   RoleAffinity role_affinity = {};
+
+  bool operator==(const JobSpec&) const = default;
 };
 
 // Tasks counted by status, and what follows from the counts.
@@ -233,6 +238,8 @@ struct QuotaSpec {
   ResourceLimits hard;
   Resources used;
   GpuLimits gpus = {};  // what `limits.nvidia.com/...` say
+
+  bool operator==(const QuotaSpec&) const = default;
 };
 
 struct QueueSpec {
@@ -252,6 +259,8 @@ struct QueueSpec {
   std::string hierarchy_weights;  // annotation volcano.sh/hierarchy-weights: "1/2/8", "" if none
   NodeGroupTerms node_groups = {};
   std::map<std::string, ResourceLimits, std::less<>> node_group_limits = {};  // by group
+
+  bool operator==(const QueueSpec&) const = default;
 };
 
 struct Queue {
