@@ -8,18 +8,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/birth.h"
-#include "apiserver/call.h"
-#include "apiserver/create.h"
-#include "apiserver/delete_verb.h"
-#include "apiserver/documents.h"
-#include "apiserver/list.h"
-#include "apiserver/patch_verb.h"
-#include "apiserver/query_options.h"
+#include "apiserver/request/call.h"
+#include "apiserver/request/query_options.h"
+#include "apiserver/resources/birth.h"
 #include "apiserver/server_state.h"
-#include "apiserver/subresources.h"
-#include "apiserver/update.h"
-#include "apiserver/watch.h"
+#include "apiserver/verbs/create.h"
+#include "apiserver/verbs/delete_verb.h"
+#include "apiserver/verbs/list.h"
+#include "apiserver/verbs/patch_verb.h"
+#include "apiserver/verbs/subresources.h"
+#include "apiserver/verbs/update.h"
+#include "apiserver/verbs/watch.h"
+#include "apiserver/views/documents.h"
 
 namespace strata::apiserver {
 namespace {

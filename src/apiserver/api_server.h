@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "apiserver/api_error.h"
-#include "apiserver/object_store.h"
-#include "apiserver/resource.h"
+#include "apiserver/request/api_error.h"
+#include "apiserver/resources/resource.h"
+#include "apiserver/store/object_store.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "net/http_server.h"
@@ -43,11 +43,31 @@ struct LogRequest {
 // The text of a container's log.
 using LogReader = std::function<ApiResult<std::string>(const LogRequest&)>;
 
+// A container's log that may still grow. Lives on the server's loop and goes when its reader does.
+class LogStream {
+ public:
+  enum class More : bool { kLater, kEnd };
+  LogStream() = default;
+  LogStream(const LogStream&) = delete;
+  LogStream& operator=(const LogStream&) = delete;
+  virtual ~LogStream() = default;
+
+  // Appends what was not read yet, some 64 KiB at a time; nothing when there is nothing for now.
+  // kEnd when that was all there will ever be.
+  virtual More Read(std::string& out) = 0;
+};
+// `wake` is to be called on the loop, not from within Read, when a stream that had nothing has more
+// or has ended. It may outlive the stream and then does nothing.
+using LogFollower = std::function<ApiResult<std::unique_ptr<LogStream>>(
+    const LogRequest&, std::function<void()> wake)>;
+
 struct ApiServerOptions {
   std::string address = "127.0.0.1:0";  // what clients reach it by, for /api
   std::string version = "v1.32.0";      // gitVersion of /version
   // Without one every container has an empty log.
   LogReader logs;
+  // For `kubectl logs -f`. Without one a client that follows gets what `logs` has, and the end.
+  LogFollower follow_logs;
 };
 
 // A Kubernetes API server behind an HTTP server: what a request means, and what it is answered.

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "apiserver/api_server.h"
-#include "apiserver/call.h"
-#include "apiserver/list_snapshots.h"
-#include "apiserver/object_store.h"
-#include "apiserver/resource.h"
+#include "apiserver/request/call.h"
+#include "apiserver/resources/resource.h"
+#include "apiserver/store/object_store.h"
+#include "apiserver/verbs/list_snapshots.h"
 #include "base/clock.h"
 
 namespace strata::apiserver {

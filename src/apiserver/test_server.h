@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/api_server.h"
-#include "apiserver/object_store_factory.h"
+#include "apiserver/store/object_store_factory.h"
 
 // An ApiServer over a store in memory, with time and chance in the test's hand.
 namespace strata::apiserver {
@@ -121,7 +121,9 @@ struct Reply {
 
 class TestServer {
  public:
-  explicit TestServer(HistoryLimits limits = {}) : store(MakeMemoryObjectStore(limits)) {
+  explicit TestServer(HistoryLimits limits = {}, ApiServerOptions options = {})
+      : store(MakeMemoryObjectStore(limits)),
+        server(*store, timers, clock, random, std::move(options)) {
     EXPECT_TRUE(server.Start());
   }
   TestServer(const TestServer&) = delete;
@@ -184,7 +186,7 @@ class TestServer {
   TestTimers timers{clock};
   TestRandom random;
   std::unique_ptr<ObjectStore> store;
-  ApiServer server{*store, timers, clock, random, {}};
+  ApiServer server;
 
  private:
   std::vector<std::weak_ptr<TestExchange>> begun_;

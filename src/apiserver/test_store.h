@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/admission.h"
-#include "apiserver/object_store.h"
-#include "apiserver/resource.h"
+#include "apiserver/admission/admission.h"
+#include "apiserver/resources/resource.h"
+#include "apiserver/store/object_store.h"
 
 // A store that only holds what a test puts in, and rows without schemas: for rules that read.
 namespace strata::apiserver {

@@ -15,8 +15,8 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/loop_timers.h"
-#include "apiserver/object_store_factory.h"
-#include "apiserver/token_gate.h"
+#include "apiserver/request/token_gate.h"
+#include "apiserver/store/object_store_factory.h"
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/kubeconfig_file.h"

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/api_server.h"
-#include "apiserver/object_store_factory.h"
+#include "apiserver/store/object_store_factory.h"
 #include "base/check.h"
 
 namespace strata::apiserver {

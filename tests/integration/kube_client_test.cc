@@ -15,7 +15,7 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/loop_timers.h"
-#include "apiserver/object_store_factory.h"
+#include "apiserver/store/object_store_factory.h"
 #include "kube/connection.h"
 #include "kube/event_recorder.h"
 #include "kube/informers.h"

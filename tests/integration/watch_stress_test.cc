@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/object_store_factory.h"
+#include "apiserver/store/object_store_factory.h"
 #include "base/ascii.h"
 #include "net/http_test_client.h"
 #include "store/journal.h"

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "apiserver/request/api_error.h"
+#include "apiserver/request/negotiation.h"
+#include "apiserver/request/query.h"
+#include "apiserver/request/request_path.h"
+#include "apiserver/resources/resource.h"
+#include "apiserver/store/object_store.h"
+#include "base/clock.h"
+#include "net/http_server.h"
+
+namespace strata::apiserver {
+
+// One request that is about a resource, and what is to be said with its answer.
+struct Call {
+  std::shared_ptr<net::Exchange> exchange;
+  ResourceRef resource;
+  ResourcePath path;
+  Query query;
+  Negotiated out;
+  Time now;
+  std::vector<std::string> warnings;  // each a header `Warning: 299 - "..."`
+};
+using CallRef = std::shared_ptr<Call>;
+
+// `document` as the body of an answer.
+[[nodiscard]] net::HttpResponse DocumentResponse(int status,
+                                                 const nlohmann::json& document,
+                                                 const Negotiated& out);
+[[nodiscard]] net::HttpResponse TextResponse(int status, std::string text);
+// Status and Retry-After.
+[[nodiscard]] net::HttpResponse ErrorResponse(const ApiError& error, const Negotiated& out);
+
+void AnswerError(const Call& call, const ApiError& error);
+// An object of the call's resource, in the view that the client asked for.
+void AnswerObject(const Call& call, int status, const nlohmann::json& object);
+void AnswerStored(const Call& call, int status, const StoredObject& object);
+// {"status":"Success","code":201}
+void AnswerCreated(const Call& call);
+
+// The head of an answer with the call's warnings.
+[[nodiscard]] net::HttpResponse ResponseHead(const Call& call, int status);
+
+// The JSON text of a stored object with apiVersion and kind in front.
+[[nodiscard]] std::string WithKind(const Resource& resource, std::string_view body);
+// The same as a value, and without apiVersion and kind.
+[[nodiscard]] nlohmann::json ParseStored(const StoredObject& object);
+[[nodiscard]] nlohmann::json ParseWithKind(const Resource& resource, const StoredObject& object);
+// Compact, never fails.
+[[nodiscard]] std::string Dump(const nlohmann::json& value);
+
+}  // namespace strata::apiserver

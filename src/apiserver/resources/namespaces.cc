@@ -1,0 +1,77 @@
+#include "apiserver/resources/namespaces.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "apiserver/request/json_view.h"
+#include "apiserver/verbs/deletion.h"
+#include "apiserver/verbs/object_write.h"
+
+namespace strata::apiserver {
+namespace {
+
+using nlohmann::json;
+
+std::vector<ObjectKey> ContentsOf(const ServerState& state,
+                                  const Resource& resource,
+                                  const std::string& ns) {
+  std::vector<ObjectKey> keys;
+  state.store.VisitLatest(resource.FullName(), ns, [&](const StoredObject& object) {
+    keys.push_back(KeyOf(resource, object.ns, object.name));
+    return true;
+  });
+  return keys;
+}
+
+bool HoldsAnything(const ServerState& state, const std::string& ns) {
+  bool found = false;
+  for (const ResourceRef& resource : state.table.rows()) {
+    if (!resource->namespaced || resource->read_only || found) continue;
+    state.store.VisitLatest(resource->FullName(), ns, [&](const StoredObject&) {
+      found = true;
+      return false;
+    });
+  }
+  return found;
+}
+
+}  // namespace
+
+bool IsTerminating(const StoredObject& ns) {
+  return std::any_of(ns.fields.begin(), ns.fields.end(), [](const auto& field) {
+    return field.first == "status.phase" && field.second == "Terminating";
+  });
+}
+
+void HoldNamespace(json& object) {
+  ObjectIn(object, "status")["phase"] = "Terminating";
+}
+
+void EmptyNamespace(ServerState& state, const std::string& ns) {
+  const std::vector<ResourceRef> rows = state.table.rows();  // a definition may go meanwhile
+  for (const ResourceRef& resource : rows) {
+    if (!resource->namespaced || resource->read_only) continue;
+    for (const ObjectKey& key : ContentsOf(state, *resource, ns)) {
+      if (const ObjectRef live = state.store.GetLatest(key)) {
+        DeleteObject(state, resource, live, InBackground(), [](const ApiResult<Deleted>&) {});
+      }
+    }
+  }
+  FinishNamespace(state, ns);
+}
+
+void FinishNamespace(ServerState& state, const std::string& ns) {
+  const ResourceRef resource = state.table.Find("", "v1", "namespaces");
+  const ObjectRef live = state.store.GetLatest(KeyOf(*resource, "", ns));
+  if (live == nullptr || !IsTerminating(*live) || HoldsAnything(state, ns)) return;
+  json object = ParseWithKind(*resource, *live);
+  ObjectIn(object, "spec").erase("finalizers");
+  if (!ReadyToGo(*resource, object)) return;  // finalizers of others
+  RemoveObject(
+      state, resource, live->version, std::move(object), [](const ApiResult<ObjectRef>&) {});
+}
+
+}  // namespace strata::apiserver

@@ -1,0 +1,350 @@
+#include "apiserver/store/object_store_impl.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+
+namespace strata::apiserver {
+namespace {
+
+std::string Describe(const ObjectKey& key) {
+  return key.resource + " " + (key.ns.empty() ? "" : key.ns + "/") + key.name;
+}
+
+// The text that is kept: `object` with its version, without what every object of its kind shares.
+std::string BodyOf(nlohmann::json object, std::int64_t version) {
+  object.erase("apiVersion");
+  object.erase("kind");
+  nlohmann::json& metadata = object["metadata"];
+  if (!metadata.is_object()) metadata = nlohmann::json::object();
+  metadata["resourceVersion"] = std::to_string(version);
+  std::string body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  body.shrink_to_fit();  // it grew by doubling, and is kept for long
+  return body;
+}
+
+store::Write ToWrite(const ObjectKey& key, const Change& change) {
+  const bool deleted = change.kind == Change::Kind::kDeleted;
+  return {.kind = deleted ? store::Write::Kind::kDelete : store::Write::Kind::kPut,
+          .row = {.resource = key.resource,
+                  .ns = key.ns,
+                  .name = key.name,
+                  .version = change.version,
+                  .body = change.after->body}};
+}
+
+ObjectRef StateAfter(const Change& change) {
+  return change.kind == Change::Kind::kDeleted ? nullptr : change.after;
+}
+
+}  // namespace
+
+ObjectStoreImpl::ObjectStoreImpl(HistoryLimits limits, std::int64_t version)
+    : limits_(limits),
+      // Not 0, which means "any" to clients.
+      start_version_(std::max<std::int64_t>(version, 1)),
+      published_version_(start_version_),
+      last_version_(start_version_) {}
+
+Status ObjectStoreImpl::Restore(const store::Row& row) {
+  auto object = std::make_shared<StoredObject>();
+  object->ns = row.ns;
+  object->name = row.name;
+  object->version = row.version;
+  object->body = row.body;
+  PerResource& resource = Of(std::string(row.resource));
+  if (Status indexed = indexer_.Index(resource.paths, *object); !indexed) {
+    const ObjectKey key{std::string(row.resource), object->ns, object->name};
+    return Fail(Code::kInternal, Describe(key) + ": " + indexed.error().message);
+  }
+  resource.slots[{object->ns, object->name}] = {.published = object, .latest = object};
+  return {};
+}
+
+ObjectStoreImpl::PerResource& ObjectStoreImpl::Of(const std::string& resource) {
+  const auto found = resources_.find(resource);
+  if (found != resources_.end()) return found->second;
+  PerResource fresh{.paths = {}, .slots = {}, .history = History(limits_, start_version_)};
+  return resources_.emplace(resource, std::move(fresh)).first->second;
+}
+
+const ObjectStoreImpl::PerResource* ObjectStoreImpl::Find(const std::string& resource) const {
+  const auto found = resources_.find(resource);
+  return found == resources_.end() ? nullptr : &found->second;
+}
+
+const ObjectStoreImpl::Slot* ObjectStoreImpl::FindSlot(const ObjectKey& key) const {
+  const PerResource* const resource = Find(key.resource);
+  if (resource == nullptr) return nullptr;
+  const auto found = resource->slots.find({key.ns, key.name});
+  return found == resource->slots.end() ? nullptr : &found->second;
+}
+
+void ObjectStoreImpl::SetSelectableFields(const std::string& resource,
+                                          std::vector<std::string> paths) {
+  PerResource& of = Of(resource);
+  if (of.paths == paths) return;
+  of.paths = std::move(paths);
+  const auto indexed = [&](const ObjectRef& object) -> ObjectRef {
+    if (object == nullptr) return nullptr;
+    auto copy = std::make_shared<StoredObject>(*object);
+    const Status status = indexer_.Index(of.paths, *copy);
+    CHECK(status);  // it could be indexed before
+    return copy;
+  };
+  for (auto& [name, slot] : of.slots) {
+    const bool same = slot.published == slot.latest;
+    slot.published = indexed(slot.published);
+    slot.latest = same ? slot.published : indexed(slot.latest);
+  }
+}
+
+ObjectRef ObjectStoreImpl::Get(const ObjectKey& key) const {
+  const Slot* const slot = FindSlot(key);
+  return slot == nullptr ? nullptr : slot->published;
+}
+
+ObjectRef ObjectStoreImpl::GetLatest(const ObjectKey& key) const {
+  const Slot* const slot = FindSlot(key);
+  return slot == nullptr ? nullptr : slot->latest;
+}
+
+Snapshot ObjectStoreImpl::List(const std::string& resource, const std::string& ns) const {
+  Snapshot snapshot{.version = published_version_, .objects = {}};
+  const PerResource* const of = Find(resource);
+  if (of == nullptr) return snapshot;
+  if (ns.empty()) snapshot.objects.reserve(of->slots.size());
+  for (auto at = of->slots.lower_bound({ns, ""}); at != of->slots.end(); ++at) {
+    if (!ns.empty() && at->first.first != ns) break;
+    if (at->second.published != nullptr) snapshot.objects.push_back(at->second.published);
+  }
+  return snapshot;
+}
+
+void ObjectStoreImpl::VisitLatest(const std::string& resource,
+                                  const std::string& ns,
+                                  const std::function<bool(const StoredObject&)>& visit) const {
+  const PerResource* const of = Find(resource);
+  if (of == nullptr) return;
+  for (auto at = of->slots.lower_bound({ns, ""}); at != of->slots.end(); ++at) {
+    if (!ns.empty() && at->first.first != ns) return;
+    if (at->second.latest != nullptr && !visit(*at->second.latest)) return;
+  }
+}
+
+Result<ObjectRef> ObjectStoreImpl::Make(const ObjectKey& key, nlohmann::json object) {
+  if (!object.is_object()) {
+    return Fail(Code::kInvalidArgument, Describe(key) + ": not an object");
+  }
+  auto made = std::make_shared<StoredObject>();
+  made->ns = key.ns;
+  made->name = key.name;
+  made->version = last_version_ + 1;
+  made->body = BodyOf(std::move(object), made->version);
+  if (Status indexed = indexer_.Index(Of(key.resource).paths, *made); !indexed) {
+    return Fail(indexed.error().code, Describe(key) + ": " + indexed.error().message);
+  }
+  return ObjectRef(std::move(made));
+}
+
+void ObjectStoreImpl::Put(const ObjectKey& key,
+                          std::int64_t expected,
+                          nlohmann::json object,
+                          Done done) {
+  ObjectRef before = GetLatest(key);
+  const std::int64_t found = before == nullptr ? 0 : before->version;
+  if (found != expected) {
+    return done(Fail(Code::kConflict,
+                     Describe(key) + ": at version " + std::to_string(found) + ", not " +
+                         std::to_string(expected)));
+  }
+  Result<ObjectRef> made = Make(key, std::move(object));
+  if (!made) return done(std::move(made));
+  Change change{.kind = before == nullptr ? Change::Kind::kAdded : Change::Kind::kModified,
+                .version = (*made)->version,
+                .before = std::move(before),
+                .after = std::move(*made)};
+  Write(key, std::move(change), std::move(done));
+}
+
+void ObjectStoreImpl::Delete(const ObjectKey& key,
+                             std::int64_t expected,
+                             nlohmann::json last,
+                             Done done) {
+  ObjectRef before = GetLatest(key);
+  if (before == nullptr) return done(Fail(Code::kNotFound, Describe(key) + ": not there"));
+  if (before->version != expected) {
+    return done(Fail(Code::kConflict,
+                     Describe(key) + ": at version " + std::to_string(before->version) + ", not " +
+                         std::to_string(expected)));
+  }
+  Result<ObjectRef> made = Make(key, std::move(last));
+  if (!made) return done(std::move(made));
+  Change change{.kind = Change::Kind::kDeleted,
+                .version = (*made)->version,
+                .before = std::move(before),
+                .after = std::move(*made)};
+  Write(key, std::move(change), std::move(done));
+}
+
+void ObjectStoreImpl::Write(const ObjectKey& key, Change change, Done done) {
+  last_version_ = change.version;
+  Of(key.resource).slots[{key.ns, key.name}].latest = StateAfter(change);
+  if (log_ == nullptr) {
+    Publish(key, change);
+    Notify(key.resource);
+    return done(std::move(change.after));
+  }
+  collecting_.writes.push_back({.key = key, .change = std::move(change), .done = std::move(done)});
+  CommitCollected();
+}
+
+// What is durable becomes what readers see.
+void ObjectStoreImpl::Publish(const ObjectKey& key, const Change& change) {
+  PerResource& of = Of(key.resource);
+  // The slot may have gone with an earlier change: deleted, made and deleted again.
+  const auto at = of.slots.try_emplace({key.ns, key.name}).first;
+  at->second.published = StateAfter(change);
+  if (at->second.published == nullptr && at->second.latest == nullptr) of.slots.erase(at);
+  of.history.Append(change);
+  published_version_ = change.version;
+}
+
+void ObjectStoreImpl::Notify(const std::string& resource) {
+  const auto listeners = Of(resource).listeners;
+  // A listener may end its own subscription, or another's.
+  for (auto at = listeners->by_id.begin(); at != listeners->by_id.end();) {
+    const std::uint64_t id = at->first;
+    const std::function<void()> listener = at->second;
+    listener();
+    at = listeners->by_id.upper_bound(id);
+  }
+}
+
+void ObjectStoreImpl::CommitCollected() {
+  if (committing_ || collecting_.writes.empty()) return;
+  committing_ = std::exchange(collecting_, {});
+  std::vector<store::Write> writes;
+  writes.reserve(committing_->writes.size());
+  for (const Pending& write : committing_->writes) {
+    writes.push_back(ToWrite(write.key, write.change));
+  }
+  const std::int64_t last = committing_->writes.back().change.version;
+  log_->Commit(
+      std::move(writes), last, [this, alive = std::weak_ptr(alive_)](const Status& status) {
+        if (!alive.expired()) OnCommitted(status);
+      });
+}
+
+void ObjectStoreImpl::OnCommitted(const Status& status) {
+  Batch batch = std::move(*committing_);
+  committing_.reset();
+  if (!status) {
+    std::vector<Batch> lost;
+    lost.push_back(std::move(batch));
+    // These were made from states that are not going to be.
+    lost.push_back(std::exchange(collecting_, {}));
+    return FailPending(lost, status.error());
+  }
+  std::set<std::string> touched;
+  for (const Pending& write : batch.writes) {
+    Publish(write.key, write.change);
+    touched.insert(write.key.resource);
+  }
+  CommitCollected();  // the disk works while the answers are made
+  const auto alive = std::weak_ptr(alive_);
+  for (const std::string& resource : touched) {
+    Notify(resource);
+    if (alive.expired()) return;
+  }
+  for (Pending& write : batch.writes) write.done(std::move(write.change.after));
+  for (const auto& waiter : batch.waiters) waiter({});
+}
+
+void ObjectStoreImpl::FailPending(const std::vector<Batch>& batches, const Error& error) {
+  for (const Batch& batch : batches) {
+    for (const Pending& write : batch.writes) {
+      Slots& slots = Of(write.key.resource).slots;
+      const auto at = slots.find({write.key.ns, write.key.name});
+      if (at == slots.end()) continue;  // given back already
+      at->second.latest = at->second.published;
+      if (at->second.latest == nullptr) slots.erase(at);
+    }
+  }
+  for (const Batch& batch : batches) {
+    for (const Pending& write : batch.writes) write.done(tl::unexpected(error));
+    for (const auto& waiter : batch.waiters) waiter(tl::unexpected(error));
+  }
+}
+
+void ObjectStoreImpl::WhenDurable(std::function<void(Status)> done) {
+  if (!collecting_.writes.empty()) {
+    collecting_.waiters.push_back(std::move(done));
+  } else if (committing_) {
+    committing_->waiters.push_back(std::move(done));
+  } else {
+    done({});
+  }
+}
+
+Result<WatchPosition> ObjectStoreImpl::WatchFrom(const std::string& resource,
+                                                 std::int64_t version) const {
+  const PerResource* const of = Find(resource);
+  const History nothing(limits_, start_version_);
+  const History& history = of == nullptr ? nothing : of->history;
+  TRY_ASSIGN(const std::uint64_t next, history.IndexAfter(version));
+  return WatchPosition{.resource = resource, .next = next, .seen = version};
+}
+
+Result<const Change*> ObjectStoreImpl::Next(WatchPosition& position) const {
+  const PerResource* const of = Find(position.resource);
+  if (of == nullptr) return nullptr;
+  const History& history = of->history;
+  for (;;) {
+    if (!history.Reaches(position.next)) {
+      // It has missed something, unless it waits for a version of the future.
+      TRY_ASSIGN(position.next, history.IndexAfter(position.seen));
+    }
+    const Change* const change = history.At(position.next);
+    if (change == nullptr) return nullptr;
+    ++position.next;
+    if (change->version <= position.seen) continue;
+    position.seen = change->version;
+    return change;
+  }
+}
+
+ObjectStore::Token ObjectStoreImpl::Subscribe(const std::string& resource,
+                                              std::function<void()> listener) {
+  const auto listeners = Of(resource).listeners;
+  const std::uint64_t id = listeners->next++;
+  listeners->by_id.emplace(id, std::move(listener));
+  return {listeners.get(), [id, weak = std::weak_ptr(listeners)](void*) {
+            if (const auto of = weak.lock()) of->by_id.erase(id);
+          }};
+}
+
+std::unique_ptr<ObjectStore> MakeMemoryObjectStore(HistoryLimits limits) {
+  return std::make_unique<ObjectStoreImpl>(limits, 0);
+}
+
+Result<std::unique_ptr<ObjectStore>> OpenObjectStore(net::EventLoop& loop,
+                                                     std::unique_ptr<store::Journal> journal,
+                                                     HistoryLimits limits) {
+  store::Journal& rows = *journal;
+  TRY_ASSIGN(const std::int64_t version, rows.LastVersion());
+  auto store = std::make_unique<ObjectStoreImpl>(limits, version);
+  Status restored;
+  TRY(rows.Load([&](const store::Row& row) {
+    if (restored) restored = store->Restore(row);
+  }));
+  TRY(restored);
+  store->CommitBy(MakeCommitThread(loop, std::move(journal)));
+  return Result<std::unique_ptr<ObjectStore>>(std::move(store));
+}
+
+}  // namespace strata::apiserver

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+
+#include <nlohmann/json.hpp>
+
+#include "apiserver/request/api_error.h"
+#include "apiserver/request/query_options.h"
+#include "apiserver/resources/resource.h"
+#include "apiserver/server_state.h"
+#include "apiserver/store/object_store.h"
+
+namespace strata::apiserver {
+
+// What became of an object that was to be deleted.
+struct Deleted {
+  nlohmann::json object;  // its last state, or the one it waits in
+  bool gone = false;      // else grace, finalizers or its contents hold it
+};
+using DeleteDone = std::function<void(ApiResult<Deleted>)>;
+
+// Deletes one object as DELETE does (api-facts 31 to 34): preconditions, then grace for running
+// pods, finalizers and propagation; a namespace or definition takes what it holds along.
+void DeleteObject(ServerState& state,
+                  const ResourceRef& resource,
+                  const ObjectRef& live,
+                  const DeleteOptions& options,
+                  DeleteDone done);
+
+}  // namespace strata::apiserver
