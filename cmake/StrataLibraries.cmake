@@ -9,6 +9,7 @@ find_package(simdjson CONFIG REQUIRED)       # simdjson::simdjson            Deb
 find_package(nlohmann_json CONFIG REQUIRED)  # nlohmann_json::nlohmann_json  Debian: nlohmann-json3-dev
 find_package(CURL REQUIRED)                  # CURL::libcurl                 Debian: libcurl4-openssl-dev
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # OpenSSL::SSL, OpenSSL::Crypto  Debian: libssl-dev
+find_package(ZLIB REQUIRED)                  # ZLIB::ZLIB                    Debian: zlib1g-dev
 find_package(Boost 1.81 REQUIRED)            # Boost::headers                Debian: libboost1.81-dev
 find_package(SQLite3 REQUIRED)               # SQLite::SQLite3               Debian: libsqlite3-dev
 find_package(Protobuf REQUIRED)              # protobuf::libprotobuf         Debian: libprotobuf-dev protobuf-compiler

@@ -170,8 +170,7 @@ net::HttpResponse ApiServer::Refusal(int status) {
   ApiError error = BadRequest("the request could not be read");
   error.code = status;
   if (status == 413) {
-    error.reason = "RequestEntityTooLarge";
-    error.message = "Request entity too large: limit is 3145728";
+    error = EntityTooLarge();
   } else if (status == 408) {
     error.reason = "Timeout";
     error.message = "Timeout: the request took too long";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/api_server.h"
+#include "apiserver/listeners.h"
 #include "apiserver/request/call.h"
 #include "apiserver/resources/resource.h"
 #include "apiserver/store/object_store.h"
@@ -35,6 +36,7 @@ struct ServerState {
   RandomSource& random;
   ApiServerOptions options;
   ResourceTable table;
+  Listeners table_listeners;  // told when custom kinds come, change or go
   ListSnapshots snapshots;
   // Documents made from the table, by path and form, as of `documents_revision`.
   std::map<std::string, std::string> documents;

@@ -122,8 +122,9 @@ struct Reply {
 class TestServer {
  public:
   explicit TestServer(HistoryLimits limits = {}, ApiServerOptions options = {})
-      : store(MakeMemoryObjectStore(limits)),
-        server(*store, timers, clock, random, std::move(options)) {
+      : TestServer(MakeMemoryObjectStore(limits), std::move(options)) {}
+  explicit TestServer(std::unique_ptr<ObjectStore> over, ApiServerOptions options = {})
+      : store(std::move(over)), server(*store, timers, clock, random, std::move(options)) {
     EXPECT_TRUE(server.Start());
   }
   TestServer(const TestServer&) = delete;

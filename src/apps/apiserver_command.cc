@@ -15,6 +15,7 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/loop_timers.h"
+#include "apiserver/request/origin_gate.h"
 #include "apiserver/request/token_gate.h"
 #include "apiserver/store/object_store_factory.h"
 #include "apps/command_line.h"
@@ -146,7 +147,11 @@ class Service {
     net::RequestHandler handler = [this](std::shared_ptr<net::Exchange> exchange) {
       api_->Handle(std::move(exchange));
     };
-    if (!flags_.plain_http) {
+    if (flags_.plain_http) {
+      using apiserver::Reach;
+      handler = apiserver::RefuseForeignPages(
+          address_.IsLoopback() ? Reach::kLoopback : Reach::kNetwork, std::move(handler));
+    } else {
       TRY_ASSIGN(
           options.certificate,
           net::IssueCertificate(trust_.authority, address_.CertificateHosts(), clock_.Now()));

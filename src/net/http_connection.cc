@@ -1,6 +1,6 @@
 #include "net/http_connection.h"
 
-#include <array>
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -13,8 +13,10 @@ using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 constexpr std::size_t kReadBytesOfBody = std::size_t{64} << 10U;
-// While a stream waits, all that is read is the end of the connection.
+// While a stream waits, all that is read is the end of the connection, and at most the beginning of
+// a next request.
 constexpr std::size_t kReadBytesOfWatcher = 64;
+constexpr std::size_t kMostBytesOfWatcher = std::size_t{16} << 10U;
 constexpr std::size_t kStreamBytes = std::size_t{64} << 10U;
 // Below that head and body go out as one piece: one packet, one TLS record.
 constexpr std::size_t kSmallBody = std::size_t{16} << 10U;
@@ -100,6 +102,11 @@ void Connection::Close() {
   }
 }
 
+std::optional<Connection::Instant> Connection::idle_since() const {
+  if (phase_ != Phase::kIdle) return std::nullopt;
+  return idle_since_;
+}
+
 void Connection::Expect(Duration within) {
   deadline_ = std::chrono::steady_clock::now() + within;
 }
@@ -108,6 +115,7 @@ void Connection::OnHandshake(error_code error, std::size_t) {
   if (phase_ == Phase::kClosed) return;
   if (error) return Close();
   phase_ = Phase::kIdle;
+  idle_since_ = std::chrono::steady_clock::now();
   reader_.emplace(hub_->options.max_body_bytes);
   Parse();
 }
@@ -134,6 +142,8 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
   } else if (phase_ == Phase::kLingering) {
     in_used_ = 0;
     Read();
+  } else if (phase_ == Phase::kStreaming && waiting_) {
+    Listen();
   }
   // A request behind one that is still answered waits in in_.
 }
@@ -145,6 +155,9 @@ void Connection::Parse() {
   }
   using State = RequestReader::State;
   const bool in_head = phase_ == Phase::kReading && reader_->state() == State::kHead;
+  if (phase_ != Phase::kReading) {
+    request_deadline_ = std::chrono::steady_clock::now() + hub_->options.request_timeout;
+  }
   phase_ = Phase::kReading;
   in_.erase(0, reader_->Feed(in_));
   in_used_ = in_.size();
@@ -152,6 +165,7 @@ void Connection::Parse() {
   if (reader_->state() == State::kDone) return Dispatch();
   // Who sends a head byte by byte gets no more time for each.
   if (!in_head || reader_->state() == State::kBody) Expect(hub_->options.stall_timeout);
+  deadline_ = std::min(deadline_, request_deadline_);
   if (reader_->ExpectsContinue() && !std::exchange(continued_, true)) {
     return stream_->Write(boost::asio::buffer(kContinue.data(), kContinue.size()),
                           {shared_from_this(), &Connection::OnContinueWritten});
@@ -257,8 +271,14 @@ void Connection::WaitForSource() {
   ExpectNothing();
   Release(out_);
   Release(piece_);
-  if (in_used_ > 0 || reading_) return;
-  Release(in_);
+  if (in_used_ == 0 && !reading_) Release(in_);
+  Listen();
+}
+
+// For the end of the connection: it is how a watcher leaves.
+void Connection::Listen() {
+  if (reading_) return;
+  if (in_used_ > kMostBytesOfWatcher) return Close();
   Read();
 }
 
@@ -298,6 +318,7 @@ void Connection::FinishAnswer() {
   if (hub_->draining) return Close();
   if (!keep_alive_) return Linger();
   phase_ = Phase::kIdle;
+  idle_since_ = std::chrono::steady_clock::now();
   continued_ = false;
   waiting_ = false;
   reader_.emplace(hub_->options.max_body_bytes);

@@ -47,6 +47,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Ends a stream properly and closes when nothing is under way; else after the answer.
   void Drain();
   void Close();
+  // Since when it has waited for a request; none while there is one.
+  [[nodiscard]] std::optional<Instant> idle_since() const;
 
   // From the Exchange with that number; nothing when it is not the current one any more.
   void Answer(std::uint64_t exchange, HttpResponse response);
@@ -79,6 +81,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Pump();
   void AppendPiece();
   void WaitForSource();
+  void Listen();
   void FinishAnswer();
   void Linger();
   void Expect(Duration within);
@@ -91,11 +94,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<ByteStream<OnIo>> stream_;
   Phase phase_ = Phase::kHandshake;
   Instant deadline_ = Instant::max();
+  Instant request_deadline_ = Instant::max();  // of the request that is being read
 
   std::optional<RequestReader> reader_;
   std::string in_;  // what has come and is not parsed yet; during a read, with room behind it
   std::size_t in_used_ = 0;
   bool reading_ = false;
+  Instant idle_since_{};
   bool continued_ = false;  // "100 Continue" was sent
 
   std::uint64_t exchange_ = 0;  // the number of the current one

@@ -128,7 +128,21 @@ class HttpServerOnLoop final : public HttpServer {
     });
   }
 
+  // Whether there is a place for one more.
+  bool MakeRoom() {
+    if (hub_->connections.size() < hub_->options.max_connections) return true;
+    std::shared_ptr<Connection> longest;
+    for (const auto& connection : hub_->connections) {
+      const auto since = connection->idle_since();
+      if (since && (longest == nullptr || *since < *longest->idle_since())) longest = connection;
+    }
+    if (longest == nullptr) return false;
+    longest->Close();
+    return true;
+  }
+
   void Take(TcpSocket socket) {
+    if (!MakeRoom()) return;  // the socket closes
     SetOptions(socket);
     using OnIo = Connection::OnIo;
     std::unique_ptr<ByteStream<OnIo>> stream;
@@ -146,9 +160,10 @@ class HttpServerOnLoop final : public HttpServer {
   // One timer for all: a deadline of its own would cost every request more than the sweep does.
   void ScheduleSweep() {
     const HttpServerOptions& options = hub_->options;
-    const Duration period = std::clamp(std::min(options.idle_timeout, options.stall_timeout) / 4,
-                                       Duration(5),
-                                       Duration(std::chrono::seconds(1)));
+    const Duration shortest =
+        std::min({options.idle_timeout, options.stall_timeout, options.request_timeout});
+    const Duration period =
+        std::clamp(shortest / 4, Duration(5), Duration(std::chrono::seconds(1)));
     sweeping_ = true;
     sweep_ = loop_.After(period, [this] {
       const auto now = std::chrono::steady_clock::now();

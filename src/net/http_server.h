@@ -69,6 +69,11 @@ struct HttpServerOptions {
   Duration idle_timeout = std::chrono::minutes(5);
   // ... when a request or an answer that is under way does not move for so long.
   Duration stall_timeout = std::chrono::minutes(1);
+  // ... when a request has not come whole so long after its first byte.
+  Duration request_timeout = std::chrono::minutes(2);
+  // Who comes when there are so many takes the place of the connection that has been idle longest,
+  // or is turned away.
+  std::size_t max_connections = 8192;
   // The answer to a body that is larger, to a header nobody can read, and so on; `status` is the
   // HTTP code.
   std::function<HttpResponse(int status)> refusal;

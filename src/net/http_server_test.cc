@@ -258,6 +258,28 @@ TEST(HttpServer, AWatchGoesWhenItsPeerGoes) {
   WaitFor([&] { return watches.gone() == 1; });
 }
 
+TEST(HttpServer, AWatchWhosePeerSaysMoreStillGoesWithIt) {
+  Watches watches;
+  ServerThread server(std::ref(watches));
+  RawClient client(server.port());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.ReadTo("\r\n\r\n");
+  client.Send("G");
+  server.OnLoop([&] { watches.Say(0, "alive"); });
+  EXPECT_EQ(client.ReadTo("alive\r\n"), "5\r\nalive\r\n");
+  EXPECT_EQ(watches.gone(), 0);
+  client.Close();
+  WaitFor([&] { return watches.gone() == 1; });
+}
+
+TEST(HttpServer, AWatcherThatKeepsTalkingIsCutOff) {
+  Watches watches;
+  ServerThread server(std::ref(watches));
+  RawClient client(server.port());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n" + std::string(100'000, 'x'));
+  WaitFor([&] { return watches.gone() == 1; });
+}
+
 TEST(HttpServer, FiveHundredWatchesLiveOnOneThread) {
   constexpr std::size_t kWatches = 500;
   rlimit files{};
@@ -328,6 +350,37 @@ TEST(HttpServer, EndsConnectionsThatAreIdleOrStuckButNoWatch) {
   stuck.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab");
   EXPECT_EQ(silent.ReadToEnd(), "");
   EXPECT_EQ(stuck.ReadToEnd(), "");
+  server.OnLoop([&] { watches.Say(0, "alive"); });
+  EXPECT_EQ(watcher.ReadTo("alive\r\n"), "5\r\nalive\r\n");
+}
+
+TEST(HttpServer, ARequestThatTricklesInIsBoundedAsAWhole) {
+  ServerThread server(
+      Echo,
+      {.stall_timeout = std::chrono::minutes(1), .request_timeout = std::chrono::milliseconds(50)});
+  RawClient client(server.port());
+  client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+  const auto end = std::chrono::steady_clock::now() + kSoon;
+  pollfd closed{.fd = client.descriptor(), .events = POLLIN, .revents = 0};
+  while (poll(&closed, 1, 1) == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    client.Send("x");
+  }
+}
+
+TEST(HttpServer, WhoComesToAFullServerTakesAnIdlePlaceOrNone) {
+  Watches watches;
+  ServerThread server(std::ref(watches), {.max_connections = 2});
+  RawClient watcher(server.port());
+  watcher.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  watcher.ReadTo("\r\n\r\n");
+  RawClient idle(server.port());
+  RawClient second(server.port());
+  EXPECT_EQ(idle.ReadToEnd(), "");
+  second.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(second.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  RawClient third(server.port());
+  EXPECT_EQ(third.ReadToEnd(), "");
   server.OnLoop([&] { watches.Say(0, "alive"); });
   EXPECT_EQ(watcher.ReadTo("alive\r\n"), "5\r\nalive\r\n");
 }

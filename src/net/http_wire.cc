@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "net/chunk_reader.h"
 
 namespace strata::net {
 namespace {
@@ -41,6 +42,13 @@ std::string_view WithoutHost(std::string_view target) {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
+// Only chunks, and nothing below them: whoever stands in front of us might see another end.
+bool KnowsEncoding(const http::request_parser<http::string_body>& parser) {
+  const auto& head = parser.get();
+  if (head.count(http::field::transfer_encoding) == 0) return true;
+  return head.version() >= 11 && beast::iequals(head[http::field::transfer_encoding], "chunked");
+}
+
 std::string HeaderText(std::string_view value) {
   std::string text(value);
   for (char& c : text) {
@@ -52,34 +60,63 @@ std::string HeaderText(std::string_view value) {
 
 }  // namespace
 
+// Beast reads the head and a body that has a length. Chunks are read by us: its parser of them
+// asserts on some that are cut badly, and this is what strangers can send before any token is
+// checked.
 struct RequestReader::Impl {
+  explicit Impl(std::size_t max_body_bytes) : chunks(max_body_bytes) {
+    parser.header_limit(kMaxHeadBytes);
+    parser.body_limit(max_body_bytes);
+  }
+
+  std::size_t FeedBeast(std::string_view bytes) {
+    error_code error;
+    const std::size_t taken =
+        parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    if (error && error != http::error::need_more) {
+      Refuse(RefusalOf(error));
+    } else if (parser.is_header_done() && !KnowsEncoding(parser)) {
+      Refuse(400);
+    } else if (parser.is_done()) {
+      state = State::kDone;
+    } else if (parser.is_header_done()) {
+      state = State::kBody;
+      parser.eager(true);
+    }
+    return taken;
+  }
+
+  std::size_t FeedChunks(std::string_view bytes) {
+    const std::size_t taken = chunks.Feed(bytes);
+    if (chunks.state() == ChunkReader::State::kDone) state = State::kDone;
+    if (chunks.state() == ChunkReader::State::kBad) Refuse(400);
+    if (chunks.state() == ChunkReader::State::kTooLarge) Refuse(413);
+    return taken;
+  }
+
+  void Refuse(int status) {
+    state = State::kRefused;
+    refusal = status;
+  }
+
   http::request_parser<http::string_body> parser;
+  ChunkReader chunks;
   State state = State::kHead;
   int refusal = 0;
 };
 
-RequestReader::RequestReader(std::size_t max_body_bytes) : impl_(std::make_unique<Impl>()) {
-  impl_->parser.header_limit(kMaxHeadBytes);
-  impl_->parser.body_limit(max_body_bytes);
-  impl_->parser.eager(true);
-}
+RequestReader::RequestReader(std::size_t max_body_bytes)
+    : impl_(std::make_unique<Impl>(max_body_bytes)) {}
 
 RequestReader::~RequestReader() = default;
 
 std::size_t RequestReader::Feed(std::string_view bytes) {
   CHECK(impl_->state == State::kHead || impl_->state == State::kBody);
-  error_code error;
-  const std::size_t taken =
-      impl_->parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-  if (error && error != http::error::need_more) {
-    impl_->state = State::kRefused;
-    impl_->refusal = RefusalOf(error);
-  } else if (impl_->parser.is_done()) {
-    impl_->state = State::kDone;
-  } else if (impl_->parser.is_header_done()) {
-    impl_->state = State::kBody;
-  }
-  return taken;
+  std::size_t taken = 0;
+  if (impl_->state == State::kHead) taken = impl_->FeedBeast(bytes);
+  if (impl_->state != State::kBody) return taken;
+  const std::string_view rest = bytes.substr(taken);
+  return taken + (impl_->parser.chunked() ? impl_->FeedChunks(rest) : impl_->FeedBeast(rest));
 }
 
 RequestReader::State RequestReader::state() const {
@@ -93,7 +130,7 @@ int RequestReader::refusal() const {
 bool RequestReader::ExpectsContinue() const {
   if (impl_->state != State::kBody) return false;
   const auto& request = impl_->parser.get();
-  return request.version() >= 11 && request.body().empty() &&
+  return request.version() >= 11 && request.body().empty() && impl_->chunks.body().empty() &&
          beast::iequals(request[http::field::expect], "100-continue");
 }
 
@@ -118,7 +155,7 @@ HttpRequest RequestReader::Take() {
   for (const auto& field : from) {
     request.headers.push_back({.name = Text(field.name_string()), .value = Text(field.value())});
   }
-  request.body = std::move(from.body());
+  request.body = std::move(impl_->parser.chunked() ? impl_->chunks.body() : from.body());
   return request;
 }
 

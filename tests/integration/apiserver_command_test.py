@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`strata apiserver` as a program: its line, its files, its end, and who may ask."""
 import json
+import math
 import os
 import pathlib
 import signal
@@ -13,6 +14,10 @@ import unittest
 
 from api_server import ApiServer
 from strata_run import STRATA
+
+
+# A build with a sanitizer is slower.
+SLOWNESS = 20 if b"__tsan_init" in pathlib.Path(STRATA).read_bytes() else 1
 
 
 def run(*arguments, env=None):
@@ -111,6 +116,15 @@ class Command(unittest.TestCase):
         status, answer = server.json("GET", "/api", headers={"X": "x" * 70000})
         self.assertEqual((status, answer["kind"]), (431, "Status"))
 
+    def test_plain_http_is_not_for_web_pages(self):
+        server = self.start("--plain-http")
+        path = "/api/v1/namespaces"
+        body = {"metadata": {"name": "x"}}
+        self.assertEqual(server.request("POST", path, body, {"Origin": "http://evil.example"})[0], 403)
+        self.assertEqual(server.request("GET", path, headers={"Host": "evil.example"})[0], 403)
+        self.assertEqual(server.request("GET", path + "/x")[0], 404)
+        self.assertEqual(server.request("POST", path, body)[0], 201)
+
     def test_ipv6(self):
         with subprocess.Popen([STRATA, "apiserver", "--listen", "[::1]:0", "--kubeconfig", self.kubeconfig],
                               stdout=subprocess.PIPE) as process:
@@ -119,13 +133,21 @@ class Command(unittest.TestCase):
             self.assertEqual(process.wait(20), 0)
         self.assertRegex(line, r"^ready https://\[::1\]:\d+ kubeconfig=")
 
+    @staticmethod
+    def processor_seconds(pid):
+        """What a process has computed so far: on a busy machine, how long it would have taken on an idle one."""
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def test_it_is_small_and_quick(self):
-        started = time.monotonic()
-        server = self.start()
-        seconds = time.monotonic() - started
+        best = math.inf  # of several: others work on this machine, too
+        for _ in range(5):
+            started = time.monotonic()
+            server = self.start()
+            best = min(best, time.monotonic() - started, self.processor_seconds(server.process.pid))
         resident = pathlib.Path(f"/proc/{server.process.pid}/status").read_text().split("VmRSS:")[1].split()[0]
         self.assertLessEqual(int(resident), 32 * 1024)
-        self.assertLess(seconds, 5)  # a busy machine; bench/README.md has the figure
+        self.assertLess(best, 0.2 * SLOWNESS)
         self.assertEqual(json.loads(server.request("GET", "/version")[2])["major"], "1")
 
 

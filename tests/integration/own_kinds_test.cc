@@ -73,15 +73,13 @@ SchemaRef SchemaOf(const json& object) {
   return BuiltIn(version.substr(0, slash), version.substr(slash + 1), kind);
 }
 
-// Manifests below examples and the scenarios, without those that are meant to be refused, and one
-// whose `mode: Hard` only simulate takes: Volcano's schema has hard and soft.
+// Manifests below examples and the scenarios, without those that are meant to be refused.
 std::vector<std::filesystem::path> GoodManifests() {
   std::vector<std::filesystem::path> paths;
   for (const char* folder : {"examples", "tests/scenario/cases"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       const std::filesystem::path& path = entry.path();
-      const bool refused = path.string().find("faults") != std::string::npos ||
-                           path == "examples/podgroup/podgroup.yaml";
+      const bool refused = path.string().find("faults") != std::string::npos;
       if (path.extension() == ".yaml" && !refused) paths.push_back(path);
     }
   }

@@ -1,20 +1,24 @@
-// Watches under load: the object store behind the HTTP server, with real sockets on both sides.
+// Watches under load: the whole API server behind real sockets, with plain clients.
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "apiserver/api_server.h"
+#include "apiserver/loop_timers.h"
 #include "apiserver/store/object_store_factory.h"
 #include "base/ascii.h"
 #include "net/http_test_client.h"
@@ -26,116 +30,103 @@ namespace {
 using net::Exchange;
 using net::RawClient;
 using net::ServerThread;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
+constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr int kWriters = 2;
 constexpr int kObjectsPerWriter = 100;
+constexpr int kLife = 7;               // an object is made, changed and, as the seventh, deleted
 constexpr std::size_t kInFlight = 64;  // requests that a writer sends ahead
 
-// One line per change: name, version, what happened, a large object's body. Ends when the watcher
-// was too slow.
-class ChangeLines final : public net::BodySource {
+class WallClock final : public Clock {
  public:
-  ChangeLines(const ObjectStore& store, WatchPosition position, ObjectStore::Token token)
-      : store_(store), position_(std::move(position)), token_(std::move(token)) {}
-  More Pull(std::string& out) override {
-    while (out.size() < 60'000) {
-      const Result<const Change*> change = store_.Next(position_);
-      if (!change) return More::kEnd;
-      if (*change == nullptr) return out.empty() ? More::kLater : More::kReady;
-      out += (*change)->after->name + " " + std::to_string((*change)->version) + " " +
-             std::to_string(static_cast<int>((*change)->kind));
-      if ((*change)->after->body.size() > 1000) out += " " + (*change)->after->body;
-      out += "\n";
-    }
-    return More::kReady;
+  [[nodiscard]] Time Now() const override {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   }
-
- private:
-  const ObjectStore& store_;
-  WatchPosition position_;
-  ObjectStore::Token token_;
 };
 
-// PUT /name writes an object (a new state of it each time, and each seventh time its deletion), GET
-// /?version watches.
-class StoreHandler {
+class CountingRandom final : public RandomSource {
  public:
-  explicit StoreHandler(ObjectStore& store) : store_(store) {}
-
-  void operator()(const std::shared_ptr<Exchange>& exchange) {
-    if (exchange->request().method == "GET") return Watch(exchange);
-    const ObjectKey key{"things", "", exchange->request().path.substr(1)};
-    const ObjectRef before = store_.GetLatest(key);
-    const std::int64_t expected = before == nullptr ? 0 : before->version;
-    nlohmann::json object = {{"metadata", {{"name", key.name}}},
-                             {"data", exchange->request().body}};
-    const auto done = [exchange](const Result<ObjectRef>& written) {
-      exchange->Respond({.status = 200,
-                         .headers = {},
-                         .body = written ? std::to_string((*written)->version) : "0"});
-    };
-    if (before != nullptr && ++count_ % 7 == 0) {
-      store_.Delete(key, expected, std::move(object), done);
-    } else {
-      store_.Put(key, expected, std::move(object), done);
-    }
-  }
+  std::uint64_t Next() override { return next_ += 0x9E3779B97F4A7C15ULL; }
 
  private:
-  void Watch(const std::shared_ptr<Exchange>& exchange) {
-    const std::int64_t version =
-        WholeNumber(exchange->request().query, INT64_MAX).value_or(store_.version());
-    const Result<WatchPosition> position = store_.WatchFrom("things", version);
-    if (!position) return exchange->Respond({.status = 410, .headers = {}, .body = {}});
-    // The connection goes when its peer does, and the source with it.
-    auto token = store_.Subscribe("things", [exchange] { exchange->Wake(); });
-    exchange->RespondStream({}, std::make_unique<ChangeLines>(store_, *position, std::move(token)));
-  }
-
-  ObjectStore& store_;
-  int count_ = 0;
+  std::uint64_t next_ = 1;
 };
 
-std::string PutRequest(const std::string& name, const std::string& body) {
-  return "PUT /" + name + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\n\r\n" + body;
+std::string Request(std::string_view method, const std::string& path, const std::string& body) {
+  return std::string(method) + " " + path +
+         " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
 }
 
-// Writes `count` times, over its own objects in turn, and returns the versions it was given.
-std::vector<std::int64_t> WriteMany(std::uint16_t port, int writer, int count, std::size_t bytes) {
+// The `count`th write of a writer, over its own objects in turn.
+std::string WriteRequest(int writer, int count, std::size_t bytes) {
+  const std::string name =
+      "w" + std::to_string(writer) + "-" + std::to_string(count % kObjectsPerWriter);
+  const int step = count / kObjectsPerWriter % kLife;
+  const std::string path = std::string(kMaps) + "/" + name;
+  if (step == kLife - 1) return Request("DELETE", path, "");
+  const std::string body = R"({"metadata":{"name":")" + name + R"("},"data":{"step":")" +
+                           std::to_string(count) + R"(","fill":")" + std::string(bytes, 'x') +
+                           "\"}}";
+  return step == 0 ? Request("POST", kMaps, body) : Request("PUT", path, body);
+}
+
+// Writes `count` times; every write is acknowledged.
+void WriteMany(std::uint16_t port, int writer, int count, std::size_t bytes) {
   RawClient client(port);
-  const std::string body(bytes, 'x');
-  std::vector<std::int64_t> versions;
   int sent = 0;
-  while (static_cast<int>(versions.size()) < count) {
+  for (int answered = 0; answered < count; ++answered) {
     std::string ahead;
-    while (sent < count && static_cast<std::size_t>(sent) - versions.size() < kInFlight) {
-      const std::string name =
-          "w" + std::to_string(writer) + "-" + std::to_string(sent % kObjectsPerWriter);
-      ahead += PutRequest(name, body);
-      ++sent;
+    while (sent < count && sent - answered < static_cast<int>(kInFlight)) {
+      ahead += WriteRequest(writer, sent++, bytes);
     }
     client.Send(ahead);
-    const std::string answer = client.ReadAnswer();
-    const std::size_t end = answer.rfind("\r\n");
-    if (end == std::string::npos) break;
-    versions.push_back(WholeNumber(answer.substr(end + 2), INT64_MAX).value_or(-1));
+    ASSERT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 20"));
   }
-  return versions;
+}
+
+void WriteByAll(std::uint16_t port, int events, std::size_t bytes) {
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([=] { WriteMany(port, i, events / kWriters, bytes); });
+  }
+  for (std::thread& writer : writers) writer.join();
 }
 
 struct Seen {
+  std::string type;
   std::string name;
   std::int64_t version = 0;
 };
 
-// Reads lines until a change of the object "end" comes; begins again where it was when the stream
-// ends before.
+// The text between `before` and the next quotation mark.
+std::string_view Quoted(std::string_view line, std::string_view before) {
+  const std::size_t at = line.find(before);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + before.size());
+  return line.substr(0, line.find('"'));
+}
+
+Seen ReadEvent(std::string_view line) {
+  return {.type = std::string(Quoted(line, R"({"type":")")),
+          .name = std::string(Quoted(line, R"("name":")")),
+          .version = WholeNumber(Quoted(line, R"("resourceVersion":")"), INT64_MAX).value_or(-1)};
+}
+
+std::string WatchRequest(std::int64_t from) {
+  return "GET " + std::string(kMaps) + "?watch=true&resourceVersion=" + std::to_string(from) +
+         " HTTP/1.1\r\nHost: x\r\n\r\n";
+}
+
+// Reads events until the object "end" comes; goes on where it was when the stream ends before.
 std::vector<Seen> WatchToTheEnd(std::uint16_t port, std::int64_t from) {
   std::vector<Seen> seen;
   for (;;) {
     RawClient client(port);
-    client.Send("GET /?" + std::to_string(from) + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.Send(WatchRequest(from));
     const std::string head = client.ReadTo("\r\n\r\n");
     if (!head.starts_with("HTTP/1.1 200")) {
       ADD_FAILURE() << head;
@@ -143,103 +134,142 @@ std::vector<Seen> WatchToTheEnd(std::uint16_t port, std::int64_t from) {
     }
     for (;;) {
       const std::string line = client.ReadTo("\n");
-      if (!line.ends_with("\n")) break;  // cut off
-      const std::vector<std::string_view> words = Split(Trim(line), ' ');
-      if (words.size() != 3) continue;  // the size of a chunk, and the end of the one before
-      from = WholeNumber(words[1], INT64_MAX).value_or(-1);
-      if (words[0] == "end") return seen;
-      seen.push_back({.name = std::string(words[0]), .version = from});
+      if (!line.ends_with("\n")) break;              // cut off
+      if (!line.starts_with("{\"type\"")) continue;  // the size of a chunk, the end of another
+      Seen event = ReadEvent(line);
+      if (event.type == "ERROR") {
+        ADD_FAILURE() << line;
+        return seen;
+      }
+      from = event.version;
+      if (event.name == "end") return seen;
+      seen.push_back(std::move(event));
     }
   }
 }
 
-// A store behind a server.
+// No event is lost, doubled or out of order: of each object its whole life, as it was written.
+void CheckLives(const std::vector<Seen>& seen, int events) {
+  ASSERT_EQ(seen.size(), static_cast<std::size_t>(events));
+  std::int64_t last = 0;
+  std::map<std::string, int> steps;
+  for (const Seen& event : seen) {
+    ASSERT_GT(event.version, last);
+    last = event.version;
+    const int step = steps[event.name]++ % kLife;
+    const char* wanted = step == 0 ? "ADDED" : step == kLife - 1 ? "DELETED" : "MODIFIED";
+    ASSERT_EQ(event.type, wanted) << event.name << " at " << event.version;
+  }
+  EXPECT_EQ(steps.size(), static_cast<std::size_t>(kWriters * kObjectsPerWriter));
+}
+
 class Stress : public ::testing::Test {
  protected:
-  Stress()
-      : server_([this](const std::shared_ptr<Exchange>& exchange) { (*handler_)(exchange); }) {}
+  Stress() : server_([this](std::shared_ptr<Exchange> asked) { api_->Handle(std::move(asked)); }) {}
   ~Stress() override {
     server_.Stop();
+    api_.reset();
     store_.reset();
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
-  void UseMemory(HistoryLimits limits = {}) {
+  void UseMemory(HistoryLimits limits) {
     store_ = MakeMemoryObjectStore(limits);
-    handler_.emplace(*store_);
+    StartApi();
   }
   void UseFolder() {
     folder_ = ::testing::TempDir() + "/stress.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     store_ = OpenObjectStore(server_.loop(), store::OpenJournal(folder_).value()).value();
-    handler_.emplace(*store_);
+    StartApi();
   }
 
   // Writers and watchers at once; every watcher sees every write once and in order.
   void CheckThatNothingIsLost(int events, int watchers) {
-    const std::int64_t start = store_->version();
+    const std::int64_t start = StoreVersion();
     std::vector<std::vector<Seen>> seen(static_cast<std::size_t>(watchers));
     std::vector<std::thread> watching;
     for (auto& mine : seen) {
       watching.emplace_back([&] { mine = WatchToTheEnd(server_.port(), start); });
     }
-    const std::set<std::int64_t> written = WriteByAll(events, 50);
-    EXPECT_EQ(written.size(), static_cast<std::size_t>(events));
-    RawClient last(server_.port());
-    last.Send(PutRequest("end", ""));
-    last.ReadAnswer();
+    WriteByAll(server_.port(), events, 50);
+    Create("end");
     for (std::thread& watcher : watching) watcher.join();
-    for (const std::vector<Seen>& mine : seen) {
-      // In order as a whole, so also for each object; none twice, none missing.
-      std::vector<std::int64_t> versions;
-      for (const Seen& change : mine) versions.push_back(change.version);
-      EXPECT_TRUE(std::equal(versions.begin(), versions.end(), written.begin(), written.end()));
-    }
+    for (const std::vector<Seen>& mine : seen) CheckLives(mine, events);
   }
 
-  // The versions that all writers together were given.
-  std::set<std::int64_t> WriteByAll(int events, std::size_t bytes) {
-    std::vector<std::vector<std::int64_t>> written(kWriters);
-    std::vector<std::thread> writers;
-    for (int i = 0; i < kWriters; ++i) {
-      writers.emplace_back([&, i] {
-        written[static_cast<std::size_t>(i)] =
-            WriteMany(server_.port(), i, events / kWriters, bytes);
-      });
-    }
-    for (std::thread& writer : writers) writer.join();
-    std::set<std::int64_t> all;
-    for (const auto& versions : written) all.insert(versions.begin(), versions.end());
-    return all;
+  void Create(const std::string& name) {
+    RawClient client(server_.port());
+    client.Send(Request("POST", kMaps, R"({"metadata":{"name":")" + name + "\"}}"));
+    EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 201"));
+  }
+  std::int64_t StoreVersion() {
+    std::int64_t version = 0;
+    server_.OnLoop([&] { version = store_->version(); });
+    return version;
   }
 
   std::string folder_;
+  WallClock clock_;
+  CountingRandom random_;
   std::unique_ptr<ObjectStore> store_;
-  std::optional<StoreHandler> handler_;
+  std::optional<ApiServer> api_;
   ServerThread server_;
+  LoopTimers timers_{server_.loop()};
+
+ private:
+  void StartApi() {
+    server_.OnLoop([this] {
+      api_.emplace(*store_, timers_, clock_, random_, ApiServerOptions{});
+      EXPECT_TRUE(api_->Start());
+    });
+  }
 };
 
 TEST_F(Stress, TwoWritersTenWatchersAHundredThousandEvents) {
-  UseMemory();
+  // Room for watchers that a busy machine starves: whoever falls out of it would have to list
+  // again.
+  UseMemory({.events = 200'000, .bytes = std::size_t{512} << 20U});
   CheckThatNothingIsLost(100'000, 10);
 }
 
 TEST_F(Stress, TwoWritersTenWatchersOverAFolder) {
   UseFolder();
-  CheckThatNothingIsLost(1'000, 10);
+  CheckThatNothingIsLost(2'000, 10);
+}
+
+TEST_F(Stress, FiveHundredWatchesLiveOnOneThread) {
+  constexpr std::size_t kWatches = 500;
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  UseMemory({});
+  const std::int64_t start = StoreVersion();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (std::size_t i = 0; i < kWatches; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server_.port()));
+    clients.back()->Send(WatchRequest(start));
+  }
+  for (const char* const name : {"one", "two", "three"}) {
+    Create(name);
+    for (const auto& client : clients) {
+      ASSERT_THAT(client->ReadTo("}\n\r\n"), HasSubstr("\"name\":\"" + std::string(name) + "\""));
+    }
+  }
 }
 
 TEST_F(Stress, AWatcherThatDoesNotReadCostsNoMemory) {
-  constexpr std::size_t kHistory = std::size_t{4} << 20;
+  constexpr std::size_t kHistory = std::size_t{4} << 20U;
   UseMemory({.bytes = kHistory});
   RawClient stuck(server_.port());
-  stuck.Send("GET /?1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  stuck.Send(WatchRequest(StoreVersion()));
   stuck.ReadTo("\r\n\r\n");
   const std::size_t before = mallinfo2().uordblks;
-  WriteByAll(30'000, 2'000);  // 60 MB
+  WriteByAll(server_.port(), 30'000, 2'000);  // 60 MB
   EXPECT_LT(mallinfo2().uordblks, before + 3 * kHistory);
   // What was on its way to it comes, and then the end of the stream.
-  EXPECT_THAT(stuck.ReadTo("0\r\n\r\n"), ::testing::EndsWith("0\r\n\r\n"));
+  EXPECT_THAT(stuck.ReadTo("\r\n0\r\n\r\n"), EndsWith("\r\n0\r\n\r\n"));
 }
 
 }  // namespace

@@ -37,33 +37,33 @@ struct KindRules {
   DeleteRule remove = nullptr;
 };
 
-// admission_pod.cc, admission_pod_update.cc
+// pod.cc, pod_update.cc
 ApiResult<void> CreatePod(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdatePod(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> UpdatePodStatus(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_node.cc
+// node.cc
 ApiResult<void> CreateNode(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateNode(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> UpdateNodeStatus(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_namespace.cc
+// namespace.cc
 ApiResult<void> CreateNamespace(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateNamespace(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> DeleteNamespace(const AdmissionContext&, const nlohmann::json&);
 ApiResult<void> CreateEvent(const AdmissionContext&, nlohmann::json&, Problems&);
 
-// admission_config.cc
+// config.cc
 ApiResult<void> CreateSecret(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateSecret(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateConfigMap(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateConfigMap(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_service.cc
+// service.cc
 ApiResult<void> CreateService(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateService(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_storage.cc
+// storage.cc
 ApiResult<void> CreateVolume(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateVolume(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateClaim(const AdmissionContext&, nlohmann::json&, Problems&);
@@ -71,7 +71,7 @@ ApiResult<void> UpdateClaim(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateStorageClass(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateStorageClass(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_policy.cc
+// policy.cc
 ApiResult<void> CreatePriorityClass(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdatePriorityClass(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateBudget(const AdmissionContext&, nlohmann::json&, Problems&);
@@ -82,7 +82,7 @@ ApiResult<void> CreateLease(const AdmissionContext&, nlohmann::json&, Problems&)
 ApiResult<void> UpdateLease(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateAccessReview(const AdmissionContext&, nlohmann::json&, Problems&);
 
-// admission_job.cc, admission_volcano.cc
+// job.cc, volcano.cc
 ApiResult<void> CreateJob(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateJob(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreatePodGroup(const AdmissionContext&, nlohmann::json&, Problems&);
@@ -90,7 +90,7 @@ ApiResult<void> UpdatePodGroup(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> CreateHyperNode(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateHyperNode(const AdmissionContext&, const Edit&, Problems&);
 
-// admission_queue.cc
+// queue.cc
 ApiResult<void> CreateQueue(const AdmissionContext&, nlohmann::json&, Problems&);
 ApiResult<void> UpdateQueue(const AdmissionContext&, const Edit&, Problems&);
 ApiResult<void> UpdateQueueStatus(const AdmissionContext&, const Edit&, Problems&);
@@ -99,6 +99,7 @@ ApiResult<void> DeleteQueue(const AdmissionContext&, const nlohmann::json&);
 // metadata_rules.cc: names, labels, annotations, finalizers, owners; and what must not change.
 void CheckNewMetadata(const Resource& resource, const nlohmann::json& object, Problems& problems);
 void CheckChangedMetadata(const Resource& resource, const Edit& edit, Problems& problems);
+void CheckAnnotations(const nlohmann::json& annotations, Problems& problems);
 // Labels at `field`, keys and values.
 void CheckLabels(const nlohmann::json& labels, const std::string& field, Problems& problems);
 

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,19 +32,6 @@ void CheckName(const Resource& resource, const json& object, Problems& problems)
     error = DnsSubdomainError(name);
   }
   if (!error.empty()) problems.Invalid("metadata.name", name, error);
-}
-
-void CheckAnnotations(const json& annotations, Problems& problems) {
-  std::int64_t total = 0;
-  for (const auto& [key, value] : annotations.items()) {
-    const std::string error = QualifiedNameError(LowerCase(key));
-    if (!error.empty()) problems.Invalid("metadata.annotations", key, error);
-    total += static_cast<std::int64_t>(key.size());
-    if (value.is_string()) {
-      total += static_cast<std::int64_t>(value.get_ref<const std::string&>().size());
-    }
-  }
-  if (total > kMaxAnnotations) problems.TooLong("metadata.annotations", kMaxAnnotations);
 }
 
 // A custom kind takes any qualified name; a built-in one wants a domain or one of its own names.
@@ -107,10 +94,11 @@ void CheckBoth(const Resource& resource, const json& object, Problems& problems)
 // An object that is going takes no new finalizers: who added one could not rely on it.
 void CheckNewFinalizers(const Edit& edit, Problems& problems) {
   if (FindAt(edit.before, {"metadata", "deletionTimestamp"}) == nullptr) return;
-  const json& before = ListAt(edit.before, {"metadata", "finalizers"});
+  const json& old = ListAt(edit.before, {"metadata", "finalizers"});
+  const std::set<json> before(old.begin(), old.end());
   std::string added;
   for (const json& name : ListAt(edit.after, {"metadata", "finalizers"})) {
-    if (std::find(before.begin(), before.end(), name) != before.end()) continue;
+    if (before.contains(name)) continue;
     added += (added.empty() ? "" : ", ") + Shown(name);
   }
   if (added.empty()) return;
@@ -121,6 +109,19 @@ void CheckNewFinalizers(const Edit& edit, Problems& problems) {
 }
 
 }  // namespace
+
+void CheckAnnotations(const json& annotations, Problems& problems) {
+  std::int64_t total = 0;
+  for (const auto& [key, value] : annotations.items()) {
+    const std::string error = QualifiedNameError(LowerCase(key));
+    if (!error.empty()) problems.Invalid("metadata.annotations", key, error);
+    total += static_cast<std::int64_t>(key.size());
+    if (value.is_string()) {
+      total += static_cast<std::int64_t>(value.get_ref<const std::string&>().size());
+    }
+  }
+  if (total > kMaxAnnotations) problems.TooLong("metadata.annotations", kMaxAnnotations);
+}
 
 void CheckLabels(const json& labels, const std::string& field, Problems& problems) {
   for (const auto& [key, value] : labels.items()) {

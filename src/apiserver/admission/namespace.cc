@@ -33,6 +33,8 @@ ApiResult<void> UpdateNamespace(const AdmissionContext& /*context*/,
   SetNameLabel(edit.after);
   // They are changed by the finalize subresource alone.
   edit.after["spec"] = ObjectAt(edit.before, {"spec"});
+  // It goes with the deletion, and with nothing else.
+  ObjectIn(edit.after, "status")["phase"] = TextAt(edit.before, {"status", "phase"});
   return {};
 }
 

@@ -21,6 +21,8 @@ constexpr std::string_view kMayChange =
     "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
     "to 1 if it was previously negative)";
 
+constexpr std::size_t kMostShown = 4096;
+
 json WithoutSeconds(json toleration) {
   if (toleration.is_object()) toleration.erase("tolerationSeconds");
   return toleration;
@@ -147,7 +149,8 @@ ApiResult<void> UpdatePod(const AdmissionContext& /*context*/,
   if (const json mixed = PutBack(before, after); mixed != before) {
     std::string changed;
     for (const json& step : json::diff(before, mixed)) {
-      changed += fmt::format("\n  {}", TextAt(step, {"path"}));
+      if (changed.size() > kMostShown) break;
+      changed += fmt::format("\n  {}", TextAt(step, {"path"}).substr(0, kMostShown));
     }
     problems.Forbidden("spec", fmt::format("{}{}", kMayChange, changed));
   }

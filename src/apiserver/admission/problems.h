@@ -13,7 +13,8 @@
 
 namespace strata::apiserver {
 
-// What is wrong with an object, gathered in the words of schema/problems.h.
+// What is wrong with an object, gathered in the words of schema/problems.h. Only as much as a
+// Status tells of: a list of a million bad entries costs no more than one of a thousand.
 class Problems {
  public:
   void Required(std::string field, std::string_view detail = {});
@@ -31,6 +32,10 @@ class Problems {
   [[nodiscard]] std::vector<schema::Problem> Take() { return std::move(all_); }
 
  private:
+  // Whether one more is of interest.
+  [[nodiscard]] bool Wanted() const { return all_.size() < kMost; }
+  static constexpr std::size_t kMost = 1000;
+
   std::vector<schema::Problem> all_;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/resources/resource.h"
+#include "apiserver/store/object_store.h"
 
 namespace strata::apiserver {
 namespace {
@@ -40,7 +41,32 @@ std::string Sentence(const std::vector<schema::Problem>& problems) {
   return problems.size() == 1 ? all : "[" + all + "]";
 }
 
+// As many as a client can read, in texts that a client can read.
+void KeepFirst(std::vector<schema::Problem>& problems) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 10U;
+  constexpr std::size_t kLongestField = 1024;
+  std::size_t bytes = 0;
+  std::size_t kept = 0;
+  for (schema::Problem& problem : problems) {
+    if (kept == kMostCauses || bytes > kMostBytes) break;
+    problem.field = Shortened(problem.field, kLongestField);
+    bytes += problem.field.size() + problem.message.size();
+    ++kept;
+  }
+  const std::size_t more = problems.size() - kept;
+  if (more == 0) return;
+  problems.resize(kept);
+  problems.push_back({"", "FieldValueInvalid", fmt::format("and {} more problems", more)});
+}
+
 }  // namespace
+
+std::string Shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  // Not in the middle of a character.
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
 
 nlohmann::json ToStatus(const ApiError& error) {
   nlohmann::json details = nlohmann::json::object();
@@ -121,6 +147,7 @@ std::string_view StaleVersion() {
 ApiError Invalid(const Resource& resource,
                  std::string_view name,
                  std::vector<schema::Problem> problems) {
+  KeepFirst(problems);
   ApiError error = About(resource, name, 422, "Invalid");
   error.kind = resource.kind;
   const std::string kind =
@@ -152,6 +179,14 @@ ApiError UnsupportedMediaType(std::string_view accepted) {
   return error;
 }
 
+ApiError EntityTooLarge() {
+  ApiError error;
+  error.code = 413;
+  error.reason = "RequestEntityTooLarge";
+  error.message = fmt::format("Request entity too large: limit is {}", kMaxObjectBytes);
+  return error;
+}
+
 ApiError InternalError(std::string_view what) {
   ApiError error;
   error.code = 500;
@@ -167,7 +202,7 @@ ApiError FromStore(const Resource& resource, std::string_view name, const Error&
     case Code::kNotFound:
       return NotFound(resource, name);
     case Code::kInvalidArgument:
-      return BadRequest(error.message);
+      return error.message == kObjectTooLarge ? EntityTooLarge() : BadRequest(error.message);
     case Code::kGone: {
       ApiError gone;
       gone.code = 410;

@@ -30,6 +30,11 @@ struct ApiError {
 template <typename T>
 using ApiResult = tl::expected<T, ApiError>;
 
+// At most so many causes are told; the last then says how many more there are.
+inline constexpr std::size_t kMostCauses = 100;
+// The first `most` bytes of a text that a client sent, for a message.
+[[nodiscard]] std::string Shortened(std::string_view text, std::size_t most);
+
 // The Status object ("kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",...).
 [[nodiscard]] nlohmann::json ToStatus(const ApiError& error);
 
@@ -60,6 +65,8 @@ using ApiResult = tl::expected<T, ApiError>;
 [[nodiscard]] ApiError InvalidOptions(std::string_view options, schema::Problem problem);
 // 415 that lists what is accepted.
 [[nodiscard]] ApiError UnsupportedMediaType(std::string_view accepted);
+// 413.
+[[nodiscard]] ApiError EntityTooLarge();
 // 500 with a reason.
 [[nodiscard]] ApiError InternalError(std::string_view what);
 // What a store that failed means to a client.

@@ -25,6 +25,8 @@ constexpr std::string_view kBodyTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 
+constexpr std::size_t kLongestPath = 1024;
+
 // The start of a body, for a message.
 std::string Excerpt(std::string_view text) {
   if (text.empty()) return "<empty>";
@@ -146,16 +148,22 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
                                                decodes.error().message)));
 }
 
+// What Strict refuses and Warn tells of, in the body of a create or an update.
 std::vector<std::string> StrictErrors(const Call& call, const json& object) {
   std::vector<std::string> errors;
   for (const std::string& path : schema::UnknownFields(*call.resource->schema, object)) {
-    errors.push_back(fmt::format("unknown field \"{}\"", path));
+    errors.push_back(fmt::format("unknown field \"{}\"", Shortened(path, kLongestPath)));
   }
   return errors;
 }
 
 std::string StrictMessage(const std::vector<std::string>& errors) {
-  return fmt::format("strict decoding error: {}", fmt::join(errors, ", "));
+  const std::size_t told = std::min(errors.size(), kMostCauses);
+  std::string message = fmt::format(
+      "strict decoding error: {}",
+      fmt::join(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(told), ", "));
+  if (told < errors.size()) message += fmt::format(", and {} more", errors.size() - told);
+  return message;
 }
 
 }  // namespace
@@ -182,20 +190,19 @@ ApiResult<json> ReadObject(Call& call, FieldValidation validation) {
   }
   if (validation == FieldValidation::kIgnore) return object;
   std::vector<std::string> errors = StrictErrors(call, object);
-  if (validation == FieldValidation::kStrict) {
-    if (const std::string twice = DuplicateField(call.exchange->request()); !twice.empty()) {
-      errors.insert(errors.begin(), fmt::format("duplicate field \"{}\"", twice));
-    }
-    if (!errors.empty()) {
-      return tl::unexpected(
-          BadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
-                                 resource.kind,
-                                 resource.version,
-                                 resource.kind,
-                                 StrictMessage(errors))));
-    }
+  if (const std::string twice = DuplicateField(call.exchange->request()); !twice.empty()) {
+    errors.insert(errors.begin(),
+                  fmt::format("duplicate field \"{}\"", Shortened(twice, kLongestPath)));
   }
-  for (std::string& error : errors) call.warnings.push_back(std::move(error));
+  if (validation == FieldValidation::kStrict && !errors.empty()) {
+    return tl::unexpected(
+        BadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                               resource.kind,
+                               resource.version,
+                               resource.kind,
+                               StrictMessage(errors))));
+  }
+  call.Warn(std::move(errors));
   return object;
 }
 
@@ -213,7 +220,7 @@ ApiResult<void> CheckPatched(Call& call, const json& object, FieldValidation val
           "FieldValueInvalid",
           fmt::format("Invalid value: {}: {}", Shown(Shown(object)), StrictMessage(errors))}}));
   }
-  for (std::string& error : errors) call.warnings.push_back(std::move(error));
+  call.Warn(std::move(errors));
   return {};
 }
 

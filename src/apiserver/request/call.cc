@@ -1,5 +1,6 @@
 #include "apiserver/request/call.h"
 
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,12 +8,16 @@
 
 #include "apiserver/request/json_text.h"
 #include "apiserver/views/list_views.h"
+#include "net/gzip.h"
 #include "objects/yaml_writer.h"
 
 namespace strata::apiserver {
 namespace {
 
 using nlohmann::json;
+
+// Proxies and clients refuse heads that are much larger.
+constexpr std::size_t kMostWarningBytes = 4000;
 
 std::string Pretty(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -27,6 +32,21 @@ std::string QuotedWarning(std::string_view text) {
   return out + "\"";
 }
 
+void AddWarnings(const std::vector<std::string>& warnings, net::HttpResponse& response) {
+  std::size_t bytes = 0;
+  std::size_t told = 0;
+  for (const std::string& warning : warnings) {
+    std::string value = QuotedWarning(Shortened(warning, kMostWarningBytes / 4));
+    bytes += value.size();
+    if (bytes > kMostWarningBytes) break;
+    response.headers.push_back({"Warning", std::move(value)});
+    ++told;
+  }
+  if (told == warnings.size()) return;
+  response.headers.push_back(
+      {"Warning", QuotedWarning(fmt::format("and {} more warnings", warnings.size() - told))});
+}
+
 std::string Encoded(const json& document, const Negotiated& out) {
   if (out.encoding == Encoding::kYaml) {
     return objects::WriteYaml(nlohmann::ordered_json::parse(Dump(document), nullptr, false));
@@ -38,6 +58,20 @@ std::string Encoded(const json& document, const Negotiated& out) {
 
 std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void Call::Warn(std::vector<std::string> more) {
+  warnings.insert(
+      warnings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void Send(net::Exchange& exchange, net::HttpResponse response) {
+  if (response.body.size() >= kLongAnswer && net::AcceptsGzip(exchange.request())) {
+    response.headers.push_back({"Content-Encoding", "gzip"});
+    response.headers.push_back({"Vary", "Accept-Encoding"});
+    response.body = net::Gzip(response.body);
+  }
+  exchange.Respond(std::move(response));
 }
 
 net::HttpResponse DocumentResponse(int status, const json& document, const Negotiated& out) {
@@ -70,9 +104,7 @@ net::HttpResponse ResponseHead(const Call& call, int status) {
   net::HttpResponse response;
   response.status = status;
   response.headers.push_back({"Content-Type", "application/json"});
-  for (const std::string& warning : call.warnings) {
-    response.headers.push_back({"Warning", QuotedWarning(warning)});
-  }
+  AddWarnings(call.warnings, response);
   return response;
 }
 
@@ -119,7 +151,7 @@ void AnswerObject(const Call& call, int status, const json& object) {
   net::HttpResponse body = DocumentResponse(status, shown, call.out);
   response.headers[0] = std::move(body.headers[0]);
   response.body = std::move(body.body);
-  call.exchange->Respond(std::move(response));
+  Send(*call.exchange, std::move(response));
 }
 
 void AnswerStored(const Call& call, int status, const StoredObject& object) {
@@ -129,7 +161,7 @@ void AnswerStored(const Call& call, int status, const StoredObject& object) {
   net::HttpResponse response = ResponseHead(call, status);
   response.body = WithKind(*call.resource, object.body);
   response.body += '\n';
-  call.exchange->Respond(std::move(response));
+  Send(*call.exchange, std::move(response));
 }
 
 void AnswerCreated(const Call& call) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,9 +27,16 @@ struct Call {
   Query query;
   Negotiated out;
   Time now;
-  std::vector<std::string> warnings;  // each a header `Warning: 299 - "..."`
+  // Each a header `Warning: 299 - "..."`, as far as 4 KiB hold them.
+  std::vector<std::string> warnings;
+
+  void Warn(std::vector<std::string> more);
 };
 using CallRef = std::shared_ptr<Call>;
+
+// Answers; what is long is compressed for who takes that (api-facts 30).
+inline constexpr std::size_t kLongAnswer = 128UL * 1024;
+void Send(net::Exchange& exchange, net::HttpResponse response);
 
 // `document` as the body of an answer.
 [[nodiscard]] net::HttpResponse DocumentResponse(int status,

@@ -1,5 +1,6 @@
 #include "apiserver/request/label_selector.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +39,7 @@ bool SelectorObjectMatches(const json& selector, const Pairs& labels) {
     for (const json& value : ListAt(expression, {"values"})) {
       if (value.is_string()) requirement.values.push_back(value.get<std::string>());
     }
+    std::sort(requirement.values.begin(), requirement.values.end());
     requirements.push_back(std::move(requirement));
   }
   return MatchesAll(requirements, labels);

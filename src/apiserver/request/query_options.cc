@@ -205,8 +205,9 @@ ApiResult<void> CheckPatchOptions(const Query& query, const WriteOptions& option
   return {};
 }
 
-DeleteOptions InBackground() {
+DeleteOptions WithItsHome() {
   DeleteOptions options;
+  options.with_its_home = true;
   options.propagation = Propagation::kBackground;
   return options;
 }

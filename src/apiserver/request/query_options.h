@@ -52,11 +52,13 @@ struct DeleteOptions {
   bool dry_run = false;
   std::optional<std::int64_t> grace_seconds;
   Propagation propagation = Propagation::kDefault;
+  // Its namespace or definition goes: no rule of its kind (admission) keeps it.
+  bool with_its_home = false;
   std::string uid;  // preconditions; "" for none
   std::string resource_version;
 };
-// Deletion without a wish but that dependents go afterwards.
-[[nodiscard]] DeleteOptions InBackground();
+// How an object goes with its namespace or definition: its dependents go afterwards.
+[[nodiscard]] DeleteOptions WithItsHome();
 // From the body when there is one (`body` is its JSON), else from the query.
 [[nodiscard]] ApiResult<DeleteOptions> ReadDeleteOptions(const Query& query,
                                                          const nlohmann::json& body);

@@ -16,6 +16,14 @@ namespace {
 using Requirement = Selector::Requirement;
 using Operator = Selector::Operator;
 
+// Each is looked at for every object.
+constexpr std::size_t kMostRequirements = 1000;
+
+tl::unexpected<Error> TooManyRequirements() {
+  return Fail(Code::kInvalidArgument,
+              fmt::format("unable to parse requirement: more than {} of them", kMostRequirements));
+}
+
 const std::string* Lookup(const Pairs& pairs, std::string_view key) {
   const auto at = std::lower_bound(pairs.begin(),
                                    pairs.end(),
@@ -34,8 +42,7 @@ std::optional<std::int64_t> Number(std::string_view text) {
 
 bool Fulfils(const Requirement& requirement, const std::string* value) {
   const auto listed = [&] {
-    return std::find(requirement.values.begin(), requirement.values.end(), *value) !=
-           requirement.values.end();
+    return std::binary_search(requirement.values.begin(), requirement.values.end(), *value);
   };
   switch (requirement.op) {
     case Operator::kIn:
@@ -131,7 +138,10 @@ Status ReadSet(Lexer& lexer, Requirement& requirement) {
     if (!IsSign(lexer.peek())) value = lexer.Take();
     TRY(CheckValue(requirement.key, value));
     requirement.values.push_back(std::move(value));
-    if (lexer.TakeIf(")")) return {};
+    if (lexer.TakeIf(")")) {
+      std::sort(requirement.values.begin(), requirement.values.end());
+      return {};
+    }
     if (!lexer.TakeIf(",")) return Unparsable(lexer.peek(), "',' or ')'");
   }
 }
@@ -268,6 +278,7 @@ Result<std::vector<Requirement>> ParseLabelSelector(std::string_view text) {
   for (;;) {
     TRY_ASSIGN(Requirement requirement, ReadRequirement(lexer));
     requirements.push_back(std::move(requirement));
+    if (requirements.size() > kMostRequirements) return TooManyRequirements();
     if (lexer.peek().empty()) return requirements;
     if (!lexer.TakeIf(",")) return Unparsable(lexer.peek(), "',' or 'end of string'");
   }
@@ -291,6 +302,7 @@ Result<Selector> Selector::Parse(const Resource& resource,
                   fmt::format("field label not supported: {}", requirement.key));
     }
     selector.fields_.push_back(std::move(requirement));
+    if (selector.fields_.size() > kMostRequirements) return TooManyRequirements();
   }
   if (selector.fields_.size() == 1 && selector.labels_.empty() &&
       selector.fields_[0].key == "metadata.name" && selector.fields_[0].op == Operator::kIn) {

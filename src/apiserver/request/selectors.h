@@ -15,8 +15,8 @@ namespace strata::apiserver {
 // and "spec.nodeName=n1,status.phase!=Failed" over fields. Empty selectors take everything.
 class Selector {
  public:
-  // kInvalidArgument with the server's sentence: broken syntax, keys and values that no label can
-  // have, a field that `resource` does not let one select by.
+  // kInvalidArgument with the server's sentence: broken syntax, more than 1,000 requirements, keys
+  // and values that no label can have, a field that `resource` does not let one select by.
   [[nodiscard]] static Result<Selector> Parse(const Resource& resource,
                                               std::string_view labels,
                                               std::string_view fields);
@@ -30,8 +30,8 @@ class Selector {
   struct Requirement {
     std::string key;
     Operator op = Operator::kExists;
-    std::vector<std::string> values;
-    std::int64_t bound = 0;  // of kGreater and kLess
+    std::vector<std::string> values;  // sorted
+    std::int64_t bound = 0;           // of kGreater and kLess
   };
 
  private:

@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kDefinitions = "customresourcedefinitions.apiextensions.k8s.io";
 constexpr const char* kNamespaces[] = {
     "default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"};
 
@@ -84,7 +85,7 @@ Status BearDefinition(ServerState& state, const ResourceRef& resource, json obje
   if (state.store.GetLatest(KeyOf(*resource, "", name)) != nullptr) return {};
   object.erase("apiVersion");
   object.erase("kind");
-  if (auto fine = PrepareDefinition(state, object); !fine) {
+  if (auto fine = PrepareDefinition(state, nullptr, object); !fine) {
     return Fail(Code::kInternal, fine.error().message);
   }
   SetBirthMeta(state, *resource, object);
@@ -111,6 +112,12 @@ void ResumeDeletions(ServerState& state) {
     return true;
   });
   for (const std::string& name : dying) EmptyNamespace(state, name);
+  dying.clear();
+  state.store.VisitLatest(kDefinitions, "", [&](const StoredObject& object) {
+    if (IsDying(object)) dying.push_back(object.name);
+    return true;
+  });
+  for (const std::string& name : dying) EmptyDefinition(state, name);
 }
 
 }  // namespace
@@ -120,11 +127,11 @@ Status Begin(ServerState& state) {
     state.store.SetSelectableFields(row->FullName(), row->selectable_fields);
   }
   std::vector<json> definitions;
-  state.store.VisitLatest(
-      "customresourcedefinitions.apiextensions.k8s.io", "", [&](const StoredObject& object) {
-        definitions.push_back(ParseStored(object));
-        return true;
-      });
+  state.store.SetSelectableFields(kDefinitions, {kDeletionPath});
+  state.store.VisitLatest(kDefinitions, "", [&](const StoredObject& object) {
+    definitions.push_back(ParseStored(object));
+    return true;
+  });
   for (const json& definition : definitions) ServeDefinition(state, definition);
   TRY(BearDefinitions(state));
   BearNamespaces(state);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,10 +11,12 @@
 
 #include "apiserver/request/json_view.h"
 #include "apiserver/resources/definition_rows.h"
+#include "apiserver/resources/retry.h"
 #include "apiserver/verbs/deletion.h"
 #include "apiserver/verbs/object_write.h"
 #include "base/ascii.h"
 #include "schema/catalog.h"
+#include "schema/problems.h"
 
 namespace strata::apiserver {
 namespace {
@@ -21,6 +24,7 @@ namespace {
 using nlohmann::json;
 using schema::Problem;
 
+constexpr std::size_t kMostVersions = 100;
 constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 ResourceRef DefinitionResource(const ServerState& state) {
@@ -61,6 +65,10 @@ void CheckNames(const json& object, std::vector<Problem>& problems) {
 
 void CheckVersions(const json& object, std::vector<Problem>& problems) {
   const json& versions = ListAt(object, {"spec", "versions"});
+  if (versions.size() > kMostVersions) {
+    return problems.push_back(schema::TooMany(
+        "spec.versions", static_cast<std::int64_t>(versions.size()), kMostVersions));
+  }
   int stored = 0;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     const std::string at = fmt::format("spec.versions[{}]", i);
@@ -83,6 +91,17 @@ void CheckVersions(const json& object, std::vector<Problem>& problems) {
                         "FieldValueInvalid",
                         "Invalid value: must have exactly one version marked as storage version"});
   }
+}
+
+// What objects that are there already rely on.
+void CheckKept(const json& before, const json& object, std::vector<Problem>& problems) {
+  const auto check = [&](const char* field, const std::string& was, const std::string& is) {
+    if (was != is) problems.push_back(schema::InvalidValue(field, is, "field is immutable"));
+  };
+  check("spec.scope", TextAt(before, {"spec", "scope"}), TextAt(object, {"spec", "scope"}));
+  check("spec.names.kind",
+        TextAt(before, {"spec", "names", "kind"}),
+        TextAt(object, {"spec", "names", "kind"}));
 }
 
 json Condition(const char* type, const char* reason, const char* message, Time now) {
@@ -127,6 +146,19 @@ std::vector<ObjectKey> ObjectsOf(const ServerState& state, const std::string& re
   return keys;
 }
 
+bool HasObjects(const ServerState& state, const std::string& resource) {
+  bool any = false;
+  state.store.VisitLatest(resource, "", [&](const StoredObject&) {
+    any = true;
+    return false;
+  });
+  return any;
+}
+
+ObjectRef LatestDefinition(const ServerState& state, const std::string& name) {
+  return state.store.GetLatest(KeyOf(*DefinitionResource(state), "", name));
+}
+
 // The row by which the objects of a definition are deleted: any version will do.
 ResourceRef RowOf(const ServerState& state, const std::string& name) {
   for (const ResourceRef& row : state.table.rows()) {
@@ -137,10 +169,11 @@ ResourceRef RowOf(const ServerState& state, const std::string& name) {
 
 }  // namespace
 
-ApiResult<void> PrepareDefinition(const ServerState& state, json& object) {
+ApiResult<void> PrepareDefinition(const ServerState& state, const json* before, json& object) {
   std::vector<Problem> problems;
   CheckNames(object, problems);
   CheckVersions(object, problems);
+  if (before != nullptr) CheckKept(*before, object, problems);
   const ResourceRef definitions = DefinitionResource(state);
   if (!problems.empty()) {
     return tl::unexpected(
@@ -160,23 +193,48 @@ ApiResult<void> PrepareDefinition(const ServerState& state, json& object) {
   return {};
 }
 
+std::vector<std::string> DefinitionWarnings(const json& object) {
+  std::vector<std::string> warnings;
+  for (const json& version : ListAt(object, {"spec", "versions"})) {
+    const json* open_api = FindAt(version, {"schema", "openAPIV3Schema"});
+    if (open_api == nullptr) continue;
+    const Result<schema::SchemaRef> schema = schema::FromCustomResource(*open_api);
+    if (!schema) continue;
+    for (const std::string& rule : schema::RulesNotChecked(**schema)) {
+      warnings.push_back(fmt::format("version {}: this rule is not understood and not checked: {}",
+                                     TextAt(version, {"name"}),
+                                     rule));
+    }
+  }
+  return warnings;
+}
+
+ApiResult<void> CheckDefinition(const ServerState& state, const Resource& resource) {
+  if (!resource.custom) return {};
+  const ObjectRef definition = LatestDefinition(state, resource.FullName());
+  if (definition == nullptr) return tl::unexpected(NoSuchResource());
+  if (!IsDying(*definition)) return {};
+  ApiError error = MethodNotAllowed();
+  error.message = "create not allowed while custom resource definition is terminating";
+  return tl::unexpected(std::move(error));
+}
+
 void ServeDefinition(ServerState& state, const json& object) {
   const std::string& name = TextAt(object, {"metadata", "name"});
   const std::int64_t generation = IntegerAt(object, {"metadata", "generation"}, 1);
   const auto served = state.definitions.find(name);
   if (served != state.definitions.end() && served->second == generation) return;
   std::vector<Resource> rows = DefinitionRows(object);
-  if (rows.empty()) return;
-  std::vector<std::string> fields;
+  std::set<std::string> fields;
   for (const Resource& row : rows) {
-    for (const std::string& field : row.selectable_fields) {
-      if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
-    }
+    fields.insert(row.selectable_fields.begin(), row.selectable_fields.end());
   }
-  state.store.SetSelectableFields(name, std::move(fields));
-  state.table.RemoveGroupResource(rows[0].group, rows[0].plural);
+  state.store.SetSelectableFields(name, {fields.begin(), fields.end()});
+  state.table.RemoveGroupResource(TextAt(object, {"spec", "group"}),
+                                  TextAt(object, {"spec", "names", "plural"}));
   for (Resource& row : rows) state.table.Put(std::move(row));
   state.definitions[name] = generation;
+  state.table_listeners.Tell();
 }
 
 void ForgetDefinition(ServerState& state, const std::string& name) {
@@ -184,11 +242,18 @@ void ForgetDefinition(ServerState& state, const std::string& name) {
   if (const ResourceRef row = RowOf(state, name)) {
     state.table.RemoveGroupResource(row->group, row->plural);
   }
+  state.table_listeners.Tell();
+}
+
+bool IsDying(const StoredObject& definition) {
+  return std::any_of(definition.fields.begin(), definition.fields.end(), [](const auto& field) {
+    return field.first == kDeletionPath;
+  });
 }
 
 void HoldDefinition(const ServerState& state, json& object) {
   const std::string& name = TextAt(object, {"metadata", "name"});
-  if (ObjectsOf(state, name).empty()) return;
+  if (!HasObjects(state, name)) return;
   json& finalizers = ListIn(object["metadata"], "finalizers");
   if (std::find(finalizers.begin(), finalizers.end(), json(kCleanup)) != finalizers.end()) return;
   finalizers.push_back(kCleanup);
@@ -201,30 +266,41 @@ void HoldDefinition(const ServerState& state, json& object) {
 }
 
 void EmptyDefinition(ServerState& state, const std::string& name) {
+  const ObjectRef definition = LatestDefinition(state, name);
+  if (definition == nullptr || !IsDying(*definition)) return;
+  // Not served in any version: its objects cannot be named, and go with it.
   const ResourceRef row = RowOf(state, name);
-  if (row == nullptr) return;
+  const RetryRef retry = RetryInASecond(state, [&state, name] { EmptyDefinition(state, name); });
   for (const ObjectKey& key : ObjectsOf(state, name)) {
-    if (const ObjectRef live = state.store.GetLatest(key)) {
-      DeleteObject(state, row, live, InBackground(), [](const ApiResult<Deleted>&) {});
-    }
+    const ObjectRef live = state.store.GetLatest(key);
+    if (live == nullptr || row == nullptr) continue;
+    DeleteObject(state, row, live, WithItsHome(), [retry](const ApiResult<Deleted>& deleted) {
+      if (!deleted && deleted.error().code >= 500) retry->Ask();
+    });
   }
-  FinishDefinition(state, *row);
+  FinishDefinition(state, name);
 }
 
-void FinishDefinition(ServerState& state, const Resource& resource) {
+void FinishDefinition(ServerState& state, const std::string& name) {
   const ResourceRef definitions = DefinitionResource(state);
-  const std::string name = resource.FullName();
-  const ObjectRef live = state.store.GetLatest(KeyOf(*definitions, "", name));
-  if (live == nullptr || live->body.find("\"deletionTimestamp\"") == std::string::npos) return;
-  if (!ObjectsOf(state, name).empty()) return;
+  const ObjectRef live = LatestDefinition(state, name);
+  if (live == nullptr || !IsDying(*live) || HasObjects(state, name)) return;
   json object = ParseWithKind(*definitions, *live);
   json& finalizers = ListIn(object["metadata"], "finalizers");
-  finalizers.erase(std::remove(finalizers.begin(), finalizers.end(), json(kCleanup)),
-                   finalizers.end());
-  if (ReadyToGo(*definitions, object)) {
-    RemoveObject(
-        state, definitions, live->version, std::move(object), [](const ApiResult<ObjectRef>&) {});
-  }
+  const auto kept = std::remove(finalizers.begin(), finalizers.end(), json(kCleanup));
+  const bool held = kept != finalizers.end();
+  finalizers.erase(kept, finalizers.end());
+  const bool goes = ReadyToGo(*definitions, object);
+  if (!goes && !held) return;  // finalizers of others
+  const auto write = goes ? RemoveObject : WriteObject;
+  write(state,
+        definitions,
+        live->version,
+        std::move(object),
+        [retry = RetryInASecond(state, [&state, name] { FinishDefinition(state, name); })](
+            const ApiResult<ObjectRef>& written) {
+          if (!written && written.error().code >= 500) retry->Ask();
+        });
 }
 
 }  // namespace strata::apiserver

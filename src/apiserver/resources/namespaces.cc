@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/request/json_view.h"
+#include "apiserver/resources/retry.h"
 #include "apiserver/verbs/deletion.h"
 #include "apiserver/verbs/object_write.h"
 
@@ -51,12 +52,19 @@ void HoldNamespace(json& object) {
 }
 
 void EmptyNamespace(ServerState& state, const std::string& ns) {
+  const ResourceRef namespaces = state.table.Find("", "v1", "namespaces");
+  const ObjectRef dying = state.store.GetLatest(KeyOf(*namespaces, "", ns));
+  if (dying == nullptr || !IsTerminating(*dying)) return;
+  const RetryRef retry = RetryInASecond(state, [&state, ns] { EmptyNamespace(state, ns); });
   const std::vector<ResourceRef> rows = state.table.rows();  // a definition may go meanwhile
   for (const ResourceRef& resource : rows) {
     if (!resource->namespaced || resource->read_only) continue;
     for (const ObjectKey& key : ContentsOf(state, *resource, ns)) {
       if (const ObjectRef live = state.store.GetLatest(key)) {
-        DeleteObject(state, resource, live, InBackground(), [](const ApiResult<Deleted>&) {});
+        DeleteObject(
+            state, resource, live, WithItsHome(), [retry](const ApiResult<Deleted>& deleted) {
+              if (!deleted && deleted.error().code >= 500) retry->Ask();
+            });
       }
     }
   }
@@ -70,8 +78,14 @@ void FinishNamespace(ServerState& state, const std::string& ns) {
   json object = ParseWithKind(*resource, *live);
   ObjectIn(object, "spec").erase("finalizers");
   if (!ReadyToGo(*resource, object)) return;  // finalizers of others
-  RemoveObject(
-      state, resource, live->version, std::move(object), [](const ApiResult<ObjectRef>&) {});
+  RemoveObject(state,
+               resource,
+               live->version,
+               std::move(object),
+               [retry = RetryInASecond(state, [&state, ns] { FinishNamespace(state, ns); })](
+                   const ApiResult<ObjectRef>& removed) {
+                 if (!removed && removed.error().code >= 500) retry->Ask();
+               });
 }
 
 }  // namespace strata::apiserver

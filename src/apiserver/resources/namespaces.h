@@ -12,7 +12,8 @@ namespace strata::apiserver {
 [[nodiscard]] bool IsTerminating(const StoredObject& ns);
 // Before it is marked: phase Terminating; spec.finalizers holds it.
 void HoldNamespace(nlohmann::json& object);
-// Deletes everything in it; what grace or finalizers hold goes later.
+// Deletes everything in a dying namespace; what grace or finalizers hold goes later. Tries again in
+// a second when the store fails. Nothing when it is not dying.
 void EmptyNamespace(ServerState& state, const std::string& ns);
 // After something in it has gone: removes a dying namespace that is empty.
 void FinishNamespace(ServerState& state, const std::string& ns);

@@ -58,6 +58,10 @@ struct WatchPosition {
   std::int64_t seen = 0;   // everything up to this version is known; may be in the future
 };
 
+// The most that one object may take as text, and what a Put of more fails with (kInvalidArgument).
+inline constexpr std::size_t kMaxObjectBytes = 3145728;
+inline constexpr std::string_view kObjectTooLarge = "object is larger than 3145728 bytes";
+
 // All objects in memory, and on disk where it was opened with a folder: what is acknowledged is
 // there after kill -9 (writes of one moment share one commit). One thread, the loop's. Readers and
 // watchers see only what is durable.
@@ -91,7 +95,8 @@ class ObjectStore {
   // Writes `object` (with or without apiVersion and kind), with its new version put into
   // metadata.resourceVersion. `expected` is the version of GetLatest that it was made from, 0 for
   // none; kConflict when it is another by now (cannot happen to who does not leave the loop in
-  // between). `done` is called on the loop once it is durable, possibly before Put returns.
+  // between); kObjectTooLarge when it has grown above the limit. `done` is called on the loop once
+  // it is durable, possibly before Put returns.
   virtual void Put(const ObjectKey& key,
                    std::int64_t expected,
                    nlohmann::json object,

@@ -11,6 +11,8 @@
 namespace strata::apiserver {
 namespace {
 
+constexpr std::size_t kRoomForMarks = 1024;
+
 std::string Describe(const ObjectKey& key) {
   return key.resource + " " + (key.ns.empty() ? "" : key.ns + "/") + key.name;
 }
@@ -68,7 +70,8 @@ Status ObjectStoreImpl::Restore(const store::Row& row) {
 ObjectStoreImpl::PerResource& ObjectStoreImpl::Of(const std::string& resource) {
   const auto found = resources_.find(resource);
   if (found != resources_.end()) return found->second;
-  PerResource fresh{.paths = {}, .slots = {}, .history = History(limits_, start_version_)};
+  PerResource fresh{
+      .paths = {}, .slots = {}, .history = History(limits_, start_version_), .listeners = {}};
   return resources_.emplace(resource, std::move(fresh)).first->second;
 }
 
@@ -89,18 +92,32 @@ void ObjectStoreImpl::SetSelectableFields(const std::string& resource,
   PerResource& of = Of(resource);
   if (of.paths == paths) return;
   of.paths = std::move(paths);
-  const auto indexed = [&](const ObjectRef& object) -> ObjectRef {
-    if (object == nullptr) return nullptr;
-    auto copy = std::make_shared<StoredObject>(*object);
-    const Status status = indexer_.Index(of.paths, *copy);
-    CHECK(status);  // it could be indexed before
-    return copy;
+  std::map<ObjectRef, ObjectRef> done;  // one copy of each, whoever holds it
+  const auto index = [&](ObjectRef& object) {
+    if (object == nullptr) return;
+    ObjectRef& copy = done[object];
+    if (copy == nullptr) {
+      auto fresh = std::make_shared<StoredObject>(*object);
+      const Status status = indexer_.Index(of.paths, *fresh);
+      CHECK(status);  // it could be indexed before
+      copy = std::move(fresh);
+    }
+    object = copy;
   };
   for (auto& [name, slot] : of.slots) {
-    const bool same = slot.published == slot.latest;
-    slot.published = indexed(slot.published);
-    slot.latest = same ? slot.published : indexed(slot.latest);
+    index(slot.published);
+    index(slot.latest);
   }
+  const auto index_batch = [&](Batch& batch) {
+    for (Pending& write : batch.writes) {
+      if (write.key.resource != resource) continue;
+      batch.replaced.push_back(write.change.after);
+      index(write.change.before);
+      index(write.change.after);
+    }
+  };
+  index_batch(collecting_);
+  if (committing_) index_batch(*committing_);
 }
 
 ObjectRef ObjectStoreImpl::Get(const ObjectKey& key) const {
@@ -164,6 +181,12 @@ void ObjectStoreImpl::Put(const ObjectKey& key,
   }
   Result<ObjectRef> made = Make(key, std::move(object));
   if (!made) return done(std::move(made));
+  // What is too large already may still be marked as dying.
+  const std::size_t most =
+      std::max(kMaxObjectBytes, before == nullptr ? 0 : before->body.size() + kRoomForMarks);
+  if ((*made)->body.size() > most) {
+    return done(Fail(Code::kInvalidArgument, std::string(kObjectTooLarge)));
+  }
   Change change{.kind = before == nullptr ? Change::Kind::kAdded : Change::Kind::kModified,
                 .version = (*made)->version,
                 .before = std::move(before),
@@ -196,7 +219,7 @@ void ObjectStoreImpl::Write(const ObjectKey& key, Change change, Done done) {
   Of(key.resource).slots[{key.ns, key.name}].latest = StateAfter(change);
   if (log_ == nullptr) {
     Publish(key, change);
-    Notify(key.resource);
+    Of(key.resource).listeners.Tell();
     return done(std::move(change.after));
   }
   collecting_.writes.push_back({.key = key, .change = std::move(change), .done = std::move(done)});
@@ -212,17 +235,6 @@ void ObjectStoreImpl::Publish(const ObjectKey& key, const Change& change) {
   if (at->second.published == nullptr && at->second.latest == nullptr) of.slots.erase(at);
   of.history.Append(change);
   published_version_ = change.version;
-}
-
-void ObjectStoreImpl::Notify(const std::string& resource) {
-  const auto listeners = Of(resource).listeners;
-  // A listener may end its own subscription, or another's.
-  for (auto at = listeners->by_id.begin(); at != listeners->by_id.end();) {
-    const std::uint64_t id = at->first;
-    const std::function<void()> listener = at->second;
-    listener();
-    at = listeners->by_id.upper_bound(id);
-  }
 }
 
 void ObjectStoreImpl::CommitCollected() {
@@ -258,7 +270,7 @@ void ObjectStoreImpl::OnCommitted(const Status& status) {
   CommitCollected();  // the disk works while the answers are made
   const auto alive = std::weak_ptr(alive_);
   for (const std::string& resource : touched) {
-    Notify(resource);
+    Of(resource).listeners.Tell();
     if (alive.expired()) return;
   }
   for (Pending& write : batch.writes) write.done(std::move(write.change.after));
@@ -320,12 +332,7 @@ Result<const Change*> ObjectStoreImpl::Next(WatchPosition& position) const {
 
 ObjectStore::Token ObjectStoreImpl::Subscribe(const std::string& resource,
                                               std::function<void()> listener) {
-  const auto listeners = Of(resource).listeners;
-  const std::uint64_t id = listeners->next++;
-  listeners->by_id.emplace(id, std::move(listener));
-  return {listeners.get(), [id, weak = std::weak_ptr(listeners)](void*) {
-            if (const auto of = weak.lock()) of->by_id.erase(id);
-          }};
+  return Of(resource).listeners.Add(std::move(listener));
 }
 
 std::unique_ptr<ObjectStore> MakeMemoryObjectStore(HistoryLimits limits) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/listeners.h"
 #include "apiserver/store/commit.h"
 #include "apiserver/store/history.h"
 #include "apiserver/store/index.h"
@@ -51,16 +52,11 @@ class ObjectStoreImpl final : public ObjectStore {
     ObjectRef latest;     // null: not there, for writers
   };
   using Slots = std::map<std::pair<std::string, std::string>, Slot>;  // by namespace and name
-  // By order of subscription. Outlives the store where a token does.
-  struct Listeners {
-    std::map<std::uint64_t, std::function<void()>> by_id;
-    std::uint64_t next = 0;
-  };
   struct PerResource {
     std::vector<std::string> paths;
     Slots slots;
     History history;
-    std::shared_ptr<Listeners> listeners = std::make_shared<Listeners>();
+    Listeners listeners;
   };
   struct Pending {
     ObjectKey key;
@@ -70,6 +66,7 @@ class ObjectStoreImpl final : public ObjectStore {
   struct Batch {
     std::vector<Pending> writes;
     std::vector<std::function<void(Status)>> waiters;
+    std::vector<ObjectRef> replaced;  // texts that a commit under way may still read
   };
 
   [[nodiscard]] PerResource& Of(const std::string& resource);
@@ -78,7 +75,6 @@ class ObjectStoreImpl final : public ObjectStore {
   [[nodiscard]] Result<ObjectRef> Make(const ObjectKey& key, nlohmann::json object);
   void Write(const ObjectKey& key, Change change, Done done);
   void Publish(const ObjectKey& key, const Change& change);
-  void Notify(const std::string& resource);
   void CommitCollected();
   void OnCommitted(const Status& status);
   void FailPending(const std::vector<Batch>& batches, const Error& error);

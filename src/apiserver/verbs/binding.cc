@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/admission/kind_rules.h"
+#include "apiserver/admission/name_rules.h"
 #include "apiserver/request/body.h"
 #include "apiserver/request/json_view.h"
 #include "apiserver/request/query_options.h"
@@ -47,8 +49,11 @@ ApiResult<void> CheckBinding(const Call& call, const json& binding) {
         fmt::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"",
                     Shown(kind))));
   }
-  if (TextAt(binding, {"target", "name"}).empty()) {
-    return tl::unexpected(BadTarget("target.name: Required value"));
+  const std::string& node = TextAt(binding, {"target", "name"});
+  if (node.empty()) return tl::unexpected(BadTarget("target.name: Required value"));
+  if (const std::string wrong = DnsSubdomainError(node); !wrong.empty()) {
+    return tl::unexpected(
+        BadTarget(fmt::format("target.name: Invalid value: {}: {}", Shown(node), wrong)));
   }
   return {};
 }
@@ -87,6 +92,15 @@ ApiResult<void> CheckPod(const json& binding, const StoredObject& live, const js
         live.name, fmt::format("pod {} has non-empty .spec.schedulingGates", live.name)));
   }
   return {};
+}
+
+// What the binding's labels and annotations made of the pod's.
+ApiResult<void> CheckBound(const Resource& resource, const json& pod) {
+  Problems problems;
+  CheckLabels(ObjectAt(pod, {"metadata", "labels"}), "metadata.labels", problems);
+  CheckAnnotations(ObjectAt(pod, {"metadata", "annotations"}), problems);
+  if (problems.empty()) return {};
+  return tl::unexpected(Invalid(resource, TextAt(pod, {"metadata", "name"}), problems.Take()));
 }
 
 void SetScheduled(const Call& call, json& pod) {
@@ -138,6 +152,7 @@ void HandleBinding(ServerState& state, const CallRef& call) {
   if (auto fine = CheckPod(*binding, *live, pod); !fine) return AnswerError(*call, fine.error());
   const json before = pod;
   Bind(*call, *binding, pod);
+  if (auto fine = CheckBound(*call->resource, pod); !fine) return AnswerError(*call, fine.error());
   patch::RecordUpdate(*call->resource->schema, &before, pod, WriterOf(*call, *options));
   if (options->dry_run) return AnswerCreated(*call);
   WriteObject(state,

@@ -95,7 +95,7 @@ ApiError AlreadyThere(const Call& call, const StoredObject& live) {
 }
 
 ApiResult<void> Prepare(ServerState& state,
-                        const Call& call,
+                        Call& call,
                         json& object,
                         const WriteOptions& options,
                         ManagedFields managed) {
@@ -103,6 +103,7 @@ ApiResult<void> Prepare(ServerState& state,
   if (!TextAt(object, {"metadata", "resourceVersion"}).empty()) {
     return tl::unexpected(BadRequest("resourceVersion should not be set on objects to be created"));
   }
+  TRY_API(CheckDefinition(state, resource));
   TRY_API(SetNamespace(call, object));
   SetSystemFields(state, call, object);
   if (managed == ManagedFields::kRecord) object["metadata"].erase("managedFields");
@@ -111,7 +112,10 @@ ApiResult<void> Prepare(ServerState& state,
   TRY_API(ApplySchema(resource, object));
   TRY_API(CheckNamespace(state, call, object));
   TRY_API(AdmitCreate({resource, state.store, call.now}, object));
-  if (resource.kind == "CustomResourceDefinition") TRY_API(PrepareDefinition(state, object));
+  if (resource.kind == "CustomResourceDefinition") {
+    TRY_API(PrepareDefinition(state, nullptr, object));
+    call.Warn(DefinitionWarnings(object));
+  }
   if (managed == ManagedFields::kRecord) {
     patch::RecordUpdate(*resource.schema, nullptr, object, WriterOf(call, options));
   }

@@ -146,6 +146,50 @@ TEST(Binding, GivesANodeOnce) {
       "\"n1\"");
 }
 
+TEST(Binding, ChecksWhatItPutsIntoThePod) {
+  TestServer server;
+  server.Post(kPods, PlainPod("a"));
+  const auto bind = [&](const json& binding) {
+    return server.Post(std::string(kPods) + "/a/binding", binding);
+  };
+  const json target = {{"kind", "Node"}, {"name", "n1"}};
+  EXPECT_THAT(bind({{"target", {{"name", "No Node"}}}}).message(),
+              HasSubstr("target.name: Invalid value: \"No Node\""));
+  EXPECT_EQ(bind({{"target", {{"kind", "Pod"}, {"name", "n1"}}}}).status, 422);
+  EXPECT_EQ(bind({{"target", target}, {"metadata", {{"labels", {{"bad key", "x"}}}}}}).status, 422);
+  EXPECT_EQ(bind({{"target", target}, {"metadata", {{"annotations", {{"bad key", "x"}}}}}}).status,
+            422);
+  EXPECT_EQ(bind({{"target", target},
+                  {"metadata", {{"annotations", {{"big", std::string(300'000, 'x')}}}}}})
+                .status,
+            422);
+  EXPECT_FALSE(server.Get(std::string(kPods) + "/a").body["spec"].contains("nodeName"));
+  EXPECT_EQ(bind({{"target", target}, {"metadata", {{"labels", {{"k", "v"}}}}}}).status, 201);
+}
+
+TEST(Eviction, WithAPreconditionThatFailsSpendsNothing) {
+  TestServer server;
+  server.Post(kPods, PlainPod("a"));
+  BindPod(server, "a");
+  server.Patch(
+      std::string(kPods) + "/a/status", "merge-patch+json", {{"status", {{"phase", "Running"}}}});
+  const std::string budget = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  server.Post(budget,
+              {{"metadata", {{"name", "b"}}},
+               {"spec", {{"minAvailable", 1}, {"selector", {{"matchLabels", {{"app", "a"}}}}}}}});
+  server.Patch(budget + "/b/status", "merge-patch+json", {{"status", {{"disruptionsAllowed", 1}}}});
+  const auto evict = [&](const std::string& version) {
+    return server.Post(std::string(kPods) + "/a/eviction",
+                       {{"deleteOptions", {{"preconditions", {{"resourceVersion", version}}}}}});
+  };
+  EXPECT_EQ(evict("1").status, 409);
+  EXPECT_EQ(server.Get(budget + "/b").body["status"]["disruptionsAllowed"], 1);
+  const std::string version =
+      server.Get(std::string(kPods) + "/a").body["metadata"]["resourceVersion"];
+  EXPECT_EQ(evict(version).status, 201);
+  EXPECT_EQ(server.Get(budget + "/b").body["status"]["disruptionsAllowed"], 0);
+}
+
 TEST(Eviction, RespectsABudget) {
   TestServer server;
   server.Post(kPods, PlainPod("a"));

@@ -26,34 +26,6 @@ bool IsPod(const Resource& resource) {
   return resource.kind == "Pod" && resource.group.empty();
 }
 
-ApiResult<void> CheckDeletePreconditions(const Resource& resource,
-                                         const StoredObject& live,
-                                         const DeleteOptions& options) {
-  const auto failed = [&](std::string why) {
-    ApiError error = Conflict(resource, live.name, "");
-    error.kind = resource.kind;
-    error.message = fmt::format(
-        "Operation cannot be fulfilled on {} \"{}\": {}", resource.kind, live.name, why);
-    return tl::unexpected(std::move(error));
-  };
-  if (!options.uid.empty() && options.uid != live.uid) {
-    return failed(
-        fmt::format("the UID in the precondition ({}) does not match the UID in record "
-                    "({}). The object might have been deleted and then recreated",
-                    options.uid,
-                    live.uid));
-  }
-  const std::string version = fmt::format("{}", live.version);
-  if (!options.resource_version.empty() && options.resource_version != version) {
-    return failed(
-        fmt::format("the ResourceVersion in the precondition ({}) does not match the "
-                    "ResourceVersion in record ({}). The object might have been modified",
-                    options.resource_version,
-                    version));
-  }
-  return {};
-}
-
 // Only a pod that a kubelet may be running needs time to end.
 std::int64_t GraceOf(const Resource& resource, const json& object, const DeleteOptions& options) {
   if (!IsPod(resource)) return 0;
@@ -148,6 +120,34 @@ void RemovePod(ServerState& state,
 
 }  // namespace
 
+ApiResult<void> CheckDeletePreconditions(const Resource& resource,
+                                         const StoredObject& live,
+                                         const DeleteOptions& options) {
+  const auto failed = [&](std::string why) {
+    ApiError error = Conflict(resource, live.name, "");
+    error.kind = resource.kind;
+    error.message = fmt::format(
+        "Operation cannot be fulfilled on {} \"{}\": {}", resource.kind, live.name, why);
+    return tl::unexpected(std::move(error));
+  };
+  if (!options.uid.empty() && options.uid != live.uid) {
+    return failed(
+        fmt::format("the UID in the precondition ({}) does not match the UID in record "
+                    "({}). The object might have been deleted and then recreated",
+                    options.uid,
+                    live.uid));
+  }
+  const std::string version = fmt::format("{}", live.version);
+  if (!options.resource_version.empty() && options.resource_version != version) {
+    return failed(
+        fmt::format("the ResourceVersion in the precondition ({}) does not match the "
+                    "ResourceVersion in record ({}). The object might have been modified",
+                    options.resource_version,
+                    version));
+  }
+  return {};
+}
+
 void DeleteObject(ServerState& state,
                   const ResourceRef& resource,
                   const ObjectRef& live,
@@ -157,8 +157,10 @@ void DeleteObject(ServerState& state,
     return done(tl::unexpected(met.error()));
   }
   json object = ParseWithKind(*resource, *live);
-  if (auto fine = AdmitDelete({*resource, state.store, state.now()}, object); !fine) {
-    return done(tl::unexpected(fine.error()));
+  if (!options.with_its_home) {
+    if (auto fine = AdmitDelete({*resource, state.store, state.now()}, object); !fine) {
+      return done(tl::unexpected(fine.error()));
+    }
   }
   const json before = object;
   SetPropagation(options.propagation, object);
@@ -175,13 +177,15 @@ void DeleteObject(ServerState& state,
   }
   if (goes) return Remove(state, resource, live->version, before, std::move(done));
   if (object == before) {
-    return state.store.WhenDurable(
+    state.store.WhenDurable(
         [done, resource, name = live->name, object = std::move(object)](const Status& durable) {
           if (!durable) return done(tl::unexpected(FromStore(*resource, name, durable.error())));
           done(Deleted{.object = object, .gone = false});
         });
+  } else {
+    Wait(state, resource, live->version, std::move(object), std::move(done));
   }
-  Wait(state, resource, live->version, std::move(object), std::move(done));
+  // Also when it was dying before: what was begun then may have failed.
   if (IsNamespace(*resource)) EmptyNamespace(state, live->name);
   if (IsDefinition(*resource)) EmptyDefinition(state, live->name);
 }

@@ -19,6 +19,11 @@ struct Deleted {
 };
 using DeleteDone = std::function<void(ApiResult<Deleted>)>;
 
+// 409 when the uid or the resourceVersion is not the one that was meant.
+[[nodiscard]] ApiResult<void> CheckDeletePreconditions(const Resource& resource,
+                                                       const StoredObject& live,
+                                                       const DeleteOptions& options);
+
 // Deletes one object as DELETE does (api-facts 31 to 34): preconditions, then grace for running
 // pods, finalizers and propagation; a namespace or definition takes what it holds along.
 void DeleteObject(ServerState& state,

@@ -127,6 +127,10 @@ void HandleEviction(ServerState& state, const CallRef& call) {
   const ObjectKey key = KeyOf(*call->resource, call->path.ns, call->path.name);
   ObjectRef live = state.store.GetLatest(key);
   if (live == nullptr) return AnswerError(*call, NotFound(*call->resource, call->path.name));
+  if (auto met = CheckDeletePreconditions(*call->resource, *live, *options); !met) {
+    return AnswerError(*call, met.error());
+  }
+  options->resource_version.clear();  // the pod gets a new one before it is deleted
   json pod = ParseWithKind(*call->resource, *live);
   if (!PassesBudgets(pod)) {
     if (auto spent = Spend(state, *call, *live, options->dry_run); !spent) {

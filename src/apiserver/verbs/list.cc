@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
 
@@ -113,11 +114,18 @@ ApiResult<Snapshot> Gather(const ServerState& state,
   return snapshot;
 }
 
-// The page that starts at `first`; what is left stays kept under a token.
+// What a list is of: its pages are for no other.
+std::string Identity(const Call& call, const ListOptions& options) {
+  return Dump(
+      {call.resource->FullName(), call.path.ns, options.label_selector, options.field_selector});
+}
+
+// The page that starts at `at`; what is left stays kept under a token.
 ListAnswer CutPage(ServerState& state,
-                   const std::shared_ptr<const Snapshot>& whole,
+                   const ListSnapshots::List& list,
                    PageToken at,
                    std::int64_t limit) {
+  const std::shared_ptr<const Snapshot> whole = list.snapshot;
   ListAnswer answer;
   answer.page.version = whole->version;
   const std::size_t first = std::min(at.next, whole->objects.size());
@@ -129,7 +137,7 @@ ListAnswer CutPage(ServerState& state,
     if (at.snapshot != 0) state.snapshots.Drop(at.snapshot);
     return answer;
   }
-  if (at.snapshot == 0) at.snapshot = state.snapshots.Keep(whole, state.now());
+  if (at.snapshot == 0) at.snapshot = state.snapshots.Keep(list, state.now());
   at.version = whole->version;
   at.next = first + count;
   answer.continue_token = WriteToken(at);
@@ -137,21 +145,28 @@ ListAnswer CutPage(ServerState& state,
   return answer;
 }
 
-ApiResult<ListAnswer> ContinueList(ServerState& state, const ListOptions& options) {
+ApiResult<ListAnswer> ContinueList(ServerState& state,
+                                   const Call& call,
+                                   const ListOptions& options) {
   const std::optional<PageToken> token = ReadToken(options.continue_token);
   if (!token) {
     return tl::unexpected(BadRequest("continue key is not valid: illegal base64 data"));
   }
-  const std::shared_ptr<const Snapshot> whole = state.snapshots.Find(token->snapshot, state.now());
-  if (whole == nullptr || whole->version != token->version) return tl::unexpected(ExpiredToken());
-  return CutPage(state, whole, *token, options.limit);
+  const ListSnapshots::List* list = state.snapshots.Find(token->snapshot, state.now());
+  if (list == nullptr || list->snapshot->version != token->version) {
+    return tl::unexpected(ExpiredToken());
+  }
+  if (list->of != Identity(call, options)) {
+    return tl::unexpected(BadRequest("continue key is not valid: it is of another list"));
+  }
+  return CutPage(state, *list, *token, options.limit);
 }
 
 ApiResult<ListAnswer> MakeList(ServerState& state, const Call& call, const ListOptions& options) {
   TRY_API_ASSIGN(const Selector selector, ReadSelector(*call.resource, options));
   ListAnswer answer;
   if (!options.continue_token.empty()) {
-    TRY_API_ASSIGN(answer, ContinueList(state, options));
+    TRY_API_ASSIGN(answer, ContinueList(state, call, options));
   } else {
     TRY_API_ASSIGN(Snapshot snapshot, Gather(state, call, options, selector));
     if (!selector.empty()) {
@@ -162,8 +177,11 @@ ApiResult<ListAnswer> MakeList(ServerState& state, const Call& call, const ListO
       answer.page = std::move(snapshot);
       return answer;
     }
-    answer = CutPage(
-        state, std::make_shared<const Snapshot>(std::move(snapshot)), PageToken{}, options.limit);
+    answer =
+        CutPage(state,
+                {Identity(call, options), std::make_shared<const Snapshot>(std::move(snapshot))},
+                PageToken{},
+                options.limit);
   }
   if (!selector.empty()) answer.remaining = 0;
   return answer;

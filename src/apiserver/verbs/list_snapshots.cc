@@ -11,23 +11,32 @@ constexpr Duration kKept = std::chrono::minutes(5);
 
 }  // namespace
 
-std::uint64_t ListSnapshots::Keep(std::shared_ptr<const Snapshot> snapshot, Time now) {
+void ListSnapshots::MakeRoom(std::size_t bytes, Time now) {
   std::erase_if(entries_, [&](const Entry& entry) { return now - entry.used > kKept; });
-  if (entries_.size() >= kMost) {
-    entries_.erase(
+  for (const Entry& entry : entries_) bytes += entry.bytes;
+  while (!entries_.empty() && (entries_.size() >= kMost || bytes > kMostBytes)) {
+    const auto oldest =
         std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
           return a.used < b.used;
-        }));
+        });
+    bytes -= oldest->bytes;
+    entries_.erase(oldest);
   }
-  entries_.push_back({next_, now, std::move(snapshot)});
+}
+
+std::uint64_t ListSnapshots::Keep(List list, Time now) {
+  std::size_t bytes = 0;
+  for (const ObjectRef& object : list.snapshot->objects) bytes += object->body.size();
+  MakeRoom(bytes, now);
+  entries_.push_back({next_, now, bytes, std::move(list)});
   return next_++;
 }
 
-std::shared_ptr<const Snapshot> ListSnapshots::Find(std::uint64_t id, Time now) {
+const ListSnapshots::List* ListSnapshots::Find(std::uint64_t id, Time now) {
   for (Entry& entry : entries_) {
     if (entry.id != id || now - entry.used > kKept) continue;
     entry.used = now;
-    return entry.snapshot;
+    return &entry.list;
   }
   return nullptr;
 }

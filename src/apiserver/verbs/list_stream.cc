@@ -7,6 +7,7 @@
 
 #include "apiserver/verbs/list.h"
 #include "apiserver/views/list_views.h"
+#include "net/gzip.h"
 
 namespace strata::apiserver {
 namespace {
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 constexpr std::size_t kPiece = 64UL * 1024;
 // Up to here an answer is made whole: it gets a length, and small lists are most of them.
-constexpr std::size_t kWhole = 128UL * 1024;
+constexpr std::size_t kWhole = kLongAnswer;
 
 json ListMeta(const ListAnswer& answer) {
   json meta = {{"resourceVersion", fmt::format("{}", answer.page.version)}};
@@ -118,6 +119,11 @@ void AnswerList(const Call& call, ListAnswer answer) {
   const bool yaml = call.out.encoding == Encoding::kYaml;
   auto source = std::make_unique<ListSource>(call, std::move(answer));
   if (size > kWhole && !yaml) {
+    if (net::AcceptsGzip(call.exchange->request())) {
+      response.headers.push_back({"Content-Encoding", "gzip"});
+      response.headers.push_back({"Vary", "Accept-Encoding"});
+      return call.exchange->RespondStream(std::move(response), net::GzipSource(std::move(source)));
+    }
     return call.exchange->RespondStream(std::move(response), std::move(source));
   }
   std::string piece;
@@ -129,7 +135,7 @@ void AnswerList(const Call& call, ListAnswer answer) {
   if (yaml) {
     response = DocumentResponse(200, json::parse(response.body, nullptr, false), call.out);
   }
-  call.exchange->Respond(std::move(response));
+  Send(*call.exchange, std::move(response));
 }
 
 }  // namespace strata::apiserver

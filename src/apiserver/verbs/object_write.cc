@@ -36,18 +36,16 @@ void DropNulls(json& value) {
 // What lives on an object that was written or removed.
 void Follow(ServerState& state, const Resource& resource, const StoredObject& object, bool gone) {
   if (resource.kind == "CustomResourceDefinition") {
-    if (gone) {
-      ForgetDefinition(state, object.name);
-    } else {
-      ServeDefinition(state, ParseStored(object));
-    }
+    if (gone) return ForgetDefinition(state, object.name);
+    ServeDefinition(state, ParseStored(object));
+    return FinishDefinition(state, object.name);
   }
   if (!gone) {
     if (resource.kind == "Namespace") FinishNamespace(state, object.name);
     return;
   }
   if (!object.ns.empty()) FinishNamespace(state, object.ns);
-  if (resource.custom) FinishDefinition(state, resource);
+  if (resource.custom) FinishDefinition(state, resource.FullName());
 }
 
 ObjectStore::Done Forward(

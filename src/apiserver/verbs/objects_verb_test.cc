@@ -95,6 +95,14 @@ TEST(Create, StrictRefusesUnknownFieldsAndWarnTells) {
   EXPECT_EQ(warn.Header("Warning"), "299 - \"unknown field \\\"gizmo\\\"\"");
 }
 
+TEST(Create, WarnsOfAFieldThatIsThereTwice) {
+  TestServer server;
+  const Reply reply =
+      server.Send("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"k":"1","k":"2"}})");
+  EXPECT_EQ(reply.status, 201) << reply.text;
+  EXPECT_THAT(reply.Header("Warning"), HasSubstr("duplicate field"));
+}
+
 TEST(Create, RefusesAWrongTypeInTheWordsOfGo) {
   TestServer server;
   const Reply reply = server.Post(kMaps, ConfigMap("a", {{"k", 1}}));

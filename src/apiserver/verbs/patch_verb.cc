@@ -24,6 +24,8 @@ using nlohmann::json;
 
 enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
 
+constexpr std::size_t kLongestField = 1024;
+
 std::optional<PatchType> ReadPatchType(const Call& call) {
   const std::string type = MediaType(call.exchange->request().HeaderValue("Content-Type"));
   if (type == "application/json-patch+json") return PatchType::kJson;
@@ -88,12 +90,14 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
   error.reason = "Conflict";
   std::map<std::string, std::vector<std::string>> by_manager;
   for (const patch::ApplyConflict& conflict : conflicts) {
-    by_manager[conflict.message].push_back(conflict.field);
-    error.causes.push_back({conflict.field, "FieldManagerConflict", conflict.message});
+    if (error.causes.size() == kMostCauses) break;
+    const std::string field = Shortened(conflict.field, kLongestField);
+    by_manager[conflict.message].push_back(field);
+    error.causes.push_back({field, "FieldManagerConflict", conflict.message});
   }
   if (conflicts.size() == 1) {
     error.message = fmt::format(
-        "Apply failed with 1 conflict: {}: {}", conflicts[0].message, conflicts[0].field);
+        "Apply failed with 1 conflict: {}: {}", conflicts[0].message, error.causes[0].field);
     return error;
   }
   error.message = fmt::format("Apply failed with {} conflicts:", conflicts.size());
@@ -105,6 +109,11 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
     error.message += fmt::format("{}{}:", between, who);
     for (const std::string& field : fields) error.message += "\n- " + field;
     between = "\n";
+  }
+  if (const std::size_t more = conflicts.size() - error.causes.size(); more > 0) {
+    error.message += fmt::format("\nand {} more", more);
+    error.causes.push_back(
+        {"", "FieldManagerConflict", fmt::format("and {} more conflicts", more)});
   }
   return error;
 }

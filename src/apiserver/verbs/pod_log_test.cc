@@ -11,7 +11,7 @@
 namespace strata::apiserver {
 namespace {
 
-constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+constexpr const char* kLogPods = "/api/v1/namespaces/default/pods";
 
 // What a container has written so far, and whether it goes on.
 struct Written {
@@ -50,14 +50,14 @@ ApiServerOptions FollowedBy(Written& written) {
 void RunPod(TestServer& server) {
   nlohmann::json pod = PlainPod("p");
   pod["spec"]["nodeName"] = "n";
-  ASSERT_EQ(server.Post(kPods, pod).status, 201);
+  ASSERT_EQ(server.Post(kLogPods, pod).status, 201);
 }
 
 TEST(PodLog, WhoFollowsGetsWhatIsWrittenUntilTheContainerEnds) {
   Written written{.text = "one\n"};
   TestServer server({}, FollowedBy(written));
   RunPod(server);
-  const auto log = server.Begin("GET", std::string(kPods) + "/p/log?follow=true");
+  const auto log = server.Begin("GET", std::string(kLogPods) + "/p/log?follow=true");
   EXPECT_EQ(log->answer.body, "one\n");
   EXPECT_FALSE(log->ended);
   written.text = "two\n";
@@ -76,7 +76,7 @@ TEST(PodLog, NothingIsReadForAReaderThatHasGone) {
   Written written;
   TestServer server({}, FollowedBy(written));
   RunPod(server);
-  auto log = server.Begin("GET", std::string(kPods) + "/p/log?follow=true");
+  auto log = server.Begin("GET", std::string(kLogPods) + "/p/log?follow=true");
   EXPECT_EQ(written.readers, 1);
   log->Drop();
   log.reset();
@@ -88,7 +88,7 @@ TEST(PodLog, WithoutFollowItIsOneText) {
   Written written;
   TestServer server({}, FollowedBy(written));
   RunPod(server);
-  EXPECT_EQ(server.Get(std::string(kPods) + "/p/log").text, "all of it\n");
+  EXPECT_EQ(server.Get(std::string(kLogPods) + "/p/log").text, "all of it\n");
   EXPECT_EQ(written.readers, 0);
 }
 

@@ -207,6 +207,18 @@ TEST(Watch, FromTheFutureIsSilent) {
   EXPECT_FALSE(watch->ended);
 }
 
+TEST(Watch, FromTheFutureIsNotTakenBackByABookmark) {
+  TestServer server;
+  const auto watch = server.Begin(
+      "GET",
+      "/api/v1/"
+      "configmaps?watch=true&resourceVersion=5000&allowWatchBookmarks=true&timeoutSeconds=10");
+  server.timers.Advance(std::chrono::seconds(9));
+  const std::vector<json> events = Events(*watch);
+  ASSERT_EQ(events.size(), 1U) << watch->answer.body;
+  EXPECT_EQ(events[0]["object"]["metadata"]["resourceVersion"], "5000");
+}
+
 TEST(Watch, AsTablesHasColumnsOnce) {
   TestServer server;
   const auto watch =

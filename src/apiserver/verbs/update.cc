@@ -66,7 +66,7 @@ void KeepSystemMetadata(const json& before, json& after) {
 }
 
 ApiResult<void> PrepareUpdate(ServerState& state,
-                              const Call& call,
+                              Call& call,
                               Edition& edition,
                               const WriteOptions& options) {
   const Resource& resource = *call.resource;
@@ -77,7 +77,10 @@ ApiResult<void> PrepareUpdate(ServerState& state,
   if (!resource.namespaced) after["metadata"].erase("namespace");
   TRY_API(ApplySchema(resource, after));
   TRY_API(AdmitUpdate({resource, state.store, call.now}, before, after, call.path.subresource));
-  if (resource.kind == "CustomResourceDefinition") TRY_API(PrepareDefinition(state, after));
+  if (resource.kind == "CustomResourceDefinition") {
+    TRY_API(PrepareDefinition(state, &before, after));
+    if (call.path.subresource.empty()) call.Warn(DefinitionWarnings(after));
+  }
   if (CountsForGeneration(resource, before, after)) {
     after["metadata"]["generation"] = IntegerAt(before, {"metadata", "generation"}) + 1;
   }

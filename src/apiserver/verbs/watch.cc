@@ -38,6 +38,10 @@ class WatchSource : public net::BodySource {
   WatchSource(ServerState& state, const CallRef& call, Selector selector, WatchStart start)
       : state_(state), call_(*call), selector_(std::move(selector)), start_(std::move(start)) {
     subscription_ = state.store.Subscribe(call_.resource->FullName(), [this] { WakeUp(); });
+    if (!call_.resource->custom) return;
+    table_subscription_ = state.table_listeners.Add([this] {
+      if (!Served()) WakeUp();
+    });
   }
   ~WatchSource() override {
     if (end_timer_) state_.timers.Cancel(*end_timer_);
@@ -84,7 +88,10 @@ class WatchSource : public net::BodySource {
       AppendChange(**change, out);
       return std::nullopt;
     }
-    if (std::exchange(bookmark_due_, false)) AppendBookmark(state_.store.version(), {}, out);
+    if (std::exchange(bookmark_due_, false)) {
+      // Who asked for the future is not taken back.
+      AppendBookmark(std::max(state_.store.version(), start_.after), {}, out);
+    }
     if (ended_ || !Served()) return More::kEnd;
     return out.empty() ? More::kLater : More::kReady;
   }
@@ -183,6 +190,7 @@ class WatchSource : public net::BodySource {
   std::optional<Timers::Id> end_timer_;
   std::optional<Timers::Id> bookmark_timer_;
   ObjectStore::Token subscription_;
+  Listeners::Token table_subscription_;
 };
 
 Result<WatchStart> FindStart(const ServerState& state,

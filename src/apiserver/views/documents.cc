@@ -22,12 +22,12 @@ constexpr std::string_view kGroupDiscoveryType =
 constexpr std::string_view kOpenApiProtobufType =
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-void Send(net::Exchange& exchange, std::string_view type, std::string body) {
+void SendAs(net::Exchange& exchange, std::string_view type, std::string body) {
   net::HttpResponse response;
   response.headers.push_back({"Content-Type", std::string(type)});
   response.headers.push_back({"Vary", "Accept"});
   response.body = std::move(body);
-  exchange.Respond(std::move(response));
+  Send(exchange, std::move(response));
 }
 
 // A document of the table, made once per state of it.
@@ -54,7 +54,7 @@ std::string Joined(const std::vector<std::string>& segments, std::size_t from) {
 
 bool SendJson(net::Exchange& exchange, const json& document, const Negotiated& out) {
   if (document.is_null()) return false;
-  exchange.Respond(DocumentResponse(200, document, out));
+  Send(exchange, DocumentResponse(200, document, out));
   return true;
 }
 
@@ -82,9 +82,9 @@ bool AnswerDiscovery(ServerState& state,
   if (segments.size() == 1) {
     if (out.view == View::kGroupDiscovery) {
       const DiscoveryOf what = core ? DiscoveryOf::kCore : DiscoveryOf::kGroups;
-      Send(exchange, kGroupDiscoveryType, Kept(state, core ? "v2/api" : "v2/apis", [&] {
-             return Dump(AggregatedDiscovery(state.table, what));
-           }));
+      SendAs(exchange, kGroupDiscoveryType, Kept(state, core ? "v2/api" : "v2/apis", [&] {
+               return Dump(AggregatedDiscovery(state.table, what));
+             }));
       return true;
     }
     return SendJson(
@@ -105,22 +105,22 @@ bool AnswerOpenApi(ServerState& state,
                    const Negotiated& out) {
   if (segments.size() == 2 && segments[1] == "v2") {
     if (out.encoding != Encoding::kOpenApiProtobuf) {
-      Send(exchange, "application/json", Kept(state, "openapi/v2", [&] {
-             return Dump(OpenApiV2(state.table));
-           }));
+      SendAs(exchange, "application/json", Kept(state, "openapi/v2", [&] {
+               return Dump(OpenApiV2(state.table));
+             }));
       return true;
     }
-    Send(exchange, kOpenApiProtobufType, Kept(state, "openapi/v2.pb", [&] {
-           // An empty document is a valid one: clients then validate nothing.
-           return wire::OpenApiV2ToProtobuf(OpenApiV2(state.table)).value_or(std::string());
-         }));
+    SendAs(exchange, kOpenApiProtobufType, Kept(state, "openapi/v2.pb", [&] {
+             // An empty document is a valid one: clients then validate nothing.
+             return wire::OpenApiV2ToProtobuf(OpenApiV2(state.table)).value_or(std::string());
+           }));
     return true;
   }
   if (segments.size() < 2 || segments[1] != "v3") return false;
   if (segments.size() == 2) {
-    Send(exchange, "text/plain; charset=utf-8", Kept(state, "openapi/v3", [&] {
-           return Dump(OpenApiV3Index(state.table));
-         }));
+    SendAs(exchange, "text/plain; charset=utf-8", Kept(state, "openapi/v3", [&] {
+             return Dump(OpenApiV3Index(state.table));
+           }));
     return true;
   }
   const std::string path = Joined(segments, 2);
@@ -132,7 +132,7 @@ bool AnswerOpenApi(ServerState& state,
     state.documents.erase("openapi/v3/" + path);  // any path may be asked for
     return false;
   }
-  Send(exchange, "application/json", document);
+  SendAs(exchange, "application/json", document);
   return true;
 }
 

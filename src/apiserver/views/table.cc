@@ -59,12 +59,18 @@ json PrintedText(const json& value) {
   return value.is_string() ? value.get<std::string>() : Shown(value);
 }
 
+// null when no integer can hold it.
+json WholePart(double number) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  if (!(number >= -kLimit && number < kLimit)) return nullptr;
+  return static_cast<std::int64_t>(number);
+}
+
 json ToCell(const std::string& type, const json& value, Time now) {
   if (type == "string") return PrintedText(value);
   if (type == "integer") {
     if (value.is_number_integer()) return value;
-    if (value.is_number_float()) return static_cast<std::int64_t>(value.get<double>());
-    return nullptr;
+    return value.is_number_float() ? WholePart(value.get<double>()) : json(nullptr);
   }
   if (type == "number") return value.is_number() ? value : json(nullptr);
   if (type == "boolean") return value.is_boolean() ? value : json(nullptr);
