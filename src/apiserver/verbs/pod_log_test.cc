@@ -55,7 +55,7 @@ void RunPod(TestServer& server) {
 
 TEST(PodLog, WhoFollowsGetsWhatIsWrittenUntilTheContainerEnds) {
   Written written{.text = "one\n"};
-  TestServer server({}, FollowedBy(written));
+  TestServer server(HistoryLimits{}, FollowedBy(written));
   RunPod(server);
   const auto log = server.Begin("GET", std::string(kLogPods) + "/p/log?follow=true");
   EXPECT_EQ(log->answer.body, "one\n");
@@ -74,7 +74,7 @@ TEST(PodLog, WhoFollowsGetsWhatIsWrittenUntilTheContainerEnds) {
 
 TEST(PodLog, NothingIsReadForAReaderThatHasGone) {
   Written written;
-  TestServer server({}, FollowedBy(written));
+  TestServer server(HistoryLimits{}, FollowedBy(written));
   RunPod(server);
   auto log = server.Begin("GET", std::string(kLogPods) + "/p/log?follow=true");
   EXPECT_EQ(written.readers, 1);
@@ -86,7 +86,7 @@ TEST(PodLog, NothingIsReadForAReaderThatHasGone) {
 
 TEST(PodLog, WithoutFollowItIsOneText) {
   Written written;
-  TestServer server({}, FollowedBy(written));
+  TestServer server(HistoryLimits{}, FollowedBy(written));
   RunPod(server);
   EXPECT_EQ(server.Get(std::string(kLogPods) + "/p/log").text, "all of it\n");
   EXPECT_EQ(written.readers, 0);
