@@ -235,7 +235,7 @@ TEST_F(Stress, TwoWritersTenWatchersAHundredThousandEvents) {
 
 TEST_F(Stress, TwoWritersTenWatchersOverAFolder) {
   UseFolder();
-  CheckThatNothingIsLost(2'000, 10);
+  CheckThatNothingIsLost(1'400, 10);
 }
 
 TEST_F(Stress, FiveHundredWatchesLiveOnOneThread) {
