@@ -272,7 +272,10 @@ Status ClusterFeed::Put(objects::PodGroup group) {
 }
 
 void ClusterFeed::TakeJobOut(JobId job, const std::string& group) {
-  for (const std::string& pod : pods_of_group_[group]) tasks_.erase(pod);
+  // Also those that are not the job's yet: they are read again, and that may be due.
+  if (const auto it = pods_of_group_.find(group); it != pods_of_group_.end()) {
+    for (const std::string& pod : it->second) DropTask(pod);
+  }
   state_.RemoveJob(job);
 }
 
