@@ -8,6 +8,7 @@
 #include <random>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "apps/command_line.h"
 #include "apps/debug_pages.h"
 #include "apps/flags.h"
+#include "base/ascii.h"
 #include "base/duration.h"
 #include "kube/connection.h"
 #include "live/live_scheduler.h"
@@ -35,8 +37,10 @@ Examples:
   strata scheduler --scheduler-conf volcano-scheduler.conf --leader-elect=false -v 4
   strata scheduler --enable-metrics --enable-healthz)";
 
+constexpr std::int64_t kMostVerbose = 1000;
+
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 19> kWithoutEffect = {"--lock-object-namespace",
+constexpr std::array<const char*, 23> kWithoutEffect = {"--lock-object-namespace",
                                                         "--resync-period",
                                                         "--priority-class",
                                                         "--minimum-feasible-nodes",
@@ -54,7 +58,11 @@ constexpr std::array<const char*, 19> kWithoutEffect = {"--lock-object-namespace
                                                         "--disable-default-scheduler-config",
                                                         "--scheduler-sharding-mode",
                                                         "--scheduler-sharding-name",
-                                                        "--feature-gates"};
+                                                        "--feature-gates",
+                                                        "--ca-cert-file",
+                                                        "--tls-cert-file",
+                                                        "--tls-private-key-file",
+                                                        "--logtostderr"};
 
 struct SchedulerFlags {
   kube::ConnectionFlags connection;
@@ -181,9 +189,10 @@ void AddDuration(CLI::App& command, const char* flag, std::string& out, const ch
 }
 
 void AddLeaseFlags(CLI::App& command, SchedulerFlags& flags) {
-  command.add_option("--leader-elect",
-                     flags.leader_elect,
-                     "Schedule only while holding the lease; default: true")
+  command
+      .add_option("--leader-elect",
+                  flags.leader_elect,
+                  "Schedule only while holding the lease; default: true")
       ->type_name("BOOL")
       ->expected(0, 1)
       ->default_str("true");
@@ -212,18 +221,29 @@ void AddLeaseFlags(CLI::App& command, SchedulerFlags& flags) {
 void AddPageFlags(CLI::App& command, SchedulerFlags& flags) {
   command.add_flag("--enable-metrics", flags.metrics, "Serve /metrics on --listen-address");
   command.add_flag("--enable-healthz", flags.healthz, "Serve /healthz on --healthz-address");
-  command
-      .add_option("--listen-address", flags.metrics_address, "Of /metrics; default: :8080")
+  command.add_option("--listen-address", flags.metrics_address, "Of /metrics; default: :8080")
       ->type_name("ADDRESS:PORT")
       ->each([&flags](const std::string&) { flags.metrics_address_given = true; });
   command
-      .add_option("--healthz-address",
-                  flags.healthz_address,
-                  "Of /healthz and /readyz; default: :11251")
+      .add_option(
+          "--healthz-address", flags.healthz_address, "Of /healthz and /readyz; default: :11251")
       ->type_name("ADDRESS:PORT")
       ->each([&flags](const std::string&) { flags.healthz_address_given = true; });
-  command.add_option("-v", flags.verbosity, "How much is logged, 0 to 5; default: 0")
+  // "-v 3", and "-v=3" as klog is told.
+  command
+      .add_option_function<std::string>(
+          "-v,--v",
+          [&flags](const std::string& text) {
+            const std::string_view number = std::string_view(text).substr(text.starts_with("="));
+            const auto level = WholeNumber(number, kMostVerbose);
+            if (!level) throw CLI::ValidationError("-v", "want a number, not " + text);
+            flags.verbosity = static_cast<int>(*level);
+          },
+          "How much is logged, 0 to 5; default: 0")
       ->type_name("N");
+  default:
+    0 ")
+        ->type_name("N");
 }
 
 }  // namespace

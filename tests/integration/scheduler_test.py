@@ -2,10 +2,12 @@
 """`strata scheduler` against `strata apiserver`: places, statuses, events, configuration, restart, leases."""
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 from api_server import ApiServer
 from strata_run import STRATA, wait_until
@@ -216,6 +218,43 @@ class LiveScheduler(unittest.TestCase):
         self.create(gang("more", 2))
         self.wait_bound("more-", 2)
         self.assertIn("leading", second.log())
+
+    def test_pages_verbosity_and_the_dump(self):
+        self.create(CLUSTER)
+        scheduler = self.start("--enable-metrics=true", "--listen-address", "127.0.0.1:0", "-v=1", "--cache-dump-dir",
+                               self.folder, "--csi-storage=true")
+        self.create(gang("train", 2))
+        self.wait_bound("train-", 2)
+        self.assertIn('"this flag has no effect here" flag="--csi-storage"', scheduler.log())
+        port = re.search(r'"serving pages" port="(\d+)"', scheduler.log()).group(1)
+
+        def page(path, method="GET", body=None):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=body, method=method)
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.read().decode()
+        self.assertEqual(page("/healthz"), "ok")
+        self.assertEqual(page("/readyz"), "ok")
+        wait_until(lambda: 'volcano_schedule_attempts_total{result="scheduled"} 2' in page("/metrics"), 30, "metric")
+        self.assertIn('volcano_queue_allocated_milli_cpu{queue_name="default"} 16000', page("/metrics"))
+        self.assertIn("verbosity to 5", page("/debug/flags/v", "PUT", b"5"))
+        self.create(gang("more", 1))
+        self.wait_bound("more-", 1)
+        for words in ("hyperNode in session", "HyperNodesReadyToSchedule", "networkTopologyAware hyperNode score",
+                      "networkTopologyAware node score", "hyperNode binpacking score calculation", "AllocatedHyperNode"):
+            self.assertIn(words, scheduler.log())
+        scheduler.process.send_signal(signal.SIGUSR2)
+        dumps = pathlib.Path(self.folder)
+        wait_until(lambda: any("pod default/train-worker-0 Bound" in dump.read_text(encoding="utf-8")
+                               for dump in dumps.glob("strata-cache-*.txt")), 30, "dump")
+
+    def test_flags_that_make_no_sense(self):
+        for arguments in (["-v", "much"], ["--schedule-period", "soon"], ["--nonsense"]):
+            done = subprocess.run([STRATA, "scheduler", *arguments], capture_output=True, timeout=20, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+        done = subprocess.run([STRATA, "scheduler", "--kubeconfig", self.server.kubeconfig, "--scheduler-conf", "/nowhere"],
+                              capture_output=True, timeout=20, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"/nowhere", done.stderr)
 
     def test_an_idle_scheduler_runs_no_cycle(self):
         self.create(CLUSTER)
