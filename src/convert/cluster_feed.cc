@@ -92,9 +92,7 @@ Status ClusterFeed::Apply(objects::ObjectSet objects) {
   return PutAll(objects.pods);
 }
 
-void ClusterFeed::Remove(std::string_view kind,
-                         const std::string& space,
-                         const std::string& name) {
+void ClusterFeed::Remove(std::string_view kind, const std::string& space, const std::string& name) {
   using Member = void (ClusterFeed::*)(const std::string&);
   constexpr std::array<std::pair<std::string_view, Member>, 9> kRemovers = {
       {{"Pod", &ClusterFeed::RemovePod},
@@ -272,7 +270,10 @@ Status ClusterFeed::Put(objects::PodGroup group) {
 }
 
 void ClusterFeed::TakeJobOut(JobId job, const std::string& group) {
-  for (const std::string& pod : pods_of_group_[group]) tasks_.erase(pod);
+  // Also those that are not the job's yet: they are read again, and that may be due.
+  if (const auto it = pods_of_group_.find(group); it != pods_of_group_.end()) {
+    for (const std::string& pod : it->second) DropTask(pod);
+  }
   state_.RemoveJob(job);
 }
 
