@@ -39,9 +39,8 @@ class LiveCommands(unittest.TestCase):
         cls.addClassCleanup(cls.server.kill)
         kubectl = Kubectl(new_kubectl(), cls.server.kubeconfig, cls.folder.name)
         kubectl("apply", "-f", str(EXAMPLES))
-        for i in range(8):
-            # The server taints a new node until a kubelet says that it is ready.
-            kubectl("taint", "node", f"node{i}", "node.kubernetes.io/not-ready-", code=None)
+        # The server taints a new node until a kubelet says that it is ready.
+        kubectl("taint", "nodes", "--all", "node.kubernetes.io/not-ready-")
         cls.place()
 
     @classmethod
@@ -59,7 +58,7 @@ class LiveCommands(unittest.TestCase):
         assert status == 201, made
         made["status"] = {"phase": "Inqueue", "conditions": [
             {"type": "Unschedulable", "status": "True", "reason": "NotEnoughResources", "message": "2/4 tasks wait"}]}
-        status, answer = cls.server.json("PUT", f"{GROUPS}/{cls.group}/status", made)
+        status, answer = cls.server.json("PUT", f"{GROUPS}/{cls.group}", made)
         assert status == 200, answer
         for index in range(task["replicas"]):
             cls.make_pod(task, index, owner)
@@ -256,6 +255,11 @@ class ShellHelp(unittest.TestCase):
         names = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and not line.startswith("   ")]
         self.assertIn("simulate", names)
         self.assertEqual([word for word in self.complete("") if not word.startswith("-")], names)
+
+    def test_every_command_for_people_has_examples(self):
+        for command in (["snapshot"], ["topology"], ["queue", "list"], ["explain"], ["top"], ["job"], ["job", "list"],
+                        ["job", "cancel"], ["completion"], ["man"]):
+            self.assertIn("Examples:\n  ", run(*command, "--help")[0])
 
     def test_the_other_shells_take_their_scripts(self):
         for shell, check in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
