@@ -21,6 +21,9 @@ Examples:
                                                 why a job waits, and what would help
   strata topology -f examples/training          the network, what is used and what is free
   strata queue list -f examples/training        the queues, what they have and may have
+  strata job list -A                            the Jobs of the running cluster
+  strata top --watch                            what is requested of it
+  strata snapshot | strata simulate -f -        what Strata would do with it
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes that the network's own records give
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
@@ -110,11 +113,15 @@ void AddCommands(CLI::App& app, Run& run) {
   AddSimulateCommand(app, run);
   AddExplainCommand(app, run);
   AddTopologyCommand(app, run);
+  AddTopCommand(app, run);
   AddQueueCommand(app, run);
+  AddJobCommand(app, run);
   AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
   AddApiserverCommand(app, run);
   AddSchedulerCommand(app, run);
+  AddCompletionCommand(app, run);
+  AddManCommand(app, run);
   AddVersionCommand(app, run);
 }
 

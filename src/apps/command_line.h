@@ -18,12 +18,16 @@ using Run = std::function<int()>;
 void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
+void AddCompletionCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
+void AddJobCommand(CLI::App& app, Run& run);
+void AddManCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
 void AddSchedulerCommand(CLI::App& app, Run& run);
 void AddSimulateCommand(CLI::App& app, Run& run);
 void AddSnapshotCommand(CLI::App& app, Run& run);
+void AddTopCommand(CLI::App& app, Run& run);
 void AddTopologyCommand(CLI::App& app, Run& run);
 
 // Reads the line and runs what it says; the exit status. Help and version go to standard output;

@@ -1,0 +1,212 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/command_line.h"
+#include "apps/flags.h"
+#include "apps/input.h"
+#include "apps/terminal.h"
+#include "inspect/job_actions.h"
+#include "inspect/job_report.h"
+#include "inspect/live_cluster.h"
+#include "inspect/render_jobs.h"
+
+namespace strata {
+namespace {
+
+constexpr const char* kJobFooter = R"(
+Examples:
+  strata job list -A                            every Job, where it runs or why it waits
+  strata job describe train -n ml               its tasks, pods, conditions and last events
+  strata job suspend train                      its pods go, the Job stays
+  strata job resume train
+  strata job cancel train --yes                 the Job goes, with its pods)";
+
+constexpr std::size_t kShownEvents = 10;
+
+struct JobFlags {
+  kube::ConnectionFlags connection;
+  std::string space;  // "" for that of the context
+  bool all_spaces = false;
+  std::string name;
+  bool yes = false;
+  OutputFormat output = OutputFormat::kTable;
+};
+
+using ClusterPtr = std::unique_ptr<inspect::LiveCluster>;
+
+Result<ClusterPtr> Connect(const JobFlags& flags) {
+  return inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings());
+}
+
+std::string SpaceOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
+  return flags.space.empty() ? cluster.space() : flags.space;
+}
+
+Result<std::string> ListJobs(const JobFlags& flags, std::vector<std::string>& warnings) {
+  TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
+  const std::string space = flags.all_spaces ? "" : SpaceOf(flags, *cluster);
+  TRY_ASSIGN(const inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, space));
+  TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
+             inspect::MakeJobReports(objects, warnings));
+  if (flags.output == OutputFormat::kJson) return inspect::RenderJobListJson(jobs);
+  using inspect::NamespaceColumn;
+  return inspect::RenderJobList(jobs,
+                                flags.all_spaces ? NamespaceColumn::kShow : NamespaceColumn::kHide,
+                                kube::SystemClock().Now(),
+                                StandardOutputStyle());
+}
+
+// Nothing about other Jobs is to be read.
+void KeepOnly(const std::string& name, std::vector<inspect::ListedObject>& jobs) {
+  std::erase_if(jobs, [&](const auto& job) { return job.key.name != name; });
+}
+
+Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
+  TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
+  const std::string space = SpaceOf(flags, *cluster);
+  TRY(cluster->Get({kube::kJobs, space, flags.name, {}}));
+  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, space));
+  KeepOnly(flags.name, objects.jobs);
+  TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
+             inspect::MakeJobReports(objects, warnings));
+  if (jobs.empty())
+    return Fail(Code::kInvalidArgument, fmt::format("{}", fmt::join(warnings, "; ")));
+  const inspect::JobReport& job = jobs.front();
+  std::set<std::string> names = {job.key.name, job.group};
+  for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
+  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, space, {}));
+  const std::vector<inspect::EventLine> events = inspect::LastEvents(
+      listed.value_or(std::vector<inspect::ListedObject>()), names, kShownEvents);
+  if (flags.output == OutputFormat::kJson) return inspect::RenderJobJson(job, events);
+  return inspect::RenderJob(job, events, kube::SystemClock().Now(), StandardOutputStyle());
+}
+
+Result<std::string> CommandJob(const JobFlags& flags, inspect::JobAction action) {
+  TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
+  const kube::ObjectKey job{SpaceOf(flags, *cluster), flags.name};
+  TRY(inspect::SendCommand(*cluster, job, action));
+  return fmt::format(
+      "job {}/{} {}\n",
+      job.space,
+      job.name,
+      action == inspect::JobAction::kSuspend ? "is to be suspended" : "is to be resumed");
+}
+
+// Whether the person says so. Nobody to ask is an error: a script says --yes.
+Result<bool> Confirm(const kube::ObjectKey& job) {
+  if (isatty(STDIN_FILENO) == 0) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format(
+            "nobody can be asked whether job {}/{} is to go; say --yes", job.space, job.name));
+  }
+  fmt::print(stderr, "Delete job {}/{} and its pods? [y/N] ", job.space, job.name);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+Result<std::string> CancelJob(const JobFlags& flags) {
+  TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
+  const kube::ObjectKey job{SpaceOf(flags, *cluster), flags.name};
+  TRY_ASSIGN(const std::string uid, inspect::FindJobUid(*cluster, job));
+  if (!flags.yes) {
+    TRY_ASSIGN(const bool sure, Confirm(job));
+    if (!sure) return fmt::format("job {}/{} stays\n", job.space, job.name);
+  }
+  TRY(inspect::DeleteJob(*cluster, job, uid));
+  return fmt::format("job {}/{} deleted\n", job.space, job.name);
+}
+
+using Work = Result<std::string> (*)(const JobFlags& flags, std::vector<std::string>& warnings);
+
+int RunJob(Work work, const JobFlags& flags) {
+  std::vector<std::string> warnings;
+  const Result<std::string> text = work(flags, warnings);
+  return PrintResult(text, warnings);
+}
+
+// One of the commands below `job`.
+struct JobCommand {
+  const char* name;
+  const char* what;
+  Work work;
+};
+
+CLI::App& AddJobCommandOf(CLI::App& parent,
+                          const JobCommand& what,
+                          const std::shared_ptr<JobFlags>& flags,
+                          Run& run) {
+  CLI::App& command = *parent.add_subcommand(what.name, what.what);
+  command.footer(kJobFooter);
+  AddConnectionFlags(command, flags->connection);
+  command.add_option("-n,--namespace", flags->space, "Default: the one of the context")
+      ->type_name("NAME");
+  command.callback(
+      [flags, work = what.work, &run] { run = [flags, work] { return RunJob(work, *flags); }; });
+  return command;
+}
+
+CLI::App& AddNamedJobCommand(CLI::App& parent,
+                             const JobCommand& what,
+                             const std::shared_ptr<JobFlags>& flags,
+                             Run& run) {
+  CLI::App& command = AddJobCommandOf(parent, what, flags, run);
+  command.add_option("job", flags->name, "The Job")->type_name("JOB")->required();
+  return command;
+}
+
+}  // namespace
+
+void AddJobCommand(CLI::App& app, Run& run) {
+  CLI::App& job = *app.add_subcommand("job", "Look at the Jobs of a running cluster, or stop them");
+  job.require_subcommand(1);
+  job.footer(kJobFooter);
+  const auto flags = std::make_shared<JobFlags>();
+  CLI::App& list = AddJobCommandOf(
+      job, {"list", "Show phase, queue, domain, and why a Job waits", ListJobs}, flags, run);
+  list.add_flag("-A,--all-namespaces", flags->all_spaces, "Of every namespace");
+  AddOutputFlag(list, flags->output, {"table", "json"});
+  CLI::App& describe = AddNamedJobCommand(
+      job,
+      {"describe", "Show tasks, pods by leaf, conditions and the last events", DescribeJob},
+      flags,
+      run);
+  AddOutputFlag(describe, flags->output, {"table", "json"});
+  AddNamedJobCommand(job,
+                     {"suspend",
+                      "Take the pods of a Job away and keep the Job (Volcano's AbortJob)",
+                      [](const JobFlags& f, std::vector<std::string>&) {
+                        return CommandJob(f, inspect::JobAction::kSuspend);
+                      }},
+                     flags,
+                     run);
+  AddNamedJobCommand(job,
+                     {"resume",
+                      "Let a suspended Job start again (Volcano's ResumeJob)",
+                      [](const JobFlags& f, std::vector<std::string>&) {
+                        return CommandJob(f, inspect::JobAction::kResume);
+                      }},
+                     flags,
+                     run);
+  CLI::App& cancel = AddNamedJobCommand(
+      job,
+      {"cancel",
+       "Delete a Job and its pods, after asking",
+       [](const JobFlags& f, std::vector<std::string>&) { return CancelJob(f); }},
+      flags,
+      run);
+  cancel.add_flag("-y,--yes", flags->yes, "Do not ask");
+}
+
+}  // namespace strata

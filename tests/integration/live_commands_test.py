@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Commands for people against a running API server: snapshot, topology, queue list, explain, job, top; completion, manual, plugin."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from api_server import ApiServer, Kubectl, new_kubectl
+from strata_run import HERE, STRATA
+
+EXAMPLES = HERE.parent.parent / "examples" / "training"
+JOB = "pytorch-distributed-training"
+JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
+GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def run(*arguments, stdin=None, code=0, **environment):
+    """(stdout, stderr) of strata."""
+    done = subprocess.run([STRATA, *arguments], env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment},
+                          input=stdin or "", capture_output=True, timeout=60, check=False, text=True)
+    if done.returncode != code:
+        raise AssertionError(f"strata {' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout, done.stderr
+
+
+class LiveCommands(unittest.TestCase):
+    """One server with the seeds' cluster, its training job half placed: two pods run on s0, two wait."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.server = ApiServer(cls.folder.name)
+        cls.addClassCleanup(cls.server.kill)
+        kubectl = Kubectl(new_kubectl(), cls.server.kubeconfig, cls.folder.name)
+        kubectl("apply", "-f", str(EXAMPLES))
+        # The server taints a new node until a kubelet says that it is ready.
+        kubectl("taint", "nodes", "--all", "node.kubernetes.io/not-ready-")
+        cls.place()
+
+    @classmethod
+    def place(cls):
+        """What controllers and scheduler would have done so far."""
+        _, job = cls.server.json("GET", f"{JOBS}/{JOB}")
+        task = job["spec"]["tasks"][0]
+        cls.group = f"{JOB}-{job['metadata']['uid']}"
+        owner = {"apiVersion": job["apiVersion"], "kind": "Job", "name": JOB, "uid": job["metadata"]["uid"], "controller": True}
+        group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+                 "metadata": {"name": cls.group, "ownerReferences": [owner]},
+                 "spec": {"minMember": job["spec"]["minAvailable"], "queue": "default",
+                          "networkTopology": job["spec"]["networkTopology"]}}
+        status, made = cls.server.json("POST", GROUPS, group)
+        assert status == 201, made
+        made["status"] = {"phase": "Inqueue", "conditions": [
+            {"type": "Unschedulable", "status": "True", "reason": "NotEnoughResources", "message": "2/4 tasks wait"}]}
+        status, answer = cls.server.json("PUT", f"{GROUPS}/{cls.group}", made)
+        assert status == 200, answer
+        for index in range(task["replicas"]):
+            cls.make_pod(task, index, owner)
+
+    @classmethod
+    def make_pod(cls, task, index, owner):
+        keys = {"volcano.sh/job-name": JOB, "volcano.sh/task-spec": task["name"], "volcano.sh/task-index": str(index)}
+        pod = {"apiVersion": "v1", "kind": "Pod",
+               "metadata": {"name": f"{JOB}-{task['name']}-{index}", "labels": keys, "ownerReferences": [owner],
+                            "annotations": {**keys, "scheduling.k8s.io/group-name": cls.group}},
+               "spec": {**task["template"]["spec"], "schedulerName": "volcano"}}
+        if index < 2:
+            pod["spec"]["nodeName"] = f"node{index}"
+        status, made = cls.server.json("POST", PODS, pod)
+        assert status == 201, made
+        if index < 2:
+            made["status"]["phase"] = "Running"
+            status, answer = cls.server.json("PUT", f"{PODS}/{made['metadata']['name']}/status", made)
+            assert status == 200, answer
+
+    def strata(self, *arguments, **options):
+        return run(*arguments, KUBECONFIG=self.server.kubeconfig, **options)
+
+    def test_a_snapshot_is_the_cluster_and_always_the_same(self):
+        text, errors = self.strata("snapshot")
+        self.assertEqual(errors, "")
+        items = json.loads(text)["items"]
+        kinds = {item["kind"] for item in items}
+        self.assertLessEqual({"Node", "HyperNode", "Job", "PodGroup", "Pod", "Namespace", "Queue"}, kinds)
+        self.assertNotIn("Secret", kinds)
+        self.assertNotIn("managedFields", text)
+        pod = next(item for item in items if item["kind"] == "Pod")
+        _, same = self.server.json("GET", f"{PODS}/{pod['metadata']['name']}")
+        del same["metadata"]["managedFields"]
+        self.assertEqual(pod, same)
+        self.assertEqual(self.strata("snapshot")[0], text)
+
+    def test_simulate_sees_what_runs_and_makes_nothing_twice(self):
+        result = json.loads(run("simulate", "-f", "-", "-o", "json", stdin=self.strata("snapshot")[0])[0])
+        self.assertEqual(list(result["jobs"]), [f"default/{self.group}"])
+        self.assertEqual(sorted(result["binds"]), [f"default/{JOB}-{name}" for name in self.waiting()])
+        self.assertEqual(result["jobs"][f"default/{self.group}"]["allocatedHyperNode"], "s4")
+
+    def waiting(self):
+        _, pods = self.server.json("GET", PODS)
+        return sorted(pod["metadata"]["name"].removeprefix(JOB + "-") for pod in pods["items"] if "nodeName" not in pod["spec"])
+
+    def test_topology_shows_what_is(self):
+        report = json.loads(self.strata("topology", "-o", "json")[0])
+        given = json.loads(run("topology", "-f", "-", "--as-given", "-o", "json", stdin=self.strata("snapshot")[0])[0])
+        self.assertEqual(report, given)
+        self.assertIn("s0", self.strata("topology")[0])
+
+    def test_queue_list_and_explain_take_the_running_cluster(self):
+        queues, _ = self.strata("queue", "list")
+        self.assertIn("default  Open", queues)
+        by_job, _ = self.strata("explain", f"default/{JOB}")
+        by_group, _ = self.strata("explain", f"default/{self.group}")
+        self.assertEqual(by_job, by_group)
+        self.assertIn(self.group, by_job)
+
+    def test_the_configuration_of_the_cluster_counts(self):
+        self.server.json("POST", "/api/v1/namespaces", {"metadata": {"name": "volcano-system"}})
+        maps = "/api/v1/namespaces/volcano-system/configmaps"
+        conf = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: nonesuch\n"
+        status, _ = self.server.json("POST", maps, {"metadata": {"name": "volcano-scheduler-configmap"},
+                                                    "data": {"volcano-scheduler.conf": conf}})
+        self.assertEqual(status, 201)
+        try:
+            _, errors = self.strata("topology", code=1)
+            self.assertIn("volcano-scheduler-configmap", errors)
+            self.assertIn("nonesuch", errors)
+            self.assertIn("--scheduler-conf names another", errors)
+            self.assertEqual(errors.count("\n"), 1)
+        finally:
+            self.server.json("DELETE", maps + "/volcano-scheduler-configmap")
+
+    def test_job_list_says_where_and_why(self):
+        text, _ = self.strata("job", "list")
+        head, row, sentence = text.splitlines()
+        self.assertEqual(head.split(), ["JOB", "PHASE", "QUEUE", "READY", "DOMAIN", "TIER", "AGE", "REASON"])
+        self.assertEqual(row.split()[:6], [JOB, "Pending", "default", "2/4", "s0", "1"])
+        self.assertEqual(row.split()[-1], "NotEnoughResources")
+        self.assertEqual(sentence.strip(), "2/4 tasks wait")
+        self.assertIn("default", self.strata("job", "list", "-A")[0].splitlines()[1])
+        self.assertEqual(self.strata("job", "list", "-n", "kube-system")[0], "No jobs.\n")
+        job = json.loads(self.strata("job", "list", "-o", "json")[0])["jobs"][0]
+        self.assertEqual((job["ready"], job["total"], job["hyperNode"], job["podGroup"]), (2, 4, "s0", self.group))
+
+    def test_job_describe_groups_pods_by_leaf(self):
+        job = json.loads(self.strata("job", "describe", JOB, "-o", "json")[0])
+        self.assertEqual([pod["leaf"] for pod in job["pods"]], ["", "", "s0", "s0"])
+        self.assertEqual(job["conditions"][0]["reason"], "NotEnoughResources")
+        self.assertEqual(job["tasks"][0]["pods"], {"Pending": 2, "Running": 2})
+        self.assertIn("LEAF", self.strata("job", "describe", JOB)[0])
+        _, errors = self.strata("job", "describe", "nothing", code=1)
+        self.assertEqual(errors, 'jobs.batch.volcano.sh "nothing" not found\n')
+
+    def test_suspend_and_resume_are_commands_to_the_controller(self):
+        _, job = self.server.json("GET", f"{JOBS}/{JOB}")
+        for word, action in (("suspend", "AbortJob"), ("resume", "ResumeJob")):
+            self.strata("job", word, JOB)
+            _, commands = self.server.json("GET", "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands")
+            made = [item for item in commands["items"] if item["action"] == action]
+            self.assertEqual(len(made), 1)
+            self.assertTrue(made[0]["metadata"]["name"].startswith(f"{JOB}-{action.lower()}-"))
+            self.assertEqual(made[0]["target"]["uid"], job["metadata"]["uid"])
+            self.assertEqual(made[0]["metadata"]["ownerReferences"][0]["kind"], "Job")
+        self.strata("job", "suspend", "nothing", code=1)
+
+    def test_cancel_asks_or_is_told(self):
+        _, job = self.server.json("GET", f"{JOBS}/{JOB}")
+        other = {"apiVersion": job["apiVersion"], "kind": "Job", "metadata": {"name": "other"}, "spec": job["spec"]}
+        self.assertEqual(self.server.json("POST", JOBS.replace("default", "kube-public"), other)[0], 201)
+        _, errors = self.strata("job", "cancel", "other", "-n", "kube-public", code=1)
+        self.assertIn("say --yes", errors)
+        self.assertEqual(self.strata("job", "cancel", "other", "-n", "kube-public", "--yes")[0],
+                         "job kube-public/other deleted\n")
+        _, errors = self.strata("job", "cancel", "other", "-n", "kube-public", "--yes", code=1)
+        self.assertEqual(errors, 'jobs.batch.volcano.sh "other" not found\n')
+
+    def test_top_counts_requests(self):
+        report = json.loads(self.strata("top", "-o", "json")[0])
+        self.assertEqual([node["name"] for node in report["nodes"]], [f"node{i}" for i in range(8)])
+        self.assertNotEqual(report["nodes"][0]["used"]["cpu"], "0")
+        self.assertEqual(report["nodes"][7]["used"]["cpu"], "0")
+        self.assertIn("(cluster)", self.strata("top")[0])
+
+    def test_watch_shows_each_change_as_a_block(self):
+        process = subprocess.Popen([STRATA, "top", "--watch"], stdout=subprocess.PIPE, text=True,
+                                   env={"PATH": os.environ["PATH"], "KUBECONFIG": self.server.kubeconfig})
+        limit = threading.Timer(30, process.kill)
+        limit.start()
+        try:
+            self.assertTrue(self.read_block(process).startswith("NODE"))
+            node = {"metadata": {"name": "newcomer"}, "status": {"capacity": {"cpu": "1"}}}
+            self.assertEqual(self.server.json("POST", "/api/v1/nodes", node)[0], 201)
+            while "newcomer" not in self.read_block(process):
+                pass
+        finally:
+            limit.cancel()
+            process.kill()
+            process.communicate()
+            self.server.json("DELETE", "/api/v1/nodes/newcomer")
+
+    def read_block(self, process):
+        """Two tables with an empty line between them, and one after."""
+        lines = []
+        while sum(line == "\n" for line in lines) < 2:
+            line = process.stdout.readline()
+            self.assertNotEqual(line, "", "ended: " + "".join(lines))
+            lines.append(line)
+        return "".join(lines)
+
+    def test_errors_are_one_line_with_the_next_step(self):
+        text = pathlib.Path(self.server.kubeconfig).read_text(encoding="utf-8")
+        nobody = pathlib.Path(self.folder.name) / "nobody"
+        nobody.write_text(text.replace(self.server.url, "https://127.0.0.1:1"), encoding="utf-8")
+        stranger = pathlib.Path(self.folder.name) / "stranger"
+        stranger.write_text(text.replace("token: ", "token: x"), encoding="utf-8")
+        for kubeconfig, words in ((nobody, "is the cluster running?"), (stranger, "log in again"),
+                                  ("/nonexistent", "--kubeconfig")):
+            for command in (["snapshot"], ["topology"], ["topology", "--watch"], ["job", "list"]):
+                out, errors = run(*command, KUBECONFIG=str(kubeconfig), code=1)
+                self.assertEqual(out, "")
+                self.assertIn(words, errors)
+                self.assertEqual(errors.count("\n"), 1, errors)
+
+    def test_kubectl_finds_the_plugin(self):
+        path = f"{pathlib.Path(STRATA).parent}:{os.environ['PATH']}"
+        done = subprocess.run([new_kubectl(), "strata", "topology"], capture_output=True, text=True, check=True, timeout=60,
+                              env={"PATH": path, "HOME": self.folder.name, "KUBECONFIG": self.server.kubeconfig})
+        self.assertEqual(done.stdout, self.strata("topology")[0])
+
+
+class ShellHelp(unittest.TestCase):
+    def complete(self, *words):
+        """What bash offers after these words."""
+        script = ('source <("$STRATA" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+                  '_strata 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", script, "bash", "strata", *words], capture_output=True, text=True, check=True,
+                              timeout=30, env={"PATH": os.environ["PATH"], "STRATA": STRATA})
+        return done.stdout.split()
+
+    def test_bash_completes_commands_flags_and_words(self):
+        self.assertEqual(self.complete("snap"), ["snapshot"])
+        self.assertEqual(self.complete("job", ""), ["list", "describe", "suspend", "resume", "cancel", "--help"])
+        self.assertEqual(self.complete("job", "list", "--all"), ["--all-namespaces"])
+        self.assertEqual(self.complete("simulate", "-o", ""), ["table", "json", "yaml"])
+        self.assertEqual(self.complete("simulate", "--now", ""), [])
+
+    def test_every_command_of_the_help_is_completed(self):
+        text = run("--help")[0].split("Subcommands:\n")[1].split("\n\n")[0].split("\nExamples")[0]
+        names = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and not line.startswith("   ")]
+        self.assertIn("simulate", names)
+        self.assertEqual([word for word in self.complete("") if not word.startswith("-")], names)
+
+    def test_every_command_for_people_has_examples(self):
+        for command in (["snapshot"], ["topology"], ["queue", "list"], ["explain"], ["top"], ["job"], ["job", "list"],
+                        ["job", "cancel"], ["completion"], ["man"]):
+            self.assertIn("Examples:\n  ", run(*command, "--help")[0])
+
+    def test_the_other_shells_take_their_scripts(self):
+        for shell, check in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
+            script = run("completion", shell)[0]
+            self.assertIn("suspend", script)
+            if shutil.which(shell):
+                subprocess.run([shell, *check], input=script, text=True, check=True, timeout=30)
+
+    def test_the_manual_is_sound_roff(self):
+        page = run("man")[0]
+        self.assertTrue(page.startswith(".TH STRATA 1"))
+        self.assertIn(".SS strata job describe", page)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True,
+                                  timeout=30)
+            self.assertEqual(done.stderr, "")
+            self.assertIn("describe", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
