@@ -40,14 +40,19 @@ struct LogRequest {
   bool timestamps = false;
   std::optional<std::int64_t> tail_lines;
 };
-// The text of a container's log.
+// The text of a container's log, also of one that no node runs.
 using LogReader = std::function<ApiResult<std::string>(const LogRequest&)>;
+// The same as it grows, for `follow`: what is there, then what comes. nullptr: nothing will.
+// `wake` is to be called on the loop when there is more after kLater.
+using LogFollower =
+    std::function<std::unique_ptr<net::BodySource>(const LogRequest&, std::function<void()> wake)>;
 
 struct ApiServerOptions {
   std::string address = "127.0.0.1:0";  // what clients reach it by, for /api
   std::string version = "v1.32.0";      // gitVersion of /version
   // Without one every container has an empty log.
   LogReader logs;
+  LogFollower follow_logs;
 };
 
 // A Kubernetes API server behind an HTTP server: what a request means, and what it is answered.

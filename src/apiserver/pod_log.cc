@@ -58,9 +58,6 @@ void HandleLog(ServerState& state, const Call& call) {
   if (!container) return AnswerError(call, container.error());
   const ApiResult<std::optional<std::int64_t>> tail = call.query.Number("tailLines");
   if (!tail) return AnswerError(call, tail.error());
-  if (TextAt(pod, {"spec", "nodeName"}).empty()) {
-    return call.exchange->Respond(TextResponse(200, ""));
-  }
   LogRequest request{.ns = call.path.ns,
                      .pod = call.path.name,
                      .container = std::move(*container),
@@ -68,6 +65,12 @@ void HandleLog(ServerState& state, const Call& call) {
                      .previous = call.query.Flag("previous"),
                      .timestamps = call.query.Flag("timestamps"),
                      .tail_lines = *tail};
+  if (request.follow && state.options.follow_logs) {
+    const auto wake = [exchange = call.exchange] { exchange->Wake(); };
+    if (auto source = state.options.follow_logs(request, wake)) {
+      return call.exchange->RespondStream(TextResponse(200, ""), std::move(source));
+    }
+  }
   ApiResult<std::string> text = std::string();
   if (state.options.logs) text = state.options.logs(request);
   if (!text) return AnswerError(call, text.error());

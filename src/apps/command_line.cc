@@ -23,6 +23,7 @@ Examples:
   strata queue list -f examples/training        the queues, what they have and may have
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes that the network's own records give
+  strata up --generate spines=2,racks=2,nodes=2 a whole cluster on this machine, for kubectl
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
@@ -112,7 +113,9 @@ void AddCommands(CLI::App& app, Run& run) {
   AddQueueCommand(app, run);
   AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
+  AddUpCommand(app, run);
   AddApiserverCommand(app, run);
+  AddVirtualNodesCommand(app, run);
   AddVersionCommand(app, run);
 }
 
