@@ -35,7 +35,7 @@ def gang(name, pods, tier=1, cpu="8"):
                       "networkTopology": {"mode": "hard", "highestTierAllowed": tier}}}
     return [group] + [
         {"apiVersion": "v1", "kind": "Pod",
-         "metadata": {"name": f"{name}-{i}", "namespace": "default",
+         "metadata": {"name": f"{name}-worker-{i}", "namespace": "default",
                       "annotations": {"scheduling.k8s.io/group-name": name}},
          "spec": {"schedulerName": "volcano",
                   "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}}
@@ -91,6 +91,11 @@ class LiveScheduler(unittest.TestCase):
         for item in objects:
             status, answer = self.server.json("POST", path or PATHS[item["kind"]], item)
             self.assertEqual(status, 201, answer)
+            if item["kind"] == "Node":  # what the node controller does with a node that is ready
+                status, _, text = self.server.request("PATCH", PATHS["Node"] + "/" + item["metadata"]["name"],
+                                                      {"spec": {"taints": None}},
+                                                      {"Content-Type": "application/merge-patch+json"})
+                self.assertEqual(status, 200, text)
 
     def places(self, prefix):
         _, pods = self.server.json("GET", PATHS["Pod"])
@@ -131,8 +136,8 @@ class LiveScheduler(unittest.TestCase):
         self.assertEqual({"default/" + pod: place for pod, place in places.items()}, json.loads(done.stdout)["binds"])
         wait_until(lambda: self.group("train").get("status", {}).get("phase") == "Running", 30, "phase Running")
         self.assertIsNotNone(self.condition("train", "Scheduled"))
-        wait_until(lambda: ("Scheduled", f"Successfully assigned default/train-0 to {places['train-0']}")
-                   in self.events("train-0"), 30, "event")
+        wait_until(lambda: ("Scheduled", f"Successfully assigned default/train-worker-0 to {places['train-worker-0']}")
+                   in self.events("train-worker-0"), 30, "event")
         wait_until(lambda: ("Scheduled", "pod group is ready") in self.events("train"), 30, "event of the group")
         queue = GROUPS + "/queues/default"
         wait_until(lambda: self.server.json("GET", queue)[1].get("status", {}).get("allocated", {}).get("cpu") == "32",
@@ -151,13 +156,13 @@ class LiveScheduler(unittest.TestCase):
         condition = self.condition("third", "Unschedulable")
         self.assertNotEqual(condition["message"], "")
         wait_until(lambda: ("Unschedulable", condition["message"]) in self.events("third"), 30, "event")
-        pod = PATHS["Pod"] + "/third-0"
+        pod = PATHS["Pod"] + "/third-worker-0"
         wait_until(lambda: any(c["type"] == "PodScheduled" and c["status"] == "False" and c["message"]
                                for c in self.server.json("GET", pod)[1]["status"].get("conditions", [])),
                    30, "condition of the pod")
         self.assertEqual(set(self.places("third-").values()), {None})
         for i in range(4):
-            self.delete(PATHS["Pod"] + f"/first-{i}")
+            self.delete(PATHS["Pod"] + f"/first-worker-{i}")
         self.assertEqual(len(set(self.wait_bound("third-", 4).values())), 4)
         wait_until(lambda: self.condition("third", "Scheduled"), 30, "condition Scheduled")
         self.assertIsNone(self.condition("third", "Unschedulable"))
@@ -172,15 +177,13 @@ class LiveScheduler(unittest.TestCase):
         self.create(gang("other", 1))
         self.wait_bound("other-", 1)
         self.assertEqual(self.places("train-"), before)
-        leaf = "s0" if before["train-0"] in [f"node-{i}" for i in range(4)] else "s1"
+        leaf = "s0" if before["train-worker-0"] in [f"node-{i}" for i in range(4)] else "s1"
         wait_until(lambda: f'"AllocatedHyperNode in session" job="default/train" AllocatedHyperNode="{leaf}"'
                    in second.log(), 30, "the line of the log")
         self.assertIn("HyperNodesReadyToSchedule", second.log())
 
     def test_follows_its_config_map_and_refuses_a_broken_one(self):
         self.create(CLUSTER)
-        self.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "volcano-system"}}],
-                    "/api/v1/namespaces")
         scheduler = self.start()
         conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "volcano-scheduler-configmap"},
                 "data": {"volcano-scheduler.conf": 'actions: "nonsense"'}}
@@ -191,17 +194,15 @@ class LiveScheduler(unittest.TestCase):
             "GET", "/api/v1/namespaces/volcano-system/events")[1]["items"]), 30, "event")
         self.create(gang("train", 1))
         self.wait_bound("train-", 1)
-        conf["data"]["volcano-scheduler.conf"] = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n'
+        conf["data"]["volcano-scheduler.conf"] = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n  - name: network-topology-aware\n'
         self.assertEqual(self.server.json("PUT", maps + "/volcano-scheduler-configmap", conf)[0], 200)
         wait_until(lambda: '"configuration read"' in scheduler.log(), 30, "configuration")
         self.create(gang("idle", 1))
         wait_until(lambda: self.group("idle").get("status", {}).get("phase") == "Inqueue", 30, "phase Inqueue")
-        self.assertEqual(self.places("idle-"), {"idle-0": None})
+        self.assertEqual(self.places("idle-"), {"idle-worker-0": None})
 
     def test_of_two_with_one_lease_one_binds_and_the_other_takes_over(self):
         self.create(CLUSTER)
-        self.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "volcano-system"}}],
-                    "/api/v1/namespaces")
         lease = ("--leader-elect-lease-duration", "4s", "--leader-elect-renew-deadline", "3s",
                  "--leader-elect-retry-period", "500ms")
         first = self.start(lease=lease)

@@ -148,7 +148,7 @@ Object RandomObject() {
 objects::ObjectSet Parse(const std::vector<objects::Source>& sources) {
   if (sources.empty()) return {};
   auto read = objects::ParseObjects(sources);
-  RC_ASSERT(read ? std::string() : read.error().message == "");
+  if (!read) RC_FAIL(read.error().message);
   return *std::move(read);
 }
 
