@@ -12,6 +12,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # OpenSSL::SSL, OpenSSL::C
 find_package(Boost 1.81 REQUIRED)            # Boost::headers                Debian: libboost1.81-dev
 find_package(SQLite3 REQUIRED)               # SQLite::SQLite3               Debian: libsqlite3-dev
 find_package(Protobuf REQUIRED)              # protobuf::libprotobuf         Debian: libprotobuf-dev protobuf-compiler
+find_package(prometheus-cpp CONFIG REQUIRED)  # prometheus-cpp::core       Debian: prometheus-cpp-dev
 find_package(CLI11 CONFIG REQUIRED)          # CLI11::CLI11                  Debian: libcli11-dev
 
 find_package(PkgConfig REQUIRED)             #                               Debian: pkg-config

@@ -25,6 +25,7 @@ Examples:
                                                 the HyperNodes that the network's own records give
   strata up --generate spines=2,racks=2,nodes=2 a whole cluster on this machine, for kubectl
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
+  strata scheduler                              schedules a running cluster
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -116,6 +117,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddUpCommand(app, run);
   AddApiserverCommand(app, run);
   AddVirtualNodesCommand(app, run);
+  AddSchedulerCommand(app, run);
   AddVersionCommand(app, run);
 }
 

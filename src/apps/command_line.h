@@ -21,6 +21,7 @@ void AddApiserverCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
+void AddSchedulerCommand(CLI::App& app, Run& run);
 void AddSimulateCommand(CLI::App& app, Run& run);
 void AddSnapshotCommand(CLI::App& app, Run& run);
 void AddTopologyCommand(CLI::App& app, Run& run);

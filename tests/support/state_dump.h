@@ -98,6 +98,7 @@ class StateDump {
       if (!sub_job.tasks.empty()) parts["sub-job " + sub_job.name] = Part(sub_job);
     }
     for (const Role& role : job.roles) {
+      if (role.counts.Total() == 0) continue;  // left behind by tasks that are gone
       std::ostringstream text;
       std::swap(text, out_);
       Counts(role.counts);

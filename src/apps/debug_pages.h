@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "net/http_message.h"
+#include "net/http_server.h"
+#include "obs/log.h"
+
+namespace strata {
+
+// What a component tells of itself over HTTP. Called on the loop that serves the pages.
+struct DebugSources {
+  std::function<std::string()> metrics;
+  std::function<bool()> ready;
+  obs::Log* log = nullptr;  // whose verbosity PUT /debug/flags/v sets
+};
+
+// GET /metrics, /healthz, /livez, /readyz, and PUT /debug/flags/v with a number as its body, as
+// Kubernetes' components have them. Pure but for what `sources` do.
+[[nodiscard]] net::HttpResponse AnswerDebugPage(const net::HttpRequest& request,
+                                                const DebugSources& sources);
+
+// Serves the pages at `address` (":8080" is every address). `loop` must outlive it.
+[[nodiscard]] Result<std::unique_ptr<net::HttpServer>> ServeDebugPages(net::EventLoop& loop,
+                                                                       const std::string& address,
+                                                                       DebugSources sources);
+
+}  // namespace strata

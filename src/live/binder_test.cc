@@ -1,0 +1,154 @@
+#include "live/binder.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/test_fake_transport.h"
+
+namespace strata::live {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Kind = Binder::Outcome::Kind;
+
+// A server that keeps requests until it is told to answer them.
+struct SlowServer {
+  SlowServer() {
+    transport.on_request = [this](net::RequestId id, const net::ClientRequest& request) {
+      open.emplace_back(id, request.message);
+    };
+    kube::ClientOptions options;
+    options.random = [] { return 0.5; };
+    client = std::make_unique<kube::Client>(transport, transport, std::move(options));
+  }
+
+  // Answers the request that has waited longest.
+  void Answer(int status, const std::string& body = "{}") {
+    const net::RequestId id = open.front().first;
+    open.erase(open.begin());
+    transport.Respond(id, status, body);
+    transport.Advance(Duration(0));
+  }
+  void Settle() { transport.Advance(Duration(0)); }
+  [[nodiscard]] std::vector<std::string> OpenPaths() const {
+    std::vector<std::string> paths;
+    for (const auto& [id, message] : open) paths.push_back(message.method + " " + message.path);
+    return paths;
+  }
+
+  kube::FakeTransport transport;
+  std::vector<std::pair<net::RequestId, net::HttpRequest>> open;
+  std::unique_ptr<kube::Client> client;
+};
+
+kube::Call Put(const std::string& name) {
+  return kube::UpdateCall({kube::kQueues, "", name, ""}, "{}");
+}
+const std::string kQueues = "PUT /apis/scheduling.volcano.sh/v1beta1/queues/";
+
+TEST(CallQueue, HasNoMoreUnderWayThanItMayAndSendsUrgentCallsFirst) {
+  SlowServer server;
+  CallQueue calls(*server.client, {.most_under_way = 1, .may_send = {}});
+  calls.Submit("a", Put("a"), CallQueue::Urgency::kUsual, {});
+  calls.Submit("b", Put("b"), CallQueue::Urgency::kUsual, {});
+  calls.Submit("c", Put("c"), CallQueue::Urgency::kUrgent, {});
+  server.Settle();
+  EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "a"));
+  server.Answer(200);
+  EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "c"));
+  server.Answer(200);
+  EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "b"));
+}
+
+TEST(CallQueue, WritesToOneObjectOneAfterTheOtherAndTheNewestOnly) {
+  SlowServer server;
+  CallQueue calls(*server.client, {.most_under_way = 8, .may_send = {}});
+  std::vector<int> told;
+  for (int i = 0; i < 3; ++i) {
+    calls.Submit("x", Put("x" + std::to_string(i)), CallQueue::Urgency::kUsual, [&told, i](const auto&) {
+      told.push_back(i);
+    });
+  }
+  server.Settle();
+  EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "x0"));
+  server.Answer(200);
+  EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "x2"));
+  server.Answer(200);
+  EXPECT_THAT(told, ElementsAre(0, 2));
+}
+
+TEST(CallQueue, SendsNothingWhenItMayNot) {
+  SlowServer server;
+  CallQueue calls(*server.client, {.most_under_way = 8, .may_send = [] { return false; }});
+  std::string error;
+  calls.Submit("x", Put("x"), CallQueue::Urgency::kUrgent, [&error](const kube::Reply& reply) {
+    error = reply.error().error.message;
+  });
+  server.Settle();
+  EXPECT_THAT(server.OpenPaths(), IsEmpty());
+  EXPECT_EQ(error, "not the leader any more");
+}
+
+TEST(CallQueue, TellsNobodyOnceItIsGone) {
+  SlowServer server;
+  bool told = false;
+  {
+    CallQueue calls(*server.client, {.most_under_way = 8, .may_send = {}});
+    calls.Submit("x", Put("x"), CallQueue::Urgency::kUsual, [&told](const auto&) { told = true; });
+    server.Settle();
+  }
+  server.Answer(200);
+  EXPECT_FALSE(told);
+}
+
+struct BindCase {
+  SlowServer server;
+  CallQueue calls{*server.client, {.most_under_way = 8, .may_send = {}}};
+  Binder binder{*server.client, calls};
+  std::vector<Binder::Outcome> outcomes;
+
+  BindCase() {
+    binder.Bind({.pod = {"ns", "p", "u1"}, .node = "n", .annotations = {{"k", "v"}}},
+                [this](Binder::Outcome outcome) { outcomes.push_back(std::move(outcome)); });
+    server.Settle();
+  }
+};
+
+TEST(Binder, WritesNodeAndAnnotationsInOneStep) {
+  BindCase bind;
+  EXPECT_THAT(bind.server.OpenPaths(), ElementsAre("POST /api/v1/namespaces/ns/pods/p/binding"));
+  EXPECT_THAT(bind.server.open[0].second.body, HasSubstr(R"("k":"v")"));
+  bind.server.Answer(201);
+  ASSERT_EQ(bind.outcomes.size(), 1U);
+  EXPECT_EQ(bind.outcomes[0].kind, Kind::kBound);
+}
+
+TEST(Binder, AConflictWithAPodThatHasANodeIsNoFailure) {
+  BindCase bind;
+  bind.server.Answer(409, R"({"kind":"Status","reason":"Conflict","message":"taken","code":409})");
+  EXPECT_THAT(bind.server.OpenPaths(), ElementsAre("GET /api/v1/namespaces/ns/pods/p"));
+  bind.server.Answer(200, R"({"spec":{"nodeName":"n"}})");
+  ASSERT_EQ(bind.outcomes.size(), 1U);
+  EXPECT_EQ(bind.outcomes[0].kind, Kind::kBound);
+}
+
+TEST(Binder, APodThatHasNoNodeAfterwardsIsToBeDecidedAgain) {
+  for (const char* pod : {R"({"spec":{}})", R"({"spec":{"nodeName":7}})", "[", "null"}) {
+    BindCase bind;
+    bind.server.Answer(422, R"({"kind":"Status","reason":"Invalid","message":"no","code":422})");
+    bind.server.Answer(200, pod);
+    ASSERT_EQ(bind.outcomes.size(), 1U) << pod;
+    EXPECT_EQ(bind.outcomes[0].kind, Kind::kFailed) << pod;
+    EXPECT_THAT(bind.outcomes[0].error, HasSubstr("no")) << pod;
+  }
+}
+
+}  // namespace
+}  // namespace strata::live

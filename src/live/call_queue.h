@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kube/client.h"
+
+namespace strata::live {
+
+// Writes with bounded concurrency. Writes to one object, named by a key, go one after the other,
+// and one that waits gives way to a newer one: what was to be written is out of date then.
+class CallQueue {
+ public:
+  using Done = std::function<void(const kube::Reply&)>;
+  enum class Urgency : std::uint8_t { kUrgent, kUsual };  // urgent ones overtake the others
+
+  struct Options {
+    int most_under_way = 32;
+    // Asked right before each call is sent. False: it is dropped, and fails with http_status 0.
+    std::function<bool()> may_send;
+  };
+
+  // `client` must outlive it.
+  CallQueue(kube::Client& client, Options options);
+  CallQueue(const CallQueue&) = delete;
+  CallQueue& operator=(const CallQueue&) = delete;
+  // Drops what waits. No `done` is called afterwards.
+  ~CallQueue();
+
+  // From any thread. `done` is called at most once, on the thread of the answer; it must not block.
+  void Submit(const std::string& key, kube::Call call, Urgency urgency, Done done);
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace strata::live

@@ -1,0 +1,125 @@
+#include "live/group_status.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+
+namespace strata::live {
+namespace {
+
+constexpr const char* kReadyReason = "tasks in gang are ready to be scheduled";
+
+bool SameCondition(const objects::Condition& a, const objects::Condition& b) {
+  return a.type == b.type && a.status == b.status && a.reason == b.reason && a.message == b.message;
+}
+
+// Puts the condition in the place of the one of its type.
+void Set(std::vector<objects::Condition>& conditions,
+         objects::Condition condition,
+         const Moment& moment) {
+  const auto same_type = [&](const objects::Condition& other) {
+    return other.type == condition.type;
+  };
+  const auto it = std::find_if(conditions.begin(), conditions.end(), same_type);
+  if (it != conditions.end() && SameCondition(*it, condition)) return;
+  condition.last_transition = moment.now;
+  condition.transition_id = moment.transition_id;
+  if (it == conditions.end()) {
+    conditions.push_back(std::move(condition));
+  } else {
+    *it = std::move(condition);
+  }
+}
+
+void SetFalse(std::vector<objects::Condition>& conditions,
+              const std::string& type,
+              const Moment& moment) {
+  const objects::Condition* known = objects::FindCondition(conditions, type);
+  if (known == nullptr) return;
+  objects::Condition next = *known;
+  next.status = "False";
+  Set(conditions, std::move(next), moment);
+}
+
+bool HasItsMinimum(const Job& job) {
+  const TaskCounts& counts = job.counts;
+  const bool any = counts.Allocated() + counts.Of(TaskStatus::kSucceeded) > 0;
+  return any && counts.Ready() >= job.spec.min_available;
+}
+
+}  // namespace
+
+GroupStatus StatusOf(const objects::PodGroup& group) {
+  return {.phase = std::string(objects::ToString(group.phase)),
+          .running = group.running,
+          .succeeded = group.succeeded,
+          .failed = group.failed,
+          .conditions = group.conditions};
+}
+
+GroupStatus NextStatus(const GroupStatus& before,
+                       const Job& job,
+                       const Refusal* verdict,
+                       const Moment& moment) {
+  GroupStatus next{.phase = ToString(job.phase),
+                   .running = job.counts.Of(TaskStatus::kRunning),
+                   .succeeded = job.counts.Of(TaskStatus::kSucceeded),
+                   .failed = job.counts.Of(TaskStatus::kFailed),
+                   .conditions = before.conditions};
+  objects::Condition condition;
+  condition.status = "True";
+  if (HasItsMinimum(job)) {
+    condition.type = kScheduled;
+    condition.reason = kReadyReason;
+    SetFalse(next.conditions, kUnschedulable, moment);
+    Set(next.conditions, std::move(condition), moment);
+  } else if (verdict != nullptr) {
+    condition.type = kUnschedulable;
+    condition.reason = verdict->reason;
+    condition.message = verdict->message;
+    SetFalse(next.conditions, kScheduled, moment);
+    Set(next.conditions, std::move(condition), moment);
+  }
+  return next;
+}
+
+bool SaysTheSame(const GroupStatus& a, const GroupStatus& b) {
+  return a.phase == b.phase && a.running == b.running && a.succeeded == b.succeeded &&
+         a.failed == b.failed &&
+         std::equal(a.conditions.begin(),
+                    a.conditions.end(),
+                    b.conditions.begin(),
+                    b.conditions.end(),
+                    SameCondition);
+}
+
+std::string StatusPatch(const GroupStatus& status) {
+  nlohmann::ordered_json conditions = nlohmann::ordered_json::array();
+  for (const objects::Condition& condition : status.conditions) {
+    nlohmann::ordered_json out = {{"type", condition.type}, {"status", condition.status}};
+    if (!condition.transition_id.empty()) out["transitionID"] = condition.transition_id;
+    if (condition.last_transition) {
+      const auto whole = std::chrono::floor<std::chrono::seconds>(*condition.last_transition);
+      out["lastTransitionTime"] = FormatTimestamp(whole);
+    }
+    if (!condition.reason.empty()) out["reason"] = condition.reason;
+    if (!condition.message.empty()) out["message"] = condition.message;
+    conditions.push_back(std::move(out));
+  }
+  // Counters of 0 are left out of the object, as Volcano does.
+  const auto counter = [](std::int32_t count) {
+    return count == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(count);
+  };
+  const nlohmann::ordered_json patch = {{"status",
+                                         {{"phase", status.phase},
+                                          {"conditions", std::move(conditions)},
+                                          {"running", counter(status.running)},
+                                          {"succeeded", counter(status.succeeded)},
+                                          {"failed", counter(status.failed)}}}};
+  return patch.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace strata::live

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/cluster_state.h"
+#include "objects/pod_group.h"
+#include "sched/extension.h"
+
+namespace strata::live {
+
+// status of a PodGroup.
+struct GroupStatus {
+  std::string phase;
+  std::int32_t running = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t failed = 0;
+  std::vector<objects::Condition> conditions;
+};
+
+[[nodiscard]] GroupStatus StatusOf(const objects::PodGroup& group);
+
+// When a condition changes, and in which cycle.
+struct Moment {
+  Time now{};
+  std::string transition_id;
+};
+
+// What the status is to be after a cycle. A gang that has its minimum is Scheduled; one that has
+// not and was refused (`verdict`, which may be null) is Unschedulable, with the word and sentence
+// of the refusal; of the two conditions the one that is not true is False. While neither can be
+// said the conditions stay as they were `before`.
+[[nodiscard]] GroupStatus NextStatus(const GroupStatus& before,
+                                     const Job& job,
+                                     const Refusal* verdict,
+                                     const Moment& moment);
+
+// Whether somebody who looks at the object could tell them apart, but for the times in it.
+[[nodiscard]] bool SaysTheSame(const GroupStatus& a, const GroupStatus& b);
+
+// A merge patch that brings the status about.
+[[nodiscard]] std::string StatusPatch(const GroupStatus& status);
+
+inline constexpr const char* kUnschedulable = "Unschedulable";
+inline constexpr const char* kScheduled = "Scheduled";
+
+}  // namespace strata::live

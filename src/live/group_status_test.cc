@@ -1,0 +1,72 @@
+#include "live/group_status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
+
+namespace strata::live {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Moment kFirst{*ParseTimestamp("2026-01-01T00:00:00.5Z"), "1"};
+const Moment kLater{*ParseTimestamp("2026-01-01T00:01:00Z"), "2"};
+const Refusal kRefusal{"NotEnoughResources", "no room"};
+
+Job Gang(std::int32_t minimum, std::int32_t pending, std::int32_t bound) {
+  Job job;
+  job.spec.min_available = minimum;
+  job.phase = JobPhase::kInqueue;
+  job.counts.by_status[static_cast<std::size_t>(TaskStatus::kPending)] = pending;
+  job.counts.by_status[static_cast<std::size_t>(TaskStatus::kBound)] = bound;
+  return job;
+}
+
+const objects::Condition& At(const GroupStatus& status, const char* type) {
+  const objects::Condition* condition = objects::FindCondition(status.conditions, type);
+  static const objects::Condition none;
+  return condition == nullptr ? none : *condition;
+}
+
+TEST(NextStatus, ARefusedGangIsUnschedulableWithTheSentence) {
+  const GroupStatus next = NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst);
+  EXPECT_EQ(next.phase, "Inqueue");
+  EXPECT_EQ(At(next, kUnschedulable).status, "True");
+  EXPECT_EQ(At(next, kUnschedulable).reason, "NotEnoughResources");
+  EXPECT_EQ(At(next, kUnschedulable).message, "no room");
+  EXPECT_EQ(At(next, kUnschedulable).last_transition, kFirst.now);
+}
+
+TEST(NextStatus, AGangWithItsMinimumIsScheduledAndNoLongerUnschedulable) {
+  const GroupStatus refused = NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst);
+  const GroupStatus next = NextStatus(refused, Gang(2, 1, 2), &kRefusal, kLater);
+  EXPECT_EQ(At(next, kScheduled).status, "True");
+  EXPECT_EQ(At(next, kUnschedulable).status, "False");
+}
+
+TEST(NextStatus, SaysTheSameWhileNothingChanges) {
+  const GroupStatus once = NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst);
+  const GroupStatus twice = NextStatus(once, Gang(2, 2, 0), &kRefusal, kLater);
+  EXPECT_TRUE(SaysTheSame(once, twice));
+  EXPECT_EQ(At(twice, kUnschedulable).last_transition, kFirst.now);
+  EXPECT_FALSE(SaysTheSame(once, NextStatus(once, Gang(2, 1, 1), &kRefusal, kLater)) &&
+               SaysTheSame(once, NextStatus(once, Gang(2, 0, 2), nullptr, kLater)));
+}
+
+TEST(StatusPatch, IsWhatTheObjectIsToSay) {
+  const auto patch =
+      nlohmann::json::parse(StatusPatch(NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst)));
+  EXPECT_EQ(patch["status"]["phase"], "Inqueue");
+  EXPECT_EQ(patch["status"]["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:00Z");
+  EXPECT_TRUE(patch["status"]["running"].is_null());
+}
+
+TEST(StatusPatch, SurvivesTextThatIsNoUtf8) {
+  const Refusal odd{"X", "\xff\xfe"};
+  EXPECT_THAT(StatusPatch(NextStatus({}, Gang(1, 1, 0), &odd, kFirst)), HasSubstr("Unschedulable"));
+}
+
+}  // namespace
+}  // namespace strata::live
