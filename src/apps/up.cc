@@ -19,6 +19,7 @@
 #include "apps/manifests.h"
 #include "apps/system_objects.h"
 #include "kube/connection.h"
+#include "live/live_scheduler.h"
 #include "obs/log.h"
 #include "virtual_nodes/virtual_nodes.h"
 
@@ -27,6 +28,8 @@ namespace {
 
 // What Volcano's chart runs its components with: its debugging guides count on these lines.
 constexpr int kUsualVerbosity = 3;
+// Nobody wants to wait a second for an answer on their own machine.
+constexpr Duration kSchedulePeriod = std::chrono::milliseconds(100);
 
 // What happens to the parts: who is ready, and whether one gave up.
 class Readiness {
@@ -112,6 +115,15 @@ class Cluster {
   // The one list of what runs beside the API server.
   std::vector<Part> Parts() {
     std::vector<Part> parts;
+    parts.push_back({"scheduler", [this](kube::Client& client, auto ready, auto stop) {
+                       live::SchedulerOptions options;
+                       options.scheduler_names = {};
+                       options.conf_file = flags_.scheduler_conf;
+                       options.schedule_period = kSchedulePeriod;
+                       options.ready = std::move(ready);
+                       return live::LiveScheduler(client, options, scheduler_log_, clock_)
+                           .Run(std::move(stop));
+                     }});
     parts.push_back({"virtual-nodes", [this](kube::Client& client, auto ready, auto stop) {
                        virtual_nodes::Options options;
                        options.reach = virtual_nodes::Reach::kEvery;
