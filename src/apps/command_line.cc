@@ -26,6 +26,7 @@ Examples:
   strata up --generate spines=2,racks=2,nodes=2 a whole cluster on this machine, for kubectl
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
   strata scheduler                              schedules a running cluster
+  strata controllers                            the controllers of Volcano's kinds, on a cluster
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -118,6 +119,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddApiserverCommand(app, run);
   AddVirtualNodesCommand(app, run);
   AddSchedulerCommand(app, run);
+  AddControllersCommand(app, run);
   AddVersionCommand(app, run);
 }
 

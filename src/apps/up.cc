@@ -18,6 +18,7 @@
 #include "apps/embedded_api_server.h"
 #include "apps/manifests.h"
 #include "apps/system_objects.h"
+#include "controllers/controllers.h"
 #include "kube/connection.h"
 #include "live/live_scheduler.h"
 #include "obs/log.h"
@@ -122,6 +123,15 @@ class Cluster {
                        options.schedule_period = kSchedulePeriod;
                        options.ready = std::move(ready);
                        return live::LiveScheduler(client, options, scheduler_log_, clock_)
+                           .Run(std::move(stop));
+                     }});
+    parts.push_back({"controllers", [this](kube::Client& client, auto ready, auto stop) {
+                       controllers::ControllersOptions options;
+                       options.conf_file = flags_.controller_conf;
+                       options.scheduler_names = {};
+                       options.collect_garbage = true;
+                       options.ready = std::move(ready);
+                       return controllers::Controllers(client, options, controllers_log_, clock_)
                            .Run(std::move(stop));
                      }});
     parts.push_back({"virtual-nodes", [this](kube::Client& client, auto ready, auto stop) {
