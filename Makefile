@@ -16,11 +16,8 @@ build: packages build/build.ninja ## Build build/strata (installs missing Debian
 	@$(CMAKE_BUILD) build --target strata_programs
 
 .PHONY: run
-run: build ## Show the example cluster and where its jobs go
-	@printf '\n== The cluster: strata topology -f examples/training\n\n'
-	@build/strata topology -f examples/training
-	@printf '\n== The decisions: strata simulate -f examples/training\n\n'
-	@build/strata simulate -f examples/training --explain default/pytorch-distributed-training
+run: build ## Run a whole cluster, place the example job in it, and tell where it went and why
+	@tools/run_demo.py
 
 .PHONY: test
 test: packages build/build.ninja ## Build everything and run every test
@@ -71,10 +68,17 @@ bench-apiserver: packages build/build.ninja ## Figures of strata apiserver: crea
 	@$(CMAKE_BUILD) build --target strata strata_api_load
 	@tools/bench_apiserver.py
 
+.PHONY: bench-live
+bench-live: packages build/build.ninja ## Figures of strata up: 5,000 nodes, 10,000 pods in gangs, idle CPU
+	@$(CMAKE_BUILD) build --target strata
+	@tools/bench_live.py
+
 .PHONY: soak
-soak: packages build/build.ninja ## kill -9 of an API server in the middle of writes, 1,000 times
+soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times)
 	@$(CMAKE_BUILD) build --target strata
 	@STRATA_KILLS=1000 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 python3 tests/integration/kill_nine_test.py
+	@STRATA_KILLS=500 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
+	  PYTHONPATH=tests/integration python3 tests/e2e/kill_test.py -v
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers

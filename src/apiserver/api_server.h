@@ -40,7 +40,7 @@ struct LogRequest {
   bool timestamps = false;
   std::optional<std::int64_t> tail_lines;
 };
-// The text of a container's log.
+// The text of a container's log, also of one that no node runs.
 using LogReader = std::function<ApiResult<std::string>(const LogRequest&)>;
 
 // A container's log that may still grow. Lives on the server's loop and goes when its reader does.

@@ -26,8 +26,10 @@ Examples:
   strata snapshot | strata simulate -f -        what Strata would do with it
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes that the network's own records give
+  strata up --generate spines=2,racks=2,nodes=2 a whole cluster on this machine, for kubectl
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
   strata scheduler                              schedules a running cluster
+  strata controllers                            the controllers of Volcano's kinds, on a cluster
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -118,10 +120,13 @@ void AddCommands(CLI::App& app, Run& run) {
   AddJobCommand(app, run);
   AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
+  AddUpCommand(app, run);
   AddApiserverCommand(app, run);
   AddSchedulerCommand(app, run);
   AddCompletionCommand(app, run);
   AddManCommand(app, run);
+  AddVirtualNodesCommand(app, run);
+  AddControllersCommand(app, run);
   AddVersionCommand(app, run);
 }
 

@@ -19,6 +19,7 @@ void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
 void AddCompletionCommand(CLI::App& app, Run& run);
+void AddControllersCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
 void AddJobCommand(CLI::App& app, Run& run);
@@ -29,6 +30,8 @@ void AddSimulateCommand(CLI::App& app, Run& run);
 void AddSnapshotCommand(CLI::App& app, Run& run);
 void AddTopCommand(CLI::App& app, Run& run);
 void AddTopologyCommand(CLI::App& app, Run& run);
+void AddUpCommand(CLI::App& app, Run& run);
+void AddVirtualNodesCommand(CLI::App& app, Run& run);
 
 // Reads the line and runs what it says; the exit status. Help and version go to standard output;
 // bad usage is one line on standard error, and 2.

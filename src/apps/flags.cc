@@ -119,6 +119,21 @@ void CheckServerFlags(const ServerFlags& flags) {
   throw CLI::ValidationError("--plain-http", "only on a loopback address, not " + flags.listen);
 }
 
+void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpec>& spec) {
+  command
+      .add_option_function<std::string>(
+          "--generate",
+          [&spec](const std::string& text) {
+            spec = virtual_nodes::ParseGenerateSpec(text).value();
+          },
+          "Make up nodes and HyperNodes: "
+          "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]")
+      ->type_name("SPEC")
+      ->check([](const std::string& text) {
+        return MessageOf(virtual_nodes::ParseGenerateSpec(text));
+      });
+}
+
 std::string CheckJobName(const std::string& text) {
   const std::size_t slash = text.find('/');
   const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();

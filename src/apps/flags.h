@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/kubeconfig.h"
+#include "virtual_nodes/generate.h"
 
 namespace CLI {
 class App;
@@ -51,6 +52,9 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags);
 // Refuses --plain-http where others than this machine could come. For the command's callback:
 // throws what the parser of the line throws.
 void CheckServerFlags(const ServerFlags& flags);
+
+// The cluster that is to be made up; none where it is not given.
+void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpec>& spec);
 
 // What a check of the parser says: the message, "" when all is well.
 template <typename T>

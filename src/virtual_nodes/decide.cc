@@ -115,8 +115,10 @@ kube::Call PatchPodStatus(const SeenPod& pod, Json status) {
 }
 
 PodAction DecideDeleted(const SeenPod& pod, Host host) {
-  // Without any grace left it waits for its finalizers, or is as good as gone.
-  if (host == Host::kForeign || pod.deletion_grace == 0) return {};
+  // What has no grace left waits for its finalizers only. Without any, it was to go when its server
+  // died.
+  const bool waits = pod.deletion_grace == 0 && pod.has_finalizers;
+  if (host == Host::kForeign || waits) return {};
   return kube::DeleteCall({kube::kPods, pod.space, pod.name, ""},
                           {.grace_seconds = 0, .uid = pod.uid, .version = {}, .propagation = {}});
 }

@@ -225,12 +225,14 @@ TEST(DecidePod, ADeletedPodGoesWithoutGraceAlsoFromANodeThatFailedOrWent) {
   }
 }
 
-TEST(DecidePod, ADeletedPodThatFinalizersHoldIsDeletedOnce) {
+TEST(DecidePod, OnlyFinalizersHoldADeletedPodWithoutGrace) {
   Json pod = RunningJson();
   pod["metadata"]["deletionTimestamp"] = "2026-08-20T10:00:00Z";
   pod["metadata"]["deletionGracePeriodSeconds"] = 0;
-  pod["metadata"]["finalizers"] = {"a/b"};
+  pod["metadata"]["finalizers"] = Json::array({"a/b"});
   EXPECT_EQ(TargetOf(DecideOn(pod)), "nothing");
+  pod["metadata"].erase("finalizers");
+  EXPECT_EQ(TargetOf(DecideOn(pod)), "DELETE /api/v1/namespaces/ns/pods/p");
 }
 
 TEST(Seen, WhatIsNoObjectIsAnError) {

@@ -102,6 +102,7 @@ void ReadPodMeta(const Cursor& meta, SeenPod& pod) {
   ReadIdentity(meta, pod);
   meta.At("namespace").Read(pod.space);
   pod.deleting = meta.At("deletionTimestamp").present();
+  meta.At("finalizers").ForEach([&](const Cursor&) { pod.has_finalizers = true; });
   if (const Cursor grace = meta.At("deletionGracePeriodSeconds"); grace.present()) {
     grace.Read(pod.deletion_grace.emplace(0), {INT64_MIN, INT64_MAX});
   }

@@ -67,6 +67,7 @@ struct SeenPod {
 
   bool deleting = false;
   std::optional<std::int64_t> deletion_grace;  // seconds
+  bool has_finalizers = false;
 
   std::optional<Duration> run_time;  // strata.sh/run-seconds; none: until it is deleted
   std::int32_t exit_code = 0;        // strata.sh/exit-code

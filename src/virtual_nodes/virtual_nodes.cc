@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,19 +74,16 @@ class VirtualNodes::Impl {
         kubelets_(options_.reach) {}
 
   Status Run(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] { inbox_.Ring(); });
-    deltas_.SetWake([this] { inbox_.Ring(); });
-    {
-      kube::Informers informers(client_, deltas_, InformerOptions());
-      informers.Add(
-          {.resource = kube::kNodes, .space = {}, .label_selector = {}, .field_selector = {}});
-      informers.Add({.resource = kube::kPods,
-                     .space = {},
-                     .label_selector = {},
-                     .field_selector = "spec.nodeName!="});
-      while (!stop.stop_requested()) Turn(inbox_.Wait(TimeToWait()));
-    }
-    while (under_way_ > 0) TakeFinished(inbox_.Wait(std::chrono::seconds(1)));
+    const std::stop_callback wake(stop, [this] { inbox_->Ring(); });
+    deltas_.SetWake([this] { inbox_->Ring(); });
+    kube::Informers informers(client_, deltas_, InformerOptions());
+    informers.Add(
+        {.resource = kube::kNodes, .space = {}, .label_selector = {}, .field_selector = {}});
+    informers.Add({.resource = kube::kPods,
+                   .space = {},
+                   .label_selector = {},
+                   .field_selector = "spec.nodeName!="});
+    while (!stop.stop_requested()) Turn(inbox_->Wait(TimeToWait()));
     return {};
   }
 
@@ -129,9 +128,10 @@ class VirtualNodes::Impl {
   void Start(Kubelets::Work work) {
     ++under_way_;
     if (log_.On(4)) log_.Info("write", {{"object", work.key}, {"method", work.call.method}});
-    client_.Start(std::move(work.call), [this, key = std::move(work.key)](kube::Reply reply) {
-      inbox_.Put({key, std::move(reply)});
-    });
+    client_.Start(std::move(work.call),
+                  [inbox = inbox_, key = std::move(work.key)](kube::Reply reply) {
+                    inbox->Put({key, std::move(reply)});
+                  });
   }
 
   void TakeFinished(std::vector<Inbox::Finished> finished) {
@@ -151,7 +151,8 @@ class VirtualNodes::Impl {
   obs::Log& log_;
   const Clock& clock_;
   Kubelets kubelets_;
-  Inbox inbox_;
+  // Shared with answers that come when nobody works any more.
+  const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   kube::DeltaQueue deltas_;
   int under_way_ = 0;
   bool is_ready_ = false;

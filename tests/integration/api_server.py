@@ -21,11 +21,12 @@ OLD_KUBECTL = BUILD / "kubectl-1.20" / "usr" / "bin" / "kubectl"
 
 class ApiServer:
     """A running `strata apiserver` on a free port; `stop` expects a clean end."""
+    command = "apiserver"
 
     def __init__(self, folder, *arguments):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")
         self.process = subprocess.Popen(
-            [STRATA, "apiserver", "--listen", "127.0.0.1:0", "--kubeconfig", self.kubeconfig, *arguments],
+            [STRATA, self.command, "--listen", "127.0.0.1:0", "--kubeconfig", self.kubeconfig, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.ready = self.process.stdout.readline().decode().strip()
         if not self.ready.startswith("ready "):
@@ -42,6 +43,12 @@ class ApiServer:
     def kill(self):
         self.process.kill()
         self.process.communicate()
+
+    def interrupt(self):
+        """Ends it as Ctrl-C does; the exit status."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
 
     @functools.cached_property
     def _access(self):
@@ -75,6 +82,11 @@ class ApiServer:
         """(status, body as JSON)."""
         status, _, text = self.request(method, path, body, headers)
         return status, json.loads(text)
+
+
+class Up(ApiServer):
+    """A running `strata up`: the same, with everything else in it."""
+    command = "up"
 
 
 class Kubectl:

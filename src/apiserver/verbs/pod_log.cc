@@ -86,9 +86,6 @@ void HandleLog(ServerState& state, const Call& call) {
   if (!container) return AnswerError(call, container.error());
   const ApiResult<std::optional<std::int64_t>> tail = call.query.Number("tailLines");
   if (!tail) return AnswerError(call, tail.error());
-  if (TextAt(pod, {"spec", "nodeName"}).empty()) {
-    return call.exchange->Respond(TextResponse(200, ""));
-  }
   const LogRequest request{.ns = call.path.ns,
                            .pod = call.path.name,
                            .container = std::move(*container),

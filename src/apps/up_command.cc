@@ -1,0 +1,75 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/command_line.h"
+#include "apps/flags.h"
+#include "apps/up.h"
+
+namespace strata {
+namespace {
+
+constexpr const char* kUpFooter = R"(
+API server, controllers, scheduler and virtual nodes in one process. Prints "ready URL
+kubeconfig=FILE" once what --generate and -f give is in and every part has seen it; ends cleanly on
+SIGINT and SIGTERM.
+
+Examples:
+  strata up --generate spines=2,racks=2,nodes=2
+  strata up --generate spines=4,racks=8,nodes=16,gpus=8:hgxh100 --data-dir ~/strata-data
+  strata up -f examples/training
+  KUBECONFIG=~/.local/state/strata/kubeconfig kubectl get pods -o wide)";
+
+int RunUp(const UpFlags& flags) {
+  if (flags.server.plain_http) {
+    fmt::print(stderr,
+               "plain HTTP without a token: every user of this machine may do everything\n");
+  }
+  const Status status = RunCluster(flags);
+  if (status) return 0;
+  fmt::print(stderr, "{}\n", status.error().message);
+  return 1;
+}
+
+}  // namespace
+
+void AddUpCommand(CLI::App& app, Run& run) {
+  CLI::App& command =
+      *app.add_subcommand("up", "Run a whole cluster on this machine, with virtual nodes");
+  command.footer(kUpFooter);
+  const auto flags = std::make_shared<UpFlags>();
+  AddServerFlags(command, flags->server);
+  AddGenerateFlag(command, flags->generate);
+  command
+      .add_option("-f,--filename",
+                  flags->files,
+                  "Manifests to apply: a file (YAML or JSON), a directory, or -; repeatable")
+      ->type_name("FILE|DIR|-")
+      ->allow_extra_args(false);
+  command
+      .add_option("--scheduler-conf",
+                  flags->scheduler_conf,
+                  "A volcano-scheduler.conf; default: ConfigMap "
+                  "volcano-system/volcano-scheduler-configmap")
+      ->type_name("FILE");
+  command
+      .add_option("--controller-conf",
+                  flags->controller_conf,
+                  "A volcano-controller.conf; default: ConfigMap "
+                  "volcano-system/volcano-controller-configmap")
+      ->type_name("FILE");
+  command
+      .add_option("-v,--v",
+                  flags->verbosity,
+                  "How much the parts tell, also on standard error; default: 3, in their logs only")
+      ->type_name("LEVEL")
+      ->check(CLI::Range(0, 10).description(""));
+  command.callback([flags, &run] {
+    CheckServerFlags(flags->server);
+    run = [flags] { return RunUp(*flags); };
+  });
+}
+
+}  // namespace strata

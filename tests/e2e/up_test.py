@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`strata up` as a command: the ready line, what it shows of itself, logs, bad input, the end."""
+import pathlib
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+from live import EXAMPLES, LiveTest, Up
+from strata_run import STRATA
+
+SYSTEM = "/api/v1/namespaces/volcano-system"
+
+
+class Shown(LiveTest):
+    arguments = ("--generate", "spines=2,racks=2,nodes=2")
+
+    def test_the_ready_line_and_a_private_kubeconfig(self):
+        self.assertRegex(self.server.ready, r"^ready https://127\.0\.0\.1:\d+ kubeconfig=" + self.server.kubeconfig + "$")
+        self.assertEqual(stat.S_IMODE(pathlib.Path(self.server.kubeconfig).stat().st_mode), 0o600)
+
+    def test_nodes_and_hypernodes_are_there_when_it_is_ready(self):
+        self.assertEqual(self.kubectl("get", "nodes", "--no-headers").count(" Ready "), 8)
+        tiers = {item["metadata"]["name"]: item["spec"]["tier"] for item in
+                 self.items("/apis/topology.volcano.sh/v1alpha1/hypernodes")}
+        self.assertEqual(tiers, {**{f"rack-{i}": 1 for i in range(4)}, "spine-0": 2, "spine-1": 2})
+
+    def test_its_parts_are_pods_that_run_on_no_node(self):
+        for name in ("volcano-scheduler", "volcano-controllers"):
+            pod = self.kubectl.json("get", "pods", "-n", "volcano-system", "-l", f"app={name}")["items"][0]
+            self.assertEqual(pod["status"]["phase"], "Running")
+            self.assertNotIn("nodeName", pod["spec"])
+            self.assertEqual([c["name"] for c in pod["spec"]["containers"]], [name])
+            self.assertEqual(pod["spec"]["containers"][0].get("resources", {}), {})
+
+    def test_both_configmaps_are_there(self):
+        scheduler = self.get(f"{SYSTEM}/configmaps/volcano-scheduler-configmap")
+        self.assertIn("network-topology-aware", scheduler["data"]["volcano-scheduler.conf"])
+        self.assertIn("networkTopologyDiscovery",
+                      self.get(f"{SYSTEM}/configmaps/volcano-controller-configmap")["data"]["volcano-controller.conf"])
+
+    def test_the_end_is_clean_by_either_signal(self):
+        self.server.stop()
+        self.assertEqual(self.start().interrupt(), 0)
+
+
+class Files(unittest.TestCase):
+    def run_up(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run([STRATA, "up", "--kubeconfig", f"{folder}/kubeconfig", *arguments],
+                                  capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+
+    def test_a_bad_file_is_one_line_before_anything_serves(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n"
+                       "spec: {networkTopology: {mode: medium}, tasks: [{name: w, template: {spec: {containers: []}}}]}\n")
+            file.flush()
+            done = self.run_up("-f", file.name)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^\S+\.yaml: Job default/train: spec\.\S+: .*\n$")
+
+    def test_bad_usage_is_one_line_and_status_two(self):
+        for arguments in (("--generate", "spines=1"), ("--generate", "spines=1,racks=1,nodes=1,gpus=8:toaster"),
+                          ("-v", "loud")):
+            done = self.run_up(*arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+
+    def test_what_the_server_refuses_is_one_line(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n"
+                       "spec: {queue: nowhere, minAvailable: 1, tasks: [{name: w, replicas: 1, template: {spec: "
+                       "{containers: [{name: c, image: i}]}}}]}\n")
+            file.flush()
+            done = self.run_up("-f", file.name)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
+        self.assertIn("nowhere", done.stderr)
+
+    def test_files_are_applied_and_may_be_applied_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ("--data-dir", f"{folder}/data", "-f", str(EXAMPLES / "training"))
+            for _ in range(2):
+                server = Up(folder, *arguments)
+                _, nodes = server.json("GET", "/api/v1/nodes")
+                self.assertEqual(len(nodes["items"]), 8)
+                _, job = server.json(
+                    "GET", "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/pytorch-distributed-training")
+                self.assertEqual(job["spec"]["minAvailable"], 4)
+                server.stop()
+
+
+class HowFast(unittest.TestCase):
+    """Generous factors: the machine that runs tests has other things to do. `make bench-live` has the figures."""
+
+    def measure(self, spec):
+        with tempfile.TemporaryDirectory() as folder:
+            started = time.monotonic()
+            server = Up(folder, "--generate", spec)
+            seconds = time.monotonic() - started
+            server.stop()
+            return seconds
+
+    def test_the_seeds_cluster_is_ready_soon(self):
+        self.assertLess(self.measure("spines=2,racks=2,nodes=2"), 2 * 5)
+
+    def test_five_thousand_nodes_are_ready_soon(self):
+        self.assertLess(self.measure("spines=10,racks=25,nodes=20"), 10 * 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
