@@ -65,7 +65,8 @@ class Client::Operation final : public net::Receiver,
   void SetNumber(std::uint64_t number) { number_ = number; }
 
   void Begin() {
-    SendAfter(call_.IsWrite() ? shared_->write_bucket.Take(transport_.Now()) : Duration(0));
+    const bool waits = call_.IsWrite() && call_.paced;
+    SendAfter(waits ? shared_->write_bucket.Take(transport_.Now()) : Duration(0));
   }
 
   void Finish(Reply reply) {

@@ -162,6 +162,49 @@ TEST(Client, WritesArePacedAndReadsAreNot) {
   EXPECT_EQ(writes, 5);
 }
 
+TEST(Client, AWriteThatIsNotPacedGoesBeforeThoseThatWait) {
+  World world({}, {.rate = 1, .burst = 1});
+  int binds = 0;
+  bool renewed = false;
+  for (int i = 0; i < 32; ++i) {
+    world.client->Start(BindCall({"ns", "p" + std::to_string(i), ""}, "n", {}),
+                        [&](const Reply&) { ++binds; });
+  }
+  Call renewal = UpdateCall({kLeases, "ns", "lease", ""}, "{}");
+  renewal.paced = false;
+  world.client->Start(std::move(renewal), [&](const Reply&) { renewed = true; });
+  world.transport.Advance(milliseconds(1));
+  EXPECT_EQ(binds, 1);
+  EXPECT_TRUE(renewed);
+}
+
+TEST(Client, CarriesManyCallsAtOnce) {
+  World world({});
+  std::vector<net::RequestId> held;
+  world.transport.on_request = [&](net::RequestId id, const net::ClientRequest&) {
+    held.push_back(id);
+  };
+  std::vector<int> order;
+  for (int i = 0; i < 32; ++i) {
+    world.client->Start(BindCall({"ns", "p" + std::to_string(i), ""}, "n", {}),
+                        [&order, i](const Reply& reply) {
+                          if (reply) order.push_back(i);
+                        });
+  }
+  EXPECT_THAT(order, SizeIs(0));
+  world.transport.Advance(milliseconds(1));
+  ASSERT_THAT(held, SizeIs(32));
+  world.transport.Respond(held[31], 201, "{}");
+  world.transport.Respond(held[0], 201, "{}");
+  EXPECT_THAT(order, ElementsAre(31, 0));
+}
+
+TEST(Client, AHeadIsARead) {
+  Call head = GetCall(kPod);
+  head.method = "HEAD";
+  EXPECT_FALSE(head.IsWrite());
+}
+
 TEST(Client, ClosingAnswersEveryCallOnce) {
   World world({});
   world.transport.on_request = nullptr;

@@ -124,6 +124,8 @@ void CurlTransfer::PrepareMessage() {
     headers_.reset(curl_slist_append(headers_.release(), line.c_str()));
   };
   for (const Header& header : message.headers) add(header.name + ": " + header.value);
+  // libcurl would wait for the body that the headers promise.
+  if (message.method == "HEAD") Set(CURLOPT_NOBODY, 1L);
   Set(CURLOPT_CUSTOMREQUEST, message.method.c_str());
   if (!message.body.empty() || (message.method != "GET" && message.method != "HEAD")) {
     add("Expect:");  // no round trip before a large body

@@ -123,6 +123,23 @@ TEST(HttpClient, AnEmptyDeleteHasNoBodyAndKeepsItsMethod) {
   EXPECT_EQ(seen.Header("content-length"), "0");
 }
 
+TEST(HttpClient, AHeadDoesNotWaitForTheBodyThatItsHeadersPromise) {
+  SocketServer server([](RawConnection& peer) {
+    while (const auto request = peer.Read()) {
+      peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Seen: " + request->method +
+                 "\r\n\r\n");
+    }
+  });
+  ClientRequest request = Get("/x");
+  request.message.method = "HEAD";
+  request.limits.total = std::chrono::seconds(5);
+  const auto kept = Fetch(*ClientOf(server.url()), request);
+  EXPECT_TRUE(kept->Wait());
+  EXPECT_EQ(kept->status(), 200);
+  EXPECT_EQ(kept->head().headers.back().value, "HEAD");
+  EXPECT_EQ(kept->body(), "");
+}
+
 TEST(HttpClient, KeepsAConnectionForTheNextRequest) {
   SocketServer server([](RawConnection& peer) {
     while (peer.Read()) peer.Answer(200, "{}");
