@@ -148,9 +148,11 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
 
 std::vector<std::string> StrictErrors(const Call& call, const json& object) {
   std::vector<std::string> errors;
-  for (const std::string& path : schema::UnknownFields(*call.resource->schema, object)) {
+  const schema::UnknownPaths unknown = schema::UnknownFields(*call.resource->schema, object);
+  for (const std::string& path : unknown.first) {
     errors.push_back(fmt::format("unknown field \"{}\"", path));
   }
+  if (unknown.more > 0) errors.push_back(fmt::format("and {} more unknown fields", unknown.more));
   return errors;
 }
 

@@ -82,7 +82,8 @@ ApiResult<json> Patched(const Call& call, PatchType type, const json& before) {
   return std::move(*after);
 }
 
-ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) {
+ApiError ApplyConflictError(const patch::Applied& applied) {
+  const std::vector<patch::ApplyConflict>& conflicts = applied.conflicts;
   ApiError error;
   error.code = 409;
   error.reason = "Conflict";
@@ -96,7 +97,8 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
         "Apply failed with 1 conflict: {}: {}", conflicts[0].message, conflicts[0].field);
     return error;
   }
-  error.message = fmt::format("Apply failed with {} conflicts:", conflicts.size());
+  error.message =
+      fmt::format("Apply failed with {} conflicts:", conflicts.size() + applied.more_conflicts);
   const char* between = " ";
   for (const auto& [message, fields] : by_manager) {
     // "conflict with ..." of several fields is "conflicts with ...".
@@ -105,6 +107,9 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
     error.message += fmt::format("{}{}:", between, who);
     for (const std::string& field : fields) error.message += "\n- " + field;
     between = "\n";
+  }
+  if (applied.more_conflicts > 0) {
+    error.message += fmt::format("\nand {} more", applied.more_conflicts);
   }
   return error;
 }
@@ -186,7 +191,7 @@ void ApplyTo(ServerState& state, const CallRef& call, ObjectRef live, const Writ
       options.force ? patch::OnConflict::kForce : patch::OnConflict::kReport);
   if (!applied) return AnswerError(*call, BadRequest(applied.error().message));
   if (!applied->conflicts.empty()) {
-    return AnswerError(*call, ApplyConflictError(applied->conflicts));
+    return AnswerError(*call, ApplyConflictError(*applied));
   }
   applied->object["apiVersion"] = resource.ApiVersion();
   applied->object["kind"] = resource.kind;

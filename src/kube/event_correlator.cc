@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "base/utf8.h"
 
 namespace strata::kube {
 namespace {
@@ -35,12 +36,8 @@ std::string_view TypeName(EventNote::Type type) {
   return type == EventNote::Type::kNormal ? "Normal" : "Warning";
 }
 
-// Not even the half of a character at the end.
-std::string Shortened(const std::string& message) {
-  if (message.size() <= kMostMessage) return message;
-  std::size_t end = kMostMessage;
-  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) --end;
-  return message.substr(0, end);
+std::string Shortened(std::string_view message) {
+  return std::string(CutUtf8(message, kMostMessage));
 }
 
 std::string KeyOf(const ObjectReference& about) {

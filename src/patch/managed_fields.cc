@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using schema::Schema;
 
+constexpr std::size_t kMaxConflicts = 100;
 // The one manager that takes over what `kubectl apply` recorded in its annotation.
 constexpr const char* kKubectl = "kubectl";
 constexpr const char* kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -82,18 +83,21 @@ std::string Describe(const Manager& manager) {
   return text;
 }
 
-std::vector<ApplyConflict> FindConflicts(const Managers& managers,
-                                         const Manager& writer,
-                                         const FieldSet& changed) {
-  std::vector<ApplyConflict> conflicts;
+// Adds to `out` what others own of `changed`.
+void FindConflicts(const Managers& managers,
+                   const Manager& writer,
+                   const FieldSet& changed,
+                   Applied& out) {
   for (const Manager& manager : managers) {
     if (manager.IsSameAs(writer)) continue;
-    for (std::string& path : manager.fields.Intersection(changed).Paths()) {
-      conflicts.push_back(
+    const FieldSet contested = manager.fields.Intersection(changed);
+    std::vector<std::string> paths = contested.Paths(kMaxConflicts - out.conflicts.size());
+    out.more_conflicts += contested.Count() - paths.size();
+    for (std::string& path : paths) {
+      out.conflicts.push_back(
           {.manager = manager.name, .field = std::move(path), .message = Describe(manager)});
     }
   }
-  return conflicts;
 }
 
 // The merged object without what `former` owned and nobody owns any more.
@@ -103,7 +107,7 @@ void Prune(const Schema& schema,
            const FieldSet& wanted,
            Json& merged) {
   FieldSet owned;
-  for (const Manager& manager : managers) owned = owned.Union(manager.fields);
+  for (const Manager& manager : managers) owned.Add(manager.fields);
   owned.Below("f:metadata").AddSelf();  // it has a name, even where nobody owns anything in it
   const FieldSet gone = WithParents(&schema, former).Difference(WithParents(&schema, owned));
   RemoveFields(&schema, gone, &wanted, merged);
@@ -170,8 +174,12 @@ Result<Applied> ServerSideApply(const Schema& schema,
   const Comparison comparison = Compare(schema, live ? &before : nullptr, merged);
   if (on_conflict == OnConflict::kReport) {
     const FieldSet contested = comparison.changed.Difference(TakenOver(schema, before, writer));
-    std::vector<ApplyConflict> conflicts = FindConflicts(managers, entry, contested);
-    if (!conflicts.empty()) return Applied{.object = before, .conflicts = std::move(conflicts)};
+    Applied refused;
+    FindConflicts(managers, entry, contested, refused);
+    if (!refused.conflicts.empty()) {
+      refused.object = std::move(before);
+      return refused;
+    }
   }
   Disown(comparison, entry, managers);
   if (live) RenewLastApplied(writer, config, merged);
@@ -179,7 +187,7 @@ Result<Applied> ServerSideApply(const Schema& schema,
       merged == before && former.fields == entry.fields && former.api_version == entry.api_version;
   if (is_same) FindManager(managers, entry)->time = former.time;
   WriteManagers(std::move(managers), merged);
-  return Applied{.object = std::move(merged), .conflicts = {}};
+  return Applied{.object = std::move(merged)};
 }
 
 void RecordUpdate(const Schema& schema, const Json* before, Json& after, const Writer& writer) {
@@ -195,8 +203,9 @@ void RecordUpdate(const Schema& schema, const Json* before, Json& after, const W
   Disown(comparison, entry, managers);
   Manager* own = FindManager(managers, entry);
   if (own != nullptr) {
-    own->fields = own->fields.Difference(comparison.removed).Union(comparison.changed);
     if (!comparison.changed.IsEmpty()) own->time = entry.time;
+    own->fields = own->fields.Difference(comparison.removed);
+    own->fields.Add(std::move(comparison.changed));
   } else {
     entry.fields = std::move(comparison.changed);
     managers.push_back(std::move(entry));
