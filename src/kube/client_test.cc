@@ -18,7 +18,9 @@ class StubCredentials final : public Credentials {
  public:
   std::string Authorization() override { return "Bearer t" + std::to_string(renewed); }
   void Renew() override { ++renewed; }
+  bool Renewing() override { return takes_long; }
   int renewed = 0;
+  bool takes_long = false;
 };
 
 // A client whose server gives prepared answers, one per request.
@@ -143,6 +145,26 @@ TEST(Client, RenewsCredentialsWhenTheServerDoesNotKnowUs) {
   World world({{401}, {200, "hello"}});
   EXPECT_EQ(*world.Run(CreateCall({kPods, "ns", "", ""}, "{}")), "hello");
   EXPECT_EQ(world.transport.sent.at(1).message.headers.back().value, "Bearer t1");
+}
+
+TEST(Client, WaitsForCredentialsThatAreOnTheirWay) {
+  World world({{401}, {200, "hello"}});
+  world.credentials->takes_long = true;
+  std::optional<Reply> got;
+  world.client->Start(GetCall(kPod), [&](Reply reply) { got = std::move(reply); });
+  world.transport.Advance(seconds(9));
+  EXPECT_THAT(world.transport.sent, SizeIs(1)) << "the old ones would be refused again";
+  world.credentials->takes_long = false;
+  world.transport.Advance(seconds(1));
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(*got);
+  EXPECT_EQ(world.transport.sent.at(1).message.headers.back().value, "Bearer t1");
+}
+
+TEST(Client, CredentialsThatNeverComeAreNotWaitedForForever) {
+  World world(std::vector<World::Answer>(10, World::Answer{401}));
+  world.credentials->takes_long = true;
+  EXPECT_EQ(world.Run(GetCall(kPod)).error().http_status, 401);
 }
 
 TEST(Client, WritesArePacedAndReadsAreNot) {

@@ -1,5 +1,6 @@
 #include "kube/event_correlator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,10 +120,13 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   if (is_new) {
     // Unique for this process, and for another one that speaks of the object later.
     const auto stamp = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-    const std::string base = note.about.name.substr(0, kMostName);
+    std::string base(CutUtf8(note.about.name, kMostName));
+    // A part of a name ends with a letter or digit.
+    while (base.ends_with('-') || base.ends_with('.')) base.pop_back();
     kept = {fmt::format("{}.{:x}{:04x}", base, stamp, ++made_ & 0xFFFFU), wall, 0};
   }
   ++kept.count;
+  wall = std::max(wall, kept.first);  // a clock may go back
   write.name = kept.name;
   Call create = CreateCall({kEvents, write.space, "", ""}, Body(said, kept, wall));
   if (is_new) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/ascii.h"
 #include "objects/value.h"
 
@@ -92,6 +94,25 @@ simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
   return simdjson::SUCCESS;
 }
 
+// Names and version of an object, whatever else it holds: nothing here recurses.
+simdjson::error_code ReadNames(ondemand::value value, ObjectHead& head) {
+  ondemand::object meta;
+  if (const auto error = value.get_object().get(meta)) return error;
+  for (auto member : meta) {
+    ondemand::field field;
+    std::string_view key;
+    if (const auto error = std::move(member).get(field)) return error;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    simdjson::error_code error = simdjson::SUCCESS;
+    if (key == "namespace") error = ReadString(field.value(), head.key.space);
+    if (key == "name") error = ReadString(field.value(), head.key.name);
+    if (key == "uid") error = ReadString(field.value(), head.uid);
+    if (key == "resourceVersion") error = ReadString(field.value(), head.version);
+    if (error) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
 // Calls `read` for each member of the object that `text` is.
 template <typename Read>
 simdjson::error_code ForEachMember(std::string& text, const Read& read) {
@@ -112,10 +133,30 @@ simdjson::error_code ForEachMember(std::string& text, const Read& read) {
   return at_end ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
 }
 
+tl::unexpected<Error> NoVersion() {
+  return Fail(Code::kInvalidArgument, "metadata.resourceVersion: want a string");
+}
+
+Result<ObjectHead> ReadUnreadable(std::string text, const std::string& why) {
+  ObjectHead head;
+  head.unreadable = why;
+  const auto error = ForEachMember(text, [&head](std::string_view key, ondemand::value value) {
+    return key == "metadata" ? ReadNames(value, head) : simdjson::SUCCESS;
+  });
+  if (error) return Bad(error);
+  if (head.version.empty()) return NoVersion();
+  return head;
+}
+
 }  // namespace
 
 Result<ObjectHead> ReadHead(std::string_view object) {
-  TRY_ASSIGN(const Document document, Document::ParseJson(object));
+  Result<Document> parsed = Document::ParseJson(object);
+  if (!parsed) {
+    if (!nlohmann::json::accept(object)) return tl::unexpected(std::move(parsed).error());
+    return ReadUnreadable(std::string(object), parsed.error().message);
+  }
+  const Document document = *std::move(parsed);
   if (document.root().type() != Value::Type::kObject) {
     return Fail(Code::kInvalidArgument, "want an object, not " + document.root().Describe());
   }
@@ -126,9 +167,7 @@ Result<ObjectHead> ReadHead(std::string_view object) {
   head.has_kind = document.root().Find("kind").has_value();
   head.uid = StringAt(*meta, "uid");
   head.version = StringAt(*meta, "resourceVersion");
-  if (head.version.empty()) {
-    return Fail(Code::kInvalidArgument, "metadata.resourceVersion: want a string");
-  }
+  if (head.version.empty()) return NoVersion();
   if (const auto annotations = ObjectAt(*meta, "annotations")) {
     head.ends_initial_events = StringAt(*annotations, "k8s.io/initial-events-end") == "true";
   }

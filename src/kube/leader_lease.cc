@@ -77,7 +77,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     if (reply) {
       taken = is_read ? state_.TakeRead(*reply, now) : state_.TakeWritten(*reply, sent, now);
     } else if (is_read && reply.error().http_status == 404) {
-      state_.TakeMissing();
+      state_.TakeMissing(now);
     } else {
       state_.TakeFailure();
       taken = tl::unexpected(reply.error().error);

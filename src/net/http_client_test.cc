@@ -289,6 +289,28 @@ TEST(HttpClient, TimersRunInOrderAndCanBeCancelled) {
   EXPECT_FALSE(client->OnThread());
 }
 
+TEST(HttpClient, ErrorsNeverHoldPasswordsOrTokens) {
+  const auto error = [](const std::string& server, const std::string& proxy) {
+    HttpClientOptions options;
+    options.server = server;
+    options.proxy = proxy;
+    const auto client = HttpClient::Start(options);
+    if (!client) return client.error().message;
+    ClientRequest request = Get("/x?token=s3cret");
+    request.limits.total = std::chrono::seconds(5);
+    return Fetch(**client, request)->Wait().error().message;
+  };
+  for (const std::string& message : {error("htp://me:s3cret@h", ""),
+                                     error("https://me:s3cret@h h", ""),
+                                     error("https://h/?token=s3cret h", ""),
+                                     error("http://127.0.0.1:1", "http://me:s3cret@h h"),
+                                     error("http://127.0.0.1:1", "http://me:s3cret@127.0.0.1:1"),
+                                     error("http://me:s3cret@127.0.0.1:1", "")}) {
+    EXPECT_THAT(message, ::testing::Not(HasSubstr("s3cret")));
+    EXPECT_NE(message, "");
+  }
+}
+
 TEST(HttpClient, AnAddressThatIsNoneIsRefused) {
   for (const char* bad : {"", "host:1", "ftp://x", "https://", "https://a b"}) {
     HttpClientOptions options;
