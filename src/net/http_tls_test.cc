@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -61,6 +63,7 @@ class TlsServer {
         serve_(std::move(serve)),
         context_(SSL_CTX_new(TLS_server_method())),
         listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to peers that have gone
     const std::string& key_pem = identity.own.key_pem;
     const Ssl<BIO> bio(BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())));
     const Ssl<EVP_PKEY> key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
