@@ -61,20 +61,27 @@ simdjson::error_code RawObject(ondemand::value value, std::string_view& out) {
   return object.raw_json().get(out);
 }
 
-simdjson::error_code ReadListMeta(ondemand::value value, ListPage& page) {
-  ondemand::object meta;
-  if (const auto error = value.get_object().get(meta)) return error;
-  for (auto member : meta) {
+// Calls `read(key, value)` for each member, until one fails.
+template <typename Read>
+simdjson::error_code ForEachField(ondemand::object object, const Read& read) {
+  for (auto member : object) {
     ondemand::field field;
     std::string_view key;
     if (const auto error = std::move(member).get(field)) return error;
     if (const auto error = field.unescaped_key().get(key)) return error;
-    simdjson::error_code error = simdjson::SUCCESS;
-    if (key == "resourceVersion") error = ReadString(field.value(), page.version);
-    if (key == "continue") error = ReadString(field.value(), page.next);
-    if (error) return error;
+    if (const auto error = read(key, field.value())) return error;
   }
   return simdjson::SUCCESS;
+}
+
+simdjson::error_code ReadListMeta(ondemand::value value, ListPage& page) {
+  ondemand::object meta;
+  if (const auto error = value.get_object().get(meta)) return error;
+  return ForEachField(meta, [&page](std::string_view key, ondemand::value member) {
+    if (key == "resourceVersion") return ReadString(member, page.version);
+    if (key == "continue") return ReadString(member, page.next);
+    return simdjson::SUCCESS;
+  });
 }
 
 simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
@@ -98,19 +105,13 @@ simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
 simdjson::error_code ReadNames(ondemand::value value, ObjectHead& head) {
   ondemand::object meta;
   if (const auto error = value.get_object().get(meta)) return error;
-  for (auto member : meta) {
-    ondemand::field field;
-    std::string_view key;
-    if (const auto error = std::move(member).get(field)) return error;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    simdjson::error_code error = simdjson::SUCCESS;
-    if (key == "namespace") error = ReadString(field.value(), head.key.space);
-    if (key == "name") error = ReadString(field.value(), head.key.name);
-    if (key == "uid") error = ReadString(field.value(), head.uid);
-    if (key == "resourceVersion") error = ReadString(field.value(), head.version);
-    if (error) return error;
-  }
-  return simdjson::SUCCESS;
+  return ForEachField(meta, [&head](std::string_view key, ondemand::value member) {
+    if (key == "namespace") return ReadString(member, head.key.space);
+    if (key == "name") return ReadString(member, head.key.name);
+    if (key == "uid") return ReadString(member, head.uid);
+    if (key == "resourceVersion") return ReadString(member, head.version);
+    return simdjson::SUCCESS;
+  });
 }
 
 // Calls `read` for each member of the object that `text` is.
@@ -121,13 +122,7 @@ simdjson::error_code ForEachMember(std::string& text, const Read& read) {
   ondemand::object object;
   if (const auto error = parser.iterate(Padded(text)).get(document)) return error;
   if (const auto error = document.get_object().get(object)) return error;
-  for (auto member : object) {
-    ondemand::field field;
-    std::string_view key;
-    if (const auto error = std::move(member).get(field)) return error;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = read(key, field.value())) return error;
-  }
+  if (const auto error = ForEachField(object, read)) return error;
   const char* rest = nullptr;
   const bool at_end = document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
   return at_end ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;

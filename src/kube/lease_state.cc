@@ -121,7 +121,9 @@ Status LeaseState::TakeRead(const std::string& text, net::SteadyTime now) {
 
 void LeaseState::TakeMissing(net::SteadyTime now) {
   known_ = Known::kMissing;
-  if (!missing_since_) missing_since_ = now;
+  // Behind a long gap between two looks there may have been another.
+  if (!missing_since_ || now - last_missing_ > settings_.duration / 2) missing_since_ = now;
+  last_missing_ = now;
   holder_.clear();
   version_.clear();
   leads_until_.reset();  // whoever makes it anew leads

@@ -28,9 +28,10 @@ struct LeaseSettings {
 // as its clock is not slower than theirs by a factor of duration / renew. Clocks need not agree on
 // the time of day.
 //
-// A Lease that somebody deletes is made anew only when it has been missing for `duration`, since
+// A Lease that somebody deletes is made anew only by who has seen it missing for `duration`, since
 // its holder may not know yet. Who has just started and never saw one makes it at once: a cluster
-// without a Lease is a new cluster. So do not delete a Lease while candidates start.
+// without a Lease is a new cluster. So do not delete a Lease while candidates start, nor twice in a
+// minute.
 class LeaseState {
  public:
   explicit LeaseState(LeaseSettings settings) : settings_(std::move(settings)) {}
@@ -74,6 +75,7 @@ class LeaseState {
   net::SteadyTime observed_;  // when that version was first seen
   bool ever_seen_ = false;
   std::optional<net::SteadyTime> missing_since_;
+  net::SteadyTime last_missing_;
   std::optional<net::SteadyTime> leads_until_;
 };
 

@@ -9,6 +9,7 @@
 #include "patch/field_walk.h"
 #include "patch/limits.h"
 #include "patch/managers.h"
+#include "schema/check.h"
 
 namespace strata::patch {
 namespace {
@@ -27,18 +28,6 @@ Manager EntryOf(const Writer& writer, const char* operation) {
           .api_version = writer.api_version,
           .subresource = writer.subresource,
           .time = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(writer.now))};
-}
-
-// Fields that are null; in a list, null is an item.
-void DropNulls(Json& value) {
-  if (value.is_array()) {
-    for (Json& item : value) DropNulls(item);
-  }
-  if (!value.is_object()) return;
-  for (auto field = value.begin(); field != value.end();) {
-    DropNulls(*field);
-    field = field->is_null() ? value.erase(field) : std::next(field);
-  }
 }
 
 // Takes from every manager but `writer` what changed without them.
@@ -150,7 +139,7 @@ Result<Applied> ServerSideApply(const Schema& schema,
                                 OnConflict on_conflict) {
   TRY(CheckConfig(config));
   Json wanted = config;
-  DropNulls(wanted);
+  schema::DropNulls(wanted);
   RemoveManagedFields(wanted);
   Manager entry = EntryOf(writer, "Apply");
   TRY_ASSIGN(entry.fields, FieldsOf(schema, wanted));

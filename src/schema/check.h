@@ -44,6 +44,9 @@ struct UnknownPaths {
 // it too, and any other null of a field that must not be null goes.
 void ApplyDefaults(const Schema& schema, nlohmann::json& object);
 
+// Takes out every field that is null; in a list, null is an item.
+void DropNulls(nlohmann::json& value);
+
 // Writes quantities and times as the server would (api-facts 27); leaves what does not parse alone.
 void Normalize(const Schema& schema, nlohmann::json& object);
 
