@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "objects/yaml_writer.h"
 #include "store/system_failure.h"
-#include "wire/base64.h"
 
 namespace strata {
 namespace {
@@ -41,7 +41,7 @@ std::string RenderKubeconfig(const ServerAccess& access) {
   using Json = nlohmann::ordered_json;
   Json cluster = {{"server", access.url}};
   if (!access.ca_pem.empty()) {
-    cluster["certificate-authority-data"] = wire::ToBase64(access.ca_pem);
+    cluster["certificate-authority-data"] = EncodeBase64(access.ca_pem);
   }
   Json user = Json::object();
   if (!access.token.empty()) user["token"] = access.token;

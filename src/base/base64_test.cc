@@ -11,6 +11,8 @@ TEST(Base64, EveryLengthComesBack) {
     EXPECT_EQ(DecodeBase64(EncodeBase64(bytes)), bytes) << i;
     bytes += static_cast<char>(i * 37);
   }
+  EXPECT_EQ(EncodeBase64(""), "");
+  EXPECT_EQ(EncodeBase64("\xff\xfe\xfd\xfc"), "//79/A==");
   EXPECT_EQ(EncodeBase64("any carnal pleas"), "YW55IGNhcm5hbCBwbGVhcw==");
   EXPECT_EQ(DecodeBase64("YW55\n IGNhcm5h\r\nbA=="), "any carnal");
 }

@@ -41,7 +41,7 @@ class Scanner {
 
   // ".25" as milliseconds.
   int Fraction() {
-    if (!TakeOne(".")) return 0;
+    if (!TakeOne(".,")) return 0;
     int millis = 0;
     int weight = 100;
     std::size_t digits = 0;
@@ -96,10 +96,15 @@ Result<Time> ParseTimestamp(std::string_view text) {
   }
   const std::chrono::year_month_day date(year, month, day);
   const bool in_range = date.ok() && hour <= 23 && minute <= 59 && second <= 60 &&
-                        offset_hours <= 23 && offset_minutes <= 59;
+                        offset_hours <= 24 && offset_minutes <= 60;
   if (!in.Done() || !in_range) return bad();
-  return Time(std::chrono::sys_days(date)) + hours(hour) + minutes(minute) + seconds(second) +
-         Duration(millis) - sign * (hours(offset_hours) + minutes(offset_minutes));
+  const Time time = Time(std::chrono::sys_days(date)) + hours(hour) + minutes(minute) +
+                    seconds(second) + Duration(millis) -
+                    sign * (hours(offset_hours) + minutes(offset_minutes));
+  constexpr Time kFirst = std::chrono::sys_days(std::chrono::year(0) / 1 / 1);
+  constexpr Time kEnd = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
+  if (time < kFirst || time >= kEnd) return bad();
+  return time;
 }
 
 std::string FormatTimestamp(Time time) {

@@ -21,8 +21,11 @@ struct Call {
   std::string body;
   Repeat repeat = Repeat::kHarmless;
   Duration timeout = std::chrono::seconds(30);  // of one attempt
+  // A write waits for its place in ClientOptions::write_rate. False for the few that must not wait
+  // behind others: a lease that is not renewed in time is lost.
+  bool paced = true;
 
-  [[nodiscard]] bool IsWrite() const { return method != "GET"; }
+  [[nodiscard]] bool IsWrite() const { return method != "GET" && method != "HEAD"; }
 };
 
 struct ListOptions {

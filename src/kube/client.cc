@@ -16,6 +16,7 @@ namespace {
 // More than any list is; a server that goes on beyond it does not mean well.
 constexpr std::size_t kMostBody = std::size_t{2} << 30U;
 constexpr int kPageSize = 500;
+constexpr Duration kRenewalPoll = std::chrono::milliseconds(50);
 
 Failure GivenUp() {
   Failure failure;
@@ -65,7 +66,8 @@ class Client::Operation final : public net::Receiver,
   void SetNumber(std::uint64_t number) { number_ = number; }
 
   void Begin() {
-    SendAfter(call_.IsWrite() ? shared_->write_bucket.Take(transport_.Now()) : Duration(0));
+    const bool waits = call_.IsWrite() && call_.paced;
+    SendAfter(waits ? shared_->write_bucket.Take(transport_.Now()) : Duration(0));
   }
 
   void Finish(Reply reply) {
@@ -109,6 +111,10 @@ class Client::Operation final : public net::Receiver,
 
   void Send() {
     if (!done_) return;
+    if (WaitsForCredentials()) {
+      transport_.After(kRenewalPoll, [self = shared_from_this()] { self->Send(); });
+      return;
+    }
     ++attempt_;
     head_ = {};
     body_.clear();
@@ -120,9 +126,15 @@ class Client::Operation final : public net::Receiver,
     Credentials* const credentials = shared_->options.credentials.get();
     if (failure.http_status == 401 && credentials != nullptr && attempt_ < kMostAttempts / 2) {
       credentials->Renew();
+      renewal_limit_ = transport_.Now() + call_.timeout;
       return wait;
     }
     return DecideRetry(failure, call_.repeat, attempt_, wait);
+  }
+
+  // After a refusal: the old ones would be refused again.
+  [[nodiscard]] bool WaitsForCredentials() const {
+    return transport_.Now() < renewal_limit_ && shared_->options.credentials->Renewing();
   }
 
  public:
@@ -154,6 +166,7 @@ class Client::Operation final : public net::Receiver,
   std::uint64_t number_ = 0;
   Backoff backoff_;
   int attempt_ = 0;
+  net::SteadyTime renewal_limit_ = net::SteadyTime::min();
   net::RequestId request_{};
   net::HttpResponse head_;
   std::string body_;
@@ -243,6 +256,9 @@ tl::expected<std::vector<std::string>, Failure> ListObjects(Client& client,
     for (const std::string_view item : page->items) {
       const Result<ObjectHead> head = ReadHead(item);
       if (!head) return bad(head.error());
+      if (!head->unreadable.empty()) {
+        return bad({Code::kInvalidArgument, head->key.name + ": " + head->unreadable});
+      }
       objects.push_back(ItemText(item, *head, *page));
     }
     if (page->next.empty()) return objects;

@@ -24,6 +24,11 @@ struct ClientOptions {
 // Carries out calls: adds credentials, paces writes, tries again where that is safe (DecideRetry)
 // and after a 401 with renewed credentials, and turns what the server says into Failures.
 //
+// Start is the way to have many calls under way, Do the simple way for one. Any number may be under
+// way; they share the connections of a transport (net::HttpClientOptions::max_connections, 100:
+// over HTTP/1.1 what goes beyond them waits in line, leases included). So bound what you start:
+// thirty-two binds at a time leave room for everything else.
+//
 // From any thread. Both transports may be the same one, and must outlive the client.
 class Client {
  public:
@@ -35,11 +40,14 @@ class Client {
   // Gives what is under way up; every `done` has been called afterwards.
   ~Client();
 
-  // `done` is called once, on the thread of the transport: reads() for GET, writes() for the rest.
-  // It must not block, and may start calls.
+  // Returns at once. `done` is called once, never inside Start, on the thread of the transport:
+  // reads() for GET and HEAD, writes() for the rest. It must not block (a blocked thread renews no
+  // lease and gives no event), and may start calls.
   void Start(Call call, Done done);
 
-  // The same, waiting for the answer. REQUIRES: not on a thread of the transports.
+  // The same, waiting for the answer, with all that is tried again in between: up to some minutes
+  // when the server is away. REQUIRES: not on a thread of the transports, nor in a `done`, in a
+  // hook of LeaderLease or in the wake of a DeltaQueue, which run there.
   [[nodiscard]] Reply Do(Call call);
 
   // The request for one attempt, for those who read the answer as it comes.

@@ -18,7 +18,9 @@ class StubCredentials final : public Credentials {
  public:
   std::string Authorization() override { return "Bearer t" + std::to_string(renewed); }
   void Renew() override { ++renewed; }
+  bool Renewing() override { return takes_long; }
   int renewed = 0;
+  bool takes_long = false;
 };
 
 // A client whose server gives prepared answers, one per request.
@@ -145,6 +147,26 @@ TEST(Client, RenewsCredentialsWhenTheServerDoesNotKnowUs) {
   EXPECT_EQ(world.transport.sent.at(1).message.headers.back().value, "Bearer t1");
 }
 
+TEST(Client, WaitsForCredentialsThatAreOnTheirWay) {
+  World world({{401}, {200, "hello"}});
+  world.credentials->takes_long = true;
+  std::optional<Reply> got;
+  world.client->Start(GetCall(kPod), [&](Reply reply) { got = std::move(reply); });
+  world.transport.Advance(seconds(9));
+  EXPECT_THAT(world.transport.sent, SizeIs(1)) << "the old ones would be refused again";
+  world.credentials->takes_long = false;
+  world.transport.Advance(seconds(1));
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(*got);
+  EXPECT_EQ(world.transport.sent.at(1).message.headers.back().value, "Bearer t1");
+}
+
+TEST(Client, CredentialsThatNeverComeAreNotWaitedForForever) {
+  World world(std::vector<World::Answer>(10, World::Answer{401}));
+  world.credentials->takes_long = true;
+  EXPECT_EQ(world.Run(GetCall(kPod)).error().http_status, 401);
+}
+
 TEST(Client, WritesArePacedAndReadsAreNot) {
   World world({}, {.rate = 10, .burst = 2});
   int writes = 0;
@@ -160,6 +182,49 @@ TEST(Client, WritesArePacedAndReadsAreNot) {
   EXPECT_EQ(writes, 3);
   world.transport.Advance(milliseconds(300));
   EXPECT_EQ(writes, 5);
+}
+
+TEST(Client, AWriteThatIsNotPacedGoesBeforeThoseThatWait) {
+  World world({}, {.rate = 1, .burst = 1});
+  int binds = 0;
+  bool renewed = false;
+  for (int i = 0; i < 32; ++i) {
+    world.client->Start(BindCall({"ns", "p" + std::to_string(i), ""}, "n", {}),
+                        [&](const Reply&) { ++binds; });
+  }
+  Call renewal = UpdateCall({kLeases, "ns", "lease", ""}, "{}");
+  renewal.paced = false;
+  world.client->Start(std::move(renewal), [&](const Reply&) { renewed = true; });
+  world.transport.Advance(milliseconds(1));
+  EXPECT_EQ(binds, 1);
+  EXPECT_TRUE(renewed);
+}
+
+TEST(Client, CarriesManyCallsAtOnce) {
+  World world({});
+  std::vector<net::RequestId> held;
+  world.transport.on_request = [&](net::RequestId id, const net::ClientRequest&) {
+    held.push_back(id);
+  };
+  std::vector<int> order;
+  for (int i = 0; i < 32; ++i) {
+    world.client->Start(BindCall({"ns", "p" + std::to_string(i), ""}, "n", {}),
+                        [&order, i](const Reply& reply) {
+                          if (reply) order.push_back(i);
+                        });
+  }
+  EXPECT_THAT(order, SizeIs(0));
+  world.transport.Advance(milliseconds(1));
+  ASSERT_THAT(held, SizeIs(32));
+  world.transport.Respond(held[31], 201, "{}");
+  world.transport.Respond(held[0], 201, "{}");
+  EXPECT_THAT(order, ElementsAre(31, 0));
+}
+
+TEST(Client, AHeadIsARead) {
+  Call head = GetCall(kPod);
+  head.method = "HEAD";
+  EXPECT_FALSE(head.IsWrite());
 }
 
 TEST(Client, ClosingAnswersEveryCallOnce) {

@@ -136,10 +136,12 @@ class Connection::Impl {
   }
 
   Result<std::shared_ptr<Credentials>> RunExec(const ExecConfig& exec, const std::string& info) {
-    auto started =
-        ExecCredentials::Start([exec, info] { return RunExecPlugin(exec, info); },
-                               [tls = tls_](const ExecAnswer& answer) { tls->UseAnswer(answer); },
-                               SystemClock());
+    auto started = ExecCredentials::Start(
+        [exec, info](const os::Interrupt& interrupt) {
+          return RunExecPlugin(exec, info, interrupt);
+        },
+        [tls = tls_](const ExecAnswer& answer) { tls->UseAnswer(answer); },
+        SystemClock());
     if (!started) return tl::unexpected(std::move(started).error().Context("exec"));
     return std::shared_ptr<Credentials>(std::move(*started));
   }

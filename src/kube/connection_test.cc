@@ -133,7 +133,7 @@ TEST(ExecPlugin, RunsAgainBeforeTheCredentialsEnd) {
   HandClock clock;
   std::atomic<int> runs = 0;
   std::promise<void> second;
-  const auto run = [&]() -> Result<ExecAnswer> {
+  const auto run = [&](const os::Interrupt&) -> Result<ExecAnswer> {
     ExecAnswer answer;
     answer.token = "t" + std::to_string(++runs);
     answer.expires = clock.Now() + seconds(100);
@@ -150,6 +150,49 @@ TEST(ExecPlugin, RunsAgainBeforeTheCredentialsEnd) {
   EXPECT_EQ((*credentials)->Authorization(), "Bearer t1");
   second.get_future().wait();
   EXPECT_EQ(runs, 2);
+}
+
+TEST(ExecPlugin, AClockThatWentBackDoesNotKeepOldCredentials) {
+  HandClock clock;
+  clock.Advance(std::chrono::hours(24));
+  std::promise<void> again;
+  int runs = 0;
+  const auto run = [&](const os::Interrupt&) -> Result<ExecAnswer> {
+    if (++runs == 2) again.set_value();
+    ExecAnswer answer;
+    answer.token = "t";
+    return answer;
+  };
+  const auto credentials = ExecCredentials::Start(run, nullptr, clock);
+  clock.Advance(-std::chrono::hours(1));
+  (*credentials)->Renew();
+  EXPECT_EQ(again.get_future().wait_for(seconds(60)), std::future_status::ready);
+}
+
+TEST(ExecPlugin, ClosingDoesNotWaitForAProgramThatHangs) {
+  HandClock clock;
+  ExecConfig exec;
+  exec.command = "sleep";
+  exec.arguments = {"50"};
+  std::promise<void> started;
+  bool first = true;
+  const auto run = [&](const os::Interrupt& interrupt) -> Result<ExecAnswer> {
+    if (!std::exchange(first, false)) {
+      started.set_value();
+      return RunExecPlugin(exec, "", interrupt);
+    }
+    ExecAnswer answer;
+    answer.token = "t";
+    return answer;
+  };
+  auto credentials = ExecCredentials::Start(run, nullptr, clock);
+  clock.Advance(seconds(20));
+  (*credentials)->Renew();
+  EXPECT_TRUE((*credentials)->Renewing());
+  started.get_future().wait();
+  const auto begin = std::chrono::steady_clock::now();
+  credentials->reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(40));
 }
 
 TEST(TokenFile, IsReadAgainAfterAMinuteOrARefusal) {

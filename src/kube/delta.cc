@@ -1,5 +1,6 @@
 #include "kube/delta.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -7,7 +8,6 @@ namespace strata::kube {
 
 void DeltaQueue::Push(std::vector<Delta> deltas) {
   if (deltas.empty()) return;
-  std::function<void()> wake;
   {
     const std::lock_guard lock(mutex_);
     if (deltas_.empty()) {
@@ -17,15 +17,17 @@ void DeltaQueue::Push(std::vector<Delta> deltas) {
                      std::make_move_iterator(deltas.begin()),
                      std::make_move_iterator(deltas.end()));
     }
-    wake = wake_;
   }
   changed_.notify_one();
-  if (wake) wake();
+  const std::lock_guard lock(wake_mutex_);
+  if (wake_) wake_();
 }
 
 std::vector<Delta> DeltaQueue::Wait(Duration limit) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 365);  // now + limit must not overflow
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, limit, [this] { return closed_ || !deltas_.empty(); });
+  changed_.wait_for(
+      lock, std::min(limit, kLongest), [this] { return closed_ || !deltas_.empty(); });
   return std::exchange(deltas_, {});
 }
 
@@ -38,8 +40,15 @@ void DeltaQueue::Close() {
 }
 
 void DeltaQueue::SetWake(std::function<void()> wake) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(wake_mutex_);
   wake_ = std::move(wake);
+  if (!wake_) return;
+  bool waiting = false;
+  {
+    const std::lock_guard inner(mutex_);
+    waiting = !deltas_.empty();
+  }
+  if (waiting) wake_();
 }
 
 }  // namespace strata::kube

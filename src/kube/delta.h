@@ -32,8 +32,9 @@ struct Delta {
   std::string text;
 };
 
-// From many informers to one consumer, in the order in which they came. Thread-safe; holds what
-// nobody takes.
+// From many informers to one consumer, in the order in which they came. Thread-safe; one consumer
+// at a time, which drains it on a thread of its own (not in the wake: that is an informer's thread)
+// and takes everything there is with each call. Holds what nobody takes: nothing is ever left out.
 class DeltaQueue {
  public:
   void Push(std::vector<Delta> deltas);
@@ -46,15 +47,19 @@ class DeltaQueue {
   // Wakes who waits, for good.
   void Close();
 
-  // Called after each push, on the pusher's thread: for consumers that wait for other things, too.
+  // Called after each push, on the pusher's thread, and once in here when something is there
+  // already: for consumers that wait for other things, too. When this returns, the wake before has
+  // been called for the last time. A wake must not block, and must not call SetWake.
   void SetWake(std::function<void()> wake);
 
  private:
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards deltas_ and closed_
   std::condition_variable changed_;
   std::vector<Delta> deltas_;
-  std::function<void()> wake_;
   bool closed_ = false;
+
+  std::mutex wake_mutex_;  // guards wake_, and is held while it runs; taken before mutex_
+  std::function<void()> wake_;
 };
 
 }  // namespace strata::kube

@@ -1,11 +1,13 @@
 #include "kube/event_correlator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "base/utf8.h"
 
 namespace strata::kube {
 namespace {
@@ -35,12 +37,8 @@ std::string_view TypeName(EventNote::Type type) {
   return type == EventNote::Type::kNormal ? "Normal" : "Warning";
 }
 
-// Not even the half of a character at the end.
-std::string Shortened(const std::string& message) {
-  if (message.size() <= kMostMessage) return message;
-  std::size_t end = kMostMessage;
-  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) --end;
-  return message.substr(0, end);
+std::string Shortened(std::string_view message) {
+  return std::string(CutUtf8(message, kMostMessage));
 }
 
 std::string KeyOf(const ObjectReference& about) {
@@ -122,10 +120,13 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   if (is_new) {
     // Unique for this process, and for another one that speaks of the object later.
     const auto stamp = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-    const std::string base = note.about.name.substr(0, kMostName);
+    std::string base(CutUtf8(note.about.name, kMostName));
+    // A part of a name ends with a letter or digit.
+    while (base.ends_with('-') || base.ends_with('.')) base.pop_back();
     kept = {fmt::format("{}.{:x}{:04x}", base, stamp, ++made_ & 0xFFFFU), wall, 0};
   }
   ++kept.count;
+  wall = std::max(wall, kept.first);  // a clock may go back
   write.name = kept.name;
   Call create = CreateCall({kEvents, write.space, "", ""}, Body(said, kept, wall));
   if (is_new) {

@@ -111,6 +111,21 @@ TEST(EventCorrelator, ALongMessageEndsWithAWholeCharacter) {
   EXPECT_EQ(message, std::string(1023, 'x'));
 }
 
+TEST(EventCorrelator, AClockThatWentBackDoesNotPutTheLastBeforeTheFirst) {
+  EventCorrelator correlator("volcano");
+  const Time wall = StoppedClock().time;
+  ASSERT_TRUE(correlator.Decide(Note("x"), wall, At(seconds(0))));
+  const auto again = correlator.Decide(Note("x"), wall - std::chrono::hours(1), At(seconds(1)));
+  EXPECT_EQ(again->call.body, R"({"count":2,"lastTimestamp":"2026-01-02T03:04:05Z"})");
+}
+
+TEST(EventCorrelator, ALongNameIsCutToANameThatAServerTakes) {
+  EventCorrelator correlator("volcano");
+  const std::string name = std::string(229, 'a') + "-." + std::string(10, 'b');
+  const auto write = correlator.Decide(Note("x", name), StoppedClock().time, At(seconds(0)));
+  EXPECT_THAT(write->name, StartsWith(std::string(229, 'a') + ".1"));
+}
+
 TEST(EventCorrelator, AnEventOfAClusterObjectIsInDefault) {
   EventCorrelator correlator("volcano");
   EventNote note = Note("hello");
@@ -167,6 +182,19 @@ TEST(EventRecorder, AnEventThatIsGoneIsMadeAgain) {
   world.recorder->Record(Note("x"));
   world.transport.Advance(seconds(1));
   EXPECT_THAT(world.calls, ::testing::ElementsAre("POST", "PATCH", "POST"));
+}
+
+TEST(EventRecorder, GoingWhileAWriteIsUnderWayIsSafe) {
+  RecorderWorld world;
+  world.hold = true;
+  world.recorder->Record(Note("x"));
+  world.recorder->Record(Note("x"));
+  world.transport.Advance(seconds(1));
+  world.recorder.reset();
+  world.transport.Respond(world.held.at(0), 404, "{}");
+  world.client.reset();
+  world.transport.Advance(seconds(100));
+  EXPECT_THAT(world.calls, SizeIs(1));
 }
 
 TEST(EventRecorder, WhatDoesNotFitIsLeftOut) {

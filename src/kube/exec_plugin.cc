@@ -12,7 +12,6 @@
 #include "base/base64.h"
 #include "base/timestamp.h"
 #include "objects/value.h"
-#include "os/process.h"
 
 namespace strata::kube {
 namespace {
@@ -63,6 +62,7 @@ Result<ExecAnswer> ParseExecAnswer(const std::string& output, const std::string&
   }
   ExecAnswer answer;
   answer.token = Trim(Member(*status, "token"));
+  if (!FitsHeader(answer.token)) return BadAnswer("status.token: want one line of text");
   answer.certificate_pem = Member(*status, "clientCertificateData");
   answer.key_pem = Member(*status, "clientKeyData");
   if (answer.certificate_pem.empty() != answer.key_pem.empty()) {
@@ -80,13 +80,15 @@ Result<ExecAnswer> ParseExecAnswer(const std::string& output, const std::string&
   return answer;
 }
 
-Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec, const std::string& info) {
+Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec,
+                                 const std::string& info,
+                                 const os::Interrupt& interrupt) {
   os::ProcessCommand command;
   command.words = {exec.command};
   command.words.insert(command.words.end(), exec.arguments.begin(), exec.arguments.end());
   command.environment = exec.environment;
   command.environment.emplace_back("KUBERNETES_EXEC_INFO", info);
-  const auto run = os::RunProcess(command, kPluginLimits);
+  const auto run = os::RunProcess(command, kPluginLimits, &interrupt);
   if (!run) {
     std::string message = run.error().message;
     const std::string hint(Split(Trim(exec.install_hint), '\n').front());
@@ -96,6 +98,8 @@ Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec, const std::string& info
   const auto failed = [&exec](const std::string& how) {
     return Fail(Code::kUnavailable, fmt::format("{}: {}", exec.command, how));
   };
+  if (run->end == os::ProcessOutput::End::kInterrupted) return failed("interrupted");
+  if (run->end == os::ProcessOutput::End::kSaidTooMuch) return failed("printed too much");
   if (run->end != os::ProcessOutput::End::kExited) return failed("no answer in a minute");
   if (run->signal != 0) return failed(fmt::format("ended by signal {}", run->signal));
   if (run->exit_code != 0) {
@@ -123,6 +127,7 @@ class ExecCredentials::Impl {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
+    interrupt_.Fire();
     wanted_changed_.notify_all();
     thread_.join();
   }
@@ -138,9 +143,16 @@ class ExecCredentials::Impl {
     WantNew();
   }
 
+  bool Renewing() {
+    const std::lock_guard lock(mutex_);
+    return wanted_ || running_;
+  }
+
  private:
   void WantNew() {
-    if (clock_.Now() - last_run_ < kRenewPause) return;
+    const Duration since = clock_.Now() - last_run_;
+    const bool too_soon = since >= Duration(0) && since < kRenewPause;  // a clock may go back
+    if (running_ || too_soon) return;
     wanted_ = true;
     wanted_changed_.notify_all();
   }
@@ -152,10 +164,12 @@ class ExecCredentials::Impl {
       if (stopping_) return;
       last_run_ = clock_.Now();
       wanted_ = false;
+      running_ = true;
       lock.unlock();
-      Result<ExecAnswer> answer = run_();
+      Result<ExecAnswer> answer = run_(interrupt_);
       if (answer && on_answer_) on_answer_(*answer);
       lock.lock();
+      running_ = false;
       if (answer) answer_ = std::move(*answer);
     }
   }
@@ -163,12 +177,14 @@ class ExecCredentials::Impl {
   const Run run_;
   const OnAnswer on_answer_;
   const Clock& clock_;
+  os::Interrupt interrupt_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable wanted_changed_;
   ExecAnswer answer_;
   Time last_run_;
   bool wanted_ = false;
+  bool running_ = false;
   bool stopping_ = false;
 
   std::thread thread_;
@@ -177,7 +193,7 @@ class ExecCredentials::Impl {
 Result<std::shared_ptr<ExecCredentials>> ExecCredentials::Start(Run run,
                                                                 OnAnswer on_answer,
                                                                 const Clock& clock) {
-  TRY_ASSIGN(ExecAnswer first, run());
+  TRY_ASSIGN(ExecAnswer first, run(os::Interrupt()));
   if (on_answer) on_answer(first);
   return std::shared_ptr<ExecCredentials>(new ExecCredentials(
       std::make_unique<Impl>(std::move(run), std::move(on_answer), clock, std::move(first))));
@@ -190,6 +206,9 @@ std::string ExecCredentials::Authorization() {
 }
 void ExecCredentials::Renew() {
   impl_->Renew();
+}
+bool ExecCredentials::Renewing() {
+  return impl_->Renewing();
 }
 
 }  // namespace strata::kube

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/credentials.h"
 #include "kube/kubeconfig.h"
+#include "os/process.h"
 
 // Programs that log in for us, as kubectl runs them: cloud clusters have nothing else.
 namespace strata::kube {
@@ -30,14 +31,16 @@ struct ExecAnswer {
                                                  const std::string& api_version);
 
 // Runs a program: what it printed, or how it failed, in one line with the install hint.
-[[nodiscard]] Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec, const std::string& info);
+[[nodiscard]] Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec,
+                                               const std::string& info,
+                                               const os::Interrupt& interrupt);
 
 // Asks `run` for credentials now, and again on a thread of its own when they are about to end or
 // the server refuses them (every ten seconds at most). Until there are new ones, the old ones are
 // used.
 class ExecCredentials final : public Credentials {
  public:
-  using Run = std::function<Result<ExecAnswer>()>;
+  using Run = std::function<Result<ExecAnswer>(const os::Interrupt&)>;
   // Called with each new answer, the first one included, by whoever ran it.
   using OnAnswer = std::function<void(const ExecAnswer&)>;
 
@@ -45,11 +48,12 @@ class ExecCredentials final : public Credentials {
   [[nodiscard]] static Result<std::shared_ptr<ExecCredentials>> Start(Run run,
                                                                       OnAnswer on_answer,
                                                                       const Clock& clock);
-  // Waits for a run under way.
+  // Interrupts a run under way.
   ~ExecCredentials() override;
 
   [[nodiscard]] std::string Authorization() override;
   void Renew() override;
+  [[nodiscard]] bool Renewing() override;
 
  private:
   class Impl;

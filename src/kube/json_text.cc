@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/ascii.h"
 #include "objects/value.h"
 
@@ -59,20 +61,27 @@ simdjson::error_code RawObject(ondemand::value value, std::string_view& out) {
   return object.raw_json().get(out);
 }
 
-simdjson::error_code ReadListMeta(ondemand::value value, ListPage& page) {
-  ondemand::object meta;
-  if (const auto error = value.get_object().get(meta)) return error;
-  for (auto member : meta) {
+// Calls `read(key, value)` for each member, until one fails.
+template <typename Read>
+simdjson::error_code ForEachField(ondemand::object object, const Read& read) {
+  for (auto member : object) {
     ondemand::field field;
     std::string_view key;
     if (const auto error = std::move(member).get(field)) return error;
     if (const auto error = field.unescaped_key().get(key)) return error;
-    simdjson::error_code error = simdjson::SUCCESS;
-    if (key == "resourceVersion") error = ReadString(field.value(), page.version);
-    if (key == "continue") error = ReadString(field.value(), page.next);
-    if (error) return error;
+    if (const auto error = read(key, field.value())) return error;
   }
   return simdjson::SUCCESS;
+}
+
+simdjson::error_code ReadListMeta(ondemand::value value, ListPage& page) {
+  ondemand::object meta;
+  if (const auto error = value.get_object().get(meta)) return error;
+  return ForEachField(meta, [&page](std::string_view key, ondemand::value member) {
+    if (key == "resourceVersion") return ReadString(member, page.version);
+    if (key == "continue") return ReadString(member, page.next);
+    return simdjson::SUCCESS;
+  });
 }
 
 simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
@@ -92,6 +101,19 @@ simdjson::error_code ReadItems(ondemand::value value, ListPage& page) {
   return simdjson::SUCCESS;
 }
 
+// Names and version of an object, whatever else it holds: nothing here recurses.
+simdjson::error_code ReadNames(ondemand::value value, ObjectHead& head) {
+  ondemand::object meta;
+  if (const auto error = value.get_object().get(meta)) return error;
+  return ForEachField(meta, [&head](std::string_view key, ondemand::value member) {
+    if (key == "namespace") return ReadString(member, head.key.space);
+    if (key == "name") return ReadString(member, head.key.name);
+    if (key == "uid") return ReadString(member, head.uid);
+    if (key == "resourceVersion") return ReadString(member, head.version);
+    return simdjson::SUCCESS;
+  });
+}
+
 // Calls `read` for each member of the object that `text` is.
 template <typename Read>
 simdjson::error_code ForEachMember(std::string& text, const Read& read) {
@@ -100,22 +122,36 @@ simdjson::error_code ForEachMember(std::string& text, const Read& read) {
   ondemand::object object;
   if (const auto error = parser.iterate(Padded(text)).get(document)) return error;
   if (const auto error = document.get_object().get(object)) return error;
-  for (auto member : object) {
-    ondemand::field field;
-    std::string_view key;
-    if (const auto error = std::move(member).get(field)) return error;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = read(key, field.value())) return error;
-  }
+  if (const auto error = ForEachField(object, read)) return error;
   const char* rest = nullptr;
   const bool at_end = document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
   return at_end ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
 }
 
+tl::unexpected<Error> NoVersion() {
+  return Fail(Code::kInvalidArgument, "metadata.resourceVersion: want a string");
+}
+
+Result<ObjectHead> ReadUnreadable(std::string text, const std::string& why) {
+  ObjectHead head;
+  head.unreadable = why;
+  const auto error = ForEachMember(text, [&head](std::string_view key, ondemand::value value) {
+    return key == "metadata" ? ReadNames(value, head) : simdjson::SUCCESS;
+  });
+  if (error) return Bad(error);
+  if (head.version.empty()) return NoVersion();
+  return head;
+}
+
 }  // namespace
 
 Result<ObjectHead> ReadHead(std::string_view object) {
-  TRY_ASSIGN(const Document document, Document::ParseJson(object));
+  Result<Document> parsed = Document::ParseJson(object);
+  if (!parsed) {
+    if (!nlohmann::json::accept(object)) return tl::unexpected(std::move(parsed).error());
+    return ReadUnreadable(std::string(object), parsed.error().message);
+  }
+  const Document document = *std::move(parsed);
   if (document.root().type() != Value::Type::kObject) {
     return Fail(Code::kInvalidArgument, "want an object, not " + document.root().Describe());
   }
@@ -126,9 +162,7 @@ Result<ObjectHead> ReadHead(std::string_view object) {
   head.has_kind = document.root().Find("kind").has_value();
   head.uid = StringAt(*meta, "uid");
   head.version = StringAt(*meta, "resourceVersion");
-  if (head.version.empty()) {
-    return Fail(Code::kInvalidArgument, "metadata.resourceVersion: want a string");
-  }
+  if (head.version.empty()) return NoVersion();
   if (const auto annotations = ObjectAt(*meta, "annotations")) {
     head.ends_initial_events = StringAt(*annotations, "k8s.io/initial-events-end") == "true";
   }

@@ -22,6 +22,9 @@ struct ObjectHead {
   std::string version;  // metadata.resourceVersion
   bool has_kind = false;
   bool ends_initial_events = false;  // the annotation k8s.io/initial-events-end
+  // Why objects::Document cannot hold it though it is JSON (too deep, a number beyond 64 bits); ""
+  // when it can. Asking again would not help, as it would with bytes that were garbled on the way.
+  std::string unreadable;
 };
 
 // Reads all of `object`, so that what is passed on is known to be JSON. kInvalidArgument when it is

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/base64.h"
+#include "kube/credentials.h"
 #include "kube/kubeconfig_fields.h"
 #include "objects/document.h"
 
@@ -31,11 +32,10 @@ Status ReadData(const ConfigField& field, std::string& out) {
   return {};
 }
 
-// A line end behind a token would end the header that carries it.
-Status ReadTrimmed(const ConfigField& field, std::string& out) {
+Status ReadToken(const ConfigField& field, std::string& out) {
   TRY(field.Read(out));
   out = std::string(Trim(out));
-  return {};
+  return FitsHeader(out) ? Status{} : field.Bad("a token, in one line of text");
 }
 
 Status ReadPath(const ConfigField& field, const std::string& config, std::string& out) {
@@ -113,7 +113,7 @@ Status ReadUser(const ConfigField& at, const std::string& path, UserConfig& out)
     if (key == "client-certificate-data") return ReadData(field, out.certificate.text);
     if (key == "client-key") return ReadPath(field, path, out.key.file);
     if (key == "client-key-data") return ReadData(field, out.key.text);
-    if (key == "token") return ReadTrimmed(field, out.token.text);
+    if (key == "token") return ReadToken(field, out.token.text);
     if (key == "tokenFile") return ReadPath(field, path, out.token.file);
     if (key == "username") return field.Read(out.username);
     if (key == "password") return field.Read(out.password);
@@ -139,28 +139,36 @@ Status ReadContext(const ConfigField& at, const std::string& path, Kubeconfig::C
   });
 }
 
-// {name, <member>}.
+// {name, <member>}. What is wrong with the member is kept in its place.
 template <typename T, typename ReadOne>
-Result<std::pair<std::string, T>> ReadEntry(const ConfigField& item,
-                                            std::string_view member,
-                                            const ReadOne& read) {
-  std::pair<std::string, T> entry;
+Result<std::pair<std::string, Result<T>>> ReadEntry(const ConfigField& item,
+                                                    std::string_view member,
+                                                    const ReadOne& read) {
+  std::string name;
+  T part;
+  Status good;
   TRY(item.ForEachMember([&](std::string_view key, const ConfigField& field) -> Status {
-    if (key == "name") return field.Read(entry.first);
-    return key == member ? read(field, entry.second) : Status{};
+    if (key == "name") return field.Read(name);
+    if (key == member) good = read(field, part);
+    return {};
   }));
-  return entry;
+  if (!good) return std::pair(std::move(name), Result<T>(tl::unexpected(good.error())));
+  return std::pair(std::move(name), Result<T>(std::move(part)));
 }
 
-// A list of entries. What an earlier file has stays.
+// A list of entries of the file `path`. What an earlier file has stays.
 template <typename T, typename ReadOne>
 Status ReadNamed(const ConfigField& list,
                  std::string_view member,
+                 const std::string& path,
                  Kubeconfig::Named<T>& into,
                  const ReadOne& read) {
   Kubeconfig::Named<T> of_file;
   Status status = list.ForEachItem([&](const ConfigField& item) -> Status {
     TRY_ASSIGN(auto entry, (ReadEntry<T>(item, member, read)));
+    if (!entry.second) {
+      entry.second = tl::unexpected(std::move(entry.second).error().Context(path));
+    }
     if (!of_file.insert(std::move(entry)).second) return item.Bad("a name that is new");
     return {};
   });
@@ -173,18 +181,19 @@ Status ReadFile(const ConfigField& at, const std::string& path, Kubeconfig& into
   TRY(at.ForEachMember([&](std::string_view key, const ConfigField& field) -> Status {
     if (key == "current-context") return field.Read(current);
     if (key == "clusters") {
-      return ReadNamed(field, "cluster", into.clusters, [&](const auto& f, ClusterConfig& out) {
-        return ReadCluster(f, path, out);
-      });
+      return ReadNamed(
+          field, "cluster", path, into.clusters, [&](const auto& f, ClusterConfig& out) {
+            return ReadCluster(f, path, out);
+          });
     }
     if (key == "users") {
-      return ReadNamed(field, "user", into.users, [&](const auto& f, UserConfig& out) {
+      return ReadNamed(field, "user", path, into.users, [&](const auto& f, UserConfig& out) {
         return ReadUser(f, path, out);
       });
     }
     if (key == "contexts") {
       return ReadNamed(
-          field, "context", into.contexts, [&](const auto& f, Kubeconfig::Context& out) {
+          field, "context", path, into.contexts, [&](const auto& f, Kubeconfig::Context& out) {
             return ReadContext(f, path, out);
           });
     }
@@ -278,16 +287,16 @@ Result<ConnectionConfig> ChooseContext(const Kubeconfig& config, std::string_vie
   }
   const auto chosen = config.contexts.find(name);
   if (chosen == config.contexts.end()) return Missing("context", name, config.paths);
-  const Kubeconfig::Context& found = chosen->second;
+  TRY_ASSIGN(const Kubeconfig::Context found, chosen->second);
   ConnectionConfig connection;
   connection.origin = fmt::format("context {} of {}", name, found.path);
   const auto cluster = config.clusters.find(found.cluster);
   if (cluster == config.clusters.end()) return Missing("cluster", found.cluster, connection.origin);
-  connection.cluster = cluster->second;
+  TRY_ASSIGN(connection.cluster, cluster->second);
   if (!found.user.empty()) {
     const auto user = config.users.find(found.user);
     if (user == config.users.end()) return Missing("user", found.user, connection.origin);
-    connection.user = user->second;
+    TRY_ASSIGN(connection.user, user->second);
   }
   if (!found.space.empty()) connection.space = found.space;
   if (connection.cluster.server.empty()) {

@@ -77,7 +77,9 @@ struct ConfigText {
   std::string text;
 };
 
-// The parts of kubeconfig files, merged: of what two files name, the first one's counts.
+// The parts of kubeconfig files, merged: of what two files name, the first one's counts. A part
+// with an error in it matters only to who chooses it: the file is shared by all of somebody's
+// clusters.
 struct Kubeconfig {
   struct Context {
     std::string cluster;
@@ -86,7 +88,7 @@ struct Kubeconfig {
     std::string path;  // of the file that has it
   };
   template <typename T>
-  using Named = std::map<std::string, T, std::less<>>;
+  using Named = std::map<std::string, Result<T>, std::less<>>;
 
   Named<ClusterConfig> clusters;
   Named<UserConfig> users;

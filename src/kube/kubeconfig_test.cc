@@ -45,10 +45,18 @@ struct Machine {
   }
 };
 
+// Of the file, or of the first of its parts that has one.
 std::string ErrorOf(std::string_view text) {
   const std::vector<ConfigText> texts = {{"/c", std::string(text)}};
   const auto config = ParseKubeconfigs(texts);
-  return config ? "" : config.error().message;
+  if (!config) return config.error().message;
+  for (const auto& [name, cluster] : config->clusters) {
+    if (!cluster) return cluster.error().message;
+  }
+  for (const auto& [name, user] : config->users) {
+    if (!user) return user.error().message;
+  }
+  return "";
 }
 
 TEST(Kubeconfig, ReadsTheCurrentContextOfTheUsersFile) {
@@ -155,6 +163,32 @@ TEST(Kubeconfig, ErrorsNameFileAndFieldAndNeverTheValue) {
             "not both");
   EXPECT_THAT(ErrorOf("users: [{name: a, user: {exec: {command: x}}}]"), HasSubstr("apiVersion"));
   EXPECT_THAT(ErrorOf("users: [{name: a, user: {token: \"s3cret\n"), Not(HasSubstr("s3cret")));
+}
+
+TEST(Kubeconfig, ABrokenPartMattersOnlyToWhoChoosesIt) {
+  const std::vector<ConfigText> texts = {{"/c", R"(
+users: [{name: old, user: {auth-provider: {name: gcp}}}, {name: me, user: {token: t}}]
+clusters: [{cluster: {server: 7}, name: odd}, {name: c, cluster: {server: "https://h"}}]
+contexts: [{name: good, context: {cluster: c, user: me}}, {name: list, context: []},
+           {name: bad, context: {cluster: c, user: old}}, {name: worse, context: {cluster: odd}}]
+)"}};
+  const auto config = ParseKubeconfigs(texts);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(ChooseContext(*config, "good")->user.token.text, "t");
+  EXPECT_EQ(ChooseContext(*config, "bad").error().message,
+            "/c: users[0].user.auth-provider: want exec: auth-provider is no longer supported");
+  EXPECT_EQ(ChooseContext(*config, "worse").error().message,
+            "/c: clusters[0].cluster.server: want a string");
+  EXPECT_EQ(ChooseContext(*config, "list").error().message,
+            "/c: contexts[1].context: want an object");
+}
+
+TEST(Kubeconfig, ATokenIsOneLineOfText) {
+  for (const char* token : {R"("a\nb")", R"("a\rb")", R"("a\0b")"}) {
+    EXPECT_EQ(ErrorOf(std::string("users: [{name: a, user: {token: ") + token + "}}]"),
+              "/c: users[0].user.token: want a token, in one line of text");
+  }
+  EXPECT_EQ(ErrorOf("users: [{name: a, user: {token: \"t\\n\"}}]"), "") << "a last line end goes";
 }
 
 TEST(Kubeconfig, WhatAContextNamesMustBeThere) {

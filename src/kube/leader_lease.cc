@@ -36,6 +36,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     Call call = MakeCall(step);
     call.timeout = state_.settings().renew / 2;
     call.repeat = Repeat::kNever;  // a late success would count from its first attempt
+    call.paced = false;
     client_.Start(std::move(call), [self = shared_from_this(), step, sent](Reply reply) {
       // Reads are answered on another thread.
       self->transport_.Post(
@@ -50,7 +51,9 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     Announce();
     if (!led) return;
     if (auto body = state_.ReleaseBody(clock_.Now())) {
-      client_.Start(UpdateCall(path_, std::move(*body)), [](const Reply&) {});
+      Call release = UpdateCall(path_, std::move(*body));
+      release.paced = false;
+      client_.Start(std::move(release), [](const Reply&) {});
     }
   }
 
@@ -74,7 +77,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     if (reply) {
       taken = is_read ? state_.TakeRead(*reply, now) : state_.TakeWritten(*reply, sent, now);
     } else if (is_read && reply.error().http_status == 404) {
-      state_.TakeMissing();
+      state_.TakeMissing(now);
     } else {
       state_.TakeFailure();
       taken = tl::unexpected(reply.error().error);

@@ -11,7 +11,8 @@
 
 namespace strata::kube {
 
-// Takes part in the election for a Lease until it is destroyed.
+// Takes part in the election for a Lease until it is destroyed. Its calls go before the write rate
+// of the client, so that a busy process does not lose its lease to its own writes.
 //
 // Volcano's lease is named as its scheduler ("volcano") in namespace volcano-system; for it, losing
 // the lease ends the process.
@@ -35,7 +36,12 @@ class LeaderLease {
   ~LeaderLease();
 
   // Whether we lead at this moment, by the clock and not by what hooks have been called: to be
-  // asked right before whatever only a leader may do. From any thread.
+  // asked right before whatever only a leader may do (each bind, not each cycle). From any thread;
+  // costs the reading of a clock, takes no lock and asks nobody.
+  //
+  // A call that was started while we led may reach the server later, by its timeout at most: keep
+  // that under LeaseSettings::duration - renew (5 s) where the server would not refuse it anyway. A
+  // second bind of a pod is refused (409), so binds need no such care.
   [[nodiscard]] bool Leads() const;
 
  private:

@@ -37,8 +37,10 @@ LeaseState::Step LeaseState::Next(net::SteadyTime now) const {
   switch (known_) {
     case Known::kNothing:
       return Step::kRead;
-    case Known::kMissing:
-      return Step::kCreate;
+    case Known::kMissing: {
+      const Duration wait = std::max(settings_.duration, their_duration_);
+      return !ever_seen_ || now - *missing_since_ >= wait ? Step::kCreate : Step::kWait;
+    }
     case Known::kLease:
       break;
   }
@@ -58,7 +60,9 @@ std::string LeaseState::Body(Time wall) const {
   if (!spec.is_object()) spec = LeaseJson::object();
   const auto transitions = spec.find("leaseTransitions");
   const bool counted = transitions != spec.end() && transitions->is_number_integer();
-  const std::int64_t before = counted ? transitions->get<std::int64_t>() : 0;
+  constexpr std::int64_t kMostTransitions = 1'000'000'000;  // it is an int32, and anybody's to set
+  const std::int64_t before =
+      counted ? std::clamp<std::int64_t>(transitions->get<std::int64_t>(), 0, kMostTransitions) : 0;
   const std::string now = FormatMicroTime(wall);
   if (holder_ != settings_.identity || known_ != Known::kLease) {
     spec["acquireTime"] = now;
@@ -90,6 +94,8 @@ Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
   const auto spec = root.Find("spec");
   if (version != version_) observed_ = now;
   version_ = version;
+  ever_seen_ = true;
+  missing_since_.reset();
   holder_ = TextIn(spec, "holderIdentity");
   if (holder_ != settings_.identity) leads_until_.reset();  // somebody took it by hand
   constexpr std::int64_t kMostSeconds = 86'400;
@@ -104,8 +110,11 @@ Status LeaseState::TakeRead(const std::string& text, net::SteadyTime now) {
   return Observe(text, now);
 }
 
-void LeaseState::TakeMissing() {
+void LeaseState::TakeMissing(net::SteadyTime now) {
   known_ = Known::kMissing;
+  // Behind a long gap between two looks there may have been another.
+  if (!missing_since_ || now - last_missing_ > settings_.duration / 2) missing_since_ = now;
+  last_missing_ = now;
   holder_.clear();
   version_.clear();
   leads_until_.reset();  // whoever makes it anew leads

@@ -27,12 +27,17 @@ struct LeaseSettings {
 // the moment it *sent* its last successful write has stopped before anybody may take over, as long
 // as its clock is not slower than theirs by a factor of duration / renew. Clocks need not agree on
 // the time of day.
+//
+// A Lease that somebody deletes is made anew only by who has seen it missing for `duration`, since
+// its holder may not know yet. Who has just started and never saw one makes it at once: a cluster
+// without a Lease is a new cluster. So do not delete a Lease while candidates start, nor twice in a
+// minute.
 class LeaseState {
  public:
   explicit LeaseState(LeaseSettings settings) : settings_(std::move(settings)) {}
 
   enum class Step : std::uint8_t { kRead, kCreate, kUpdate, kWait };
-  // What to do now. kWait: somebody else has it.
+  // What to do now. kWait: somebody else has it, or may believe so.
   [[nodiscard]] Step Next(net::SteadyTime now) const;
   // The body for kCreate or kUpdate. `wall` is for people to read.
   [[nodiscard]] std::string Body(Time wall) const;
@@ -41,7 +46,7 @@ class LeaseState {
 
   // What came back. A text that is no Lease counts as a failure.
   [[nodiscard]] Status TakeRead(const std::string& text, net::SteadyTime now);
-  void TakeMissing();  // the answer to a read: there is none
+  void TakeMissing(net::SteadyTime now);  // the answer to a read: there is none
   [[nodiscard]] Status TakeWritten(const std::string& text,
                                    net::SteadyTime sent,
                                    net::SteadyTime now);
@@ -68,6 +73,9 @@ class LeaseState {
   std::string version_;  // the newest we saw, also when text_ is no longer trusted
   Duration their_duration_{};
   net::SteadyTime observed_;  // when that version was first seen
+  bool ever_seen_ = false;
+  std::optional<net::SteadyTime> missing_since_;
+  net::SteadyTime last_missing_;
   std::optional<net::SteadyTime> leads_until_;
 };
 

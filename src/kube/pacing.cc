@@ -11,10 +11,16 @@ Random SystemRandom() {
   return [engine] { return std::uniform_real_distribution<double>(0, 1)(*engine); };
 }
 
+Duration Doubled(Duration first, int times, Duration most) {
+  for (int i = 0; i < times && first < most; ++i) {
+    first = first > most / 2 ? most : first * 2;
+  }
+  return std::min(first, most);
+}
+
 Duration Backoff::Next(const Random& random) {
-  constexpr int kMostDoublings = 20;
-  Duration range = limits_.first * (1LL << std::min(failures_, kMostDoublings));
-  range = std::min(range, limits_.most);
+  constexpr int kMostDoublings = 64;
+  const Duration range = Doubled(limits_.first, failures_, limits_.most);
   failures_ = std::min(failures_ + 1, kMostDoublings);
   const double part = 0.5 + random() / 2;
   return Duration(static_cast<Duration::rep>(static_cast<double>(range.count()) * part));
@@ -33,7 +39,9 @@ Duration TokenBucket::Take(net::SteadyTime now) {
   Refill(now);
   tokens_ -= 1;
   if (tokens_ >= 0) return Duration(0);
-  return Duration(static_cast<Duration::rep>(-tokens_ / limits_.rate * 1000) + 1);
+  constexpr double kLongest = 1e12;  // milliseconds: some thirty years
+  return Duration(static_cast<Duration::rep>(std::min(-tokens_ / limits_.rate * 1000, kLongest)) +
+                  1);
 }
 
 bool TokenBucket::TryTake(net::SteadyTime now) {

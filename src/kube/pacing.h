@@ -16,6 +16,9 @@ using Random = std::function<double()>;
 // One for programs, started from the system's entropy.
 [[nodiscard]] Random SystemRandom();
 
+// `first`, doubled `times` times, at most `most`; never overflows.
+[[nodiscard]] Duration Doubled(Duration first, int times, Duration most);
+
 // Delays that double, each drawn from the upper half of its range so that many clients do not come
 // back at once.
 class Backoff {

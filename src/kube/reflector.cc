@@ -120,7 +120,7 @@ Status Reflector::TakePiece(std::string_view piece, net::LineSplitter& lines) {
     status = state_.TakeLine(std::move(line), deltas);
     return status.has_value();
   });
-  if (!deltas.empty()) hooks_.deltas(std::move(deltas));
+  Tell(std::move(deltas));
   if (!more && status) return Fail(Code::kInvalidArgument, "a line of the watch has no end");
   return status;
 }
@@ -128,8 +128,15 @@ Status Reflector::TakePiece(std::string_view piece, net::LineSplitter& lines) {
 Status Reflector::TakeBody(std::string body) {
   std::vector<Delta> deltas;
   Status status = state_.TakePage(std::move(body), deltas);
-  if (!deltas.empty()) hooks_.deltas(std::move(deltas));
+  Tell(std::move(deltas));
   return status;
+}
+
+void Reflector::Tell(std::vector<Delta> deltas) {
+  for (const std::string& skipped : state_.TakeSkipped()) {
+    if (hooks_.trouble) hooks_.trouble(std::string(state_.spec().resource.plural) + ": " + skipped);
+  }
+  if (!deltas.empty()) hooks_.deltas(std::move(deltas));
 }
 
 void Reflector::Finish(const ReflectorState::End& end) {

@@ -18,7 +18,8 @@ namespace strata::kube {
 class Reflector final : public std::enable_shared_from_this<Reflector> {
  public:
   using OnDeltas = std::function<void(std::vector<Delta>)>;
-  // One line per failure that made it try again: "pods: connection refused".
+  // One line per failure that made it try again ("pods: connection refused"), and per object that
+  // nobody here can read ("pods: ns/name: passed over: nested deeper than 500 levels").
   using OnTrouble = std::function<void(const std::string&)>;
 
   struct Hooks {
@@ -37,6 +38,7 @@ class Reflector final : public std::enable_shared_from_this<Reflector> {
 
   void Ask();
   void Finish(const ReflectorState::End& end);
+  void Tell(std::vector<Delta> deltas);
   void WatchForSilence(std::uint64_t lines_before);
   [[nodiscard]] Status TakePiece(std::string_view piece, net::LineSplitter& lines);
   [[nodiscard]] Status TakeBody(std::string body);

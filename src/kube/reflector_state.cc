@@ -87,7 +87,11 @@ Status ReflectorState::TakePage(std::string body, std::vector<Delta>& out) {
     heads.push_back(std::move(head));
   }
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    Store(heads[i], ItemText(page.items[i], heads[i], page), out);
+    if (!heads[i].unreadable.empty()) {
+      Skip(heads[i], out);
+    } else {
+      Store(heads[i], ItemText(page.items[i], heads[i], page), out);
+    }
   }
   progress_ = true;
   next_ = page.next;
@@ -146,6 +150,12 @@ void ReflectorState::Store(const ObjectHead& head, std::string text, std::vector
   out.push_back(std::move(delta));
 }
 
+void ReflectorState::Skip(const ObjectHead& head, std::vector<Delta>& out) {
+  const std::string space = head.key.space.empty() ? "" : head.key.space + '/';
+  skipped_.push_back(space + head.key.name + ": passed over: " + head.unreadable);
+  Remove(head, "", out);
+}
+
 void ReflectorState::Remove(const ObjectHead& head, std::string text, std::vector<Delta>& out) {
   const auto at = known_.find(head.key);
   if (at == known_.end()) return;
@@ -163,12 +173,16 @@ Status ReflectorState::TakeLine(std::string line, std::vector<Delta>& out) {
   TRY_ASSIGN(const ObjectHead head, ReadHead(event.object));
   if (event.type == "BOOKMARK") return TakeBookmark(head, out);
   if (head.key.name.empty()) return Fail(Code::kInvalidArgument, "metadata.name: want a string");
-  if (event.type == "ADDED" || event.type == "MODIFIED") {
-    Store(head, std::string(event.object), out);
-  } else if (event.type == "DELETED") {
-    Remove(head, std::string(event.object), out);
-  } else {
+  const bool gone = event.type == "DELETED";
+  if (!gone && event.type != "ADDED" && event.type != "MODIFIED") {
     return Fail(Code::kInvalidArgument, "type: not one of a watch");
+  }
+  if (!head.unreadable.empty()) {
+    Skip(head, out);
+  } else if (!gone) {
+    Store(head, std::string(event.object), out);
+  } else {
+    Remove(head, std::string(event.object), out);
   }
   // Initial events come in no order of versions: only their end says where they stand.
   if (asking_ != Asking::kChanges) return {};

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kube/call.h"
@@ -54,6 +55,10 @@ class ReflectorState {
   [[nodiscard]] Status TakePage(std::string body, std::vector<Delta>& out);
   [[nodiscard]] Status TakeLine(std::string line, std::vector<Delta>& out);
 
+  // Objects that were passed over since this was last asked, one line each: "ns/name: nested deeper
+  // than 500 levels". To the consumer such an object is not there.
+  [[nodiscard]] std::vector<std::string> TakeSkipped() { return std::exchange(skipped_, {}); }
+
   // How the answer to the last call ended.
   struct End {
     enum class Kind : std::uint8_t {
@@ -83,6 +88,7 @@ class ReflectorState {
   void LookAtEverything();
   void FinishListing(std::string version, std::vector<Delta>& out);
   void Store(const ObjectHead& head, std::string text, std::vector<Delta>& out);
+  void Skip(const ObjectHead& head, std::vector<Delta>& out);
   void Remove(const ObjectHead& head, std::string text, std::vector<Delta>& out);
   [[nodiscard]] Status TakeBookmark(const ObjectHead& head, std::vector<Delta>& out);
   [[nodiscard]] Status TakeErrorEvent(std::string_view status);
@@ -103,6 +109,7 @@ class ReflectorState {
   std::string next_;     // of the listing under way
   std::string version_;  // changes are asked for from here
   std::map<ObjectKey, Known> known_;
+  std::vector<std::string> skipped_;
 };
 
 }  // namespace strata::kube

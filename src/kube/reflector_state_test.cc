@@ -203,5 +203,53 @@ TEST(ReflectorState, OddLinesAreErrorsAndNeverCrash) {
   }
 }
 
+std::string PodText(const std::string& name, int version, const std::string& spec) {
+  return R"({"metadata":{"name":")" + name + R"(","namespace":"ns","uid":"u","resourceVersion":")" +
+         std::to_string(version) + R"("},"spec":)" + spec + '}';
+}
+
+std::string Nested(int levels) {
+  const auto count = static_cast<std::size_t>(levels);
+  return std::string(count, '[') + std::string(count, ']');
+}
+
+TEST(ReflectorState, AnObjectThatNobodyCanReadIsPassedOver) {
+  for (const std::string& odd :
+       {Nested(600), Nested(5'000), std::string("123456789012345678901")}) {
+    ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+    (void)state.NextCall(kHalf);
+    std::vector<Delta> deltas;
+    const std::string page =
+        R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[)" +
+        PodText("a", 1, "{}") + ',' + PodText("odd", 2, odd) + ',' + PodText("b", 3, "{}") + "]}";
+    ASSERT_TRUE(state.TakePage(page, deltas));
+    EXPECT_THAT(Told(deltas), ElementsAre("+a", "+b", "!"));
+    const std::vector<std::string> skipped = state.TakeSkipped();
+    ASSERT_EQ(skipped.size(), 1U);
+    EXPECT_THAT(skipped[0], HasSubstr("ns/odd: passed over: "));
+    // One that was known goes; and comes back when it can be read again.
+    (void)state.NextCall(kHalf);
+    deltas.clear();
+    const auto line = [](const std::string& text) {
+      return R"({"type":"MODIFIED","object":)" + text + '}';
+    };
+    ASSERT_TRUE(state.TakeLine(line(PodText("a", 10, odd)), deltas));
+    ASSERT_TRUE(state.TakeLine(line(PodText("a", 11, "{}")), deltas));
+    EXPECT_THAT(Told(deltas), ElementsAre("-a", "+a"));
+    EXPECT_THAT(state.TakeSkipped(), ::testing::SizeIs(1));
+  }
+}
+
+TEST(ReflectorState, AnObjectThatWasGarbledIsAskedForAgain) {
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  (void)state.NextCall(kHalf);
+  std::vector<Delta> deltas;
+  EXPECT_FALSE(state.TakePage(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[)" +
+          PodText("a", 1, "tru") + "]}",
+      deltas));
+  EXPECT_THAT(deltas, IsEmpty());
+}
+
 }  // namespace
 }  // namespace strata::kube

@@ -29,10 +29,9 @@ Result<std::shared_ptr<TokenFile>> TokenFile::Open(std::string path,
 Status TokenFile::Read() {
   read_at_ = now_();
   TRY_ASSIGN(const std::string text, outside_.read(path_));
-  // A line end in it would end the header, too.
   const std::string_view token = Trim(text);
-  if (token.empty() || token.find_first_of("\r\n") != std::string_view::npos) {
-    return Fail(Code::kInvalidArgument, path_ + ": want a token");
+  if (token.empty() || !FitsHeader(token)) {
+    return Fail(Code::kInvalidArgument, path_ + ": want a token, in one line of text");
   }
   token_ = token;
   return {};

@@ -3,8 +3,18 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "kube/pacing.h"
 
 namespace strata::kube {
+namespace {
+
+// Callers may say "never" by a delay without end.
+net::SteadyTime After(net::SteadyTime now, Duration delay) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 365 * 100);
+  return now + std::min(delay, kLongest);
+}
+
+}  // namespace
 
 void WorkQueueState::Add(const std::string& key) {
   if (closed_) return;
@@ -27,11 +37,12 @@ void WorkQueueState::AddAt(const std::string& key, net::SteadyTime due) {
 }
 
 void WorkQueueState::AddRateLimited(const std::string& key, net::SteadyTime now) {
-  constexpr int kMostDoublings = 30;
+  constexpr int kMostDoublings = 64;
+  if (closed_) return;
   int& failures = failures_[key];
-  const Duration delay = std::min<Duration>(limits_.most, limits_.first * (1LL << failures));
+  const Duration delay = Doubled(limits_.first, failures, limits_.most);
   failures = std::min(failures + 1, kMostDoublings);
-  AddAt(key, now + delay);
+  AddAt(key, After(now, delay));
 }
 
 void WorkQueueState::MoveDue(net::SteadyTime now) {
@@ -84,7 +95,7 @@ void WorkQueue::Add(const std::string& key) {
 void WorkQueue::AddAfter(const std::string& key, Duration delay) {
   {
     const std::lock_guard lock(mutex_);
-    state_.AddAt(key, now_() + delay);
+    state_.AddAt(key, After(now_(), delay));
   }
   changed_.notify_all();  // somebody waits for a later time
 }
@@ -109,7 +120,8 @@ std::optional<std::string> WorkQueue::Get() {
     if (auto key = state_.Next(now)) return key;
     if (state_.closed() && state_.IsDrained()) return std::nullopt;
     if (const auto due = state_.NextDue()) {
-      changed_.wait_for(lock, *due - now);
+      constexpr Duration kLookAgain = std::chrono::hours(1);  // a machine may sleep in between
+      changed_.wait_for(lock, std::min<Duration>(*due - now, kLookAgain));
     } else {
       changed_.wait(lock);
     }

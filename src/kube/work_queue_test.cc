@@ -72,6 +72,36 @@ TEST(WorkQueue, AKeyThatFailsWaitsLongerEachTimeUntilItIsForgotten) {
   EXPECT_EQ(queue.NextDue(), AtMs(5));
 }
 
+TEST(WorkQueue, DelaysNeverOverflow) {
+  WorkQueueState queue({std::chrono::hours(24 * 365), Duration::max()});
+  for (int i = 0; i < 100; ++i) {
+    queue.AddRateLimited("a", AtMs(1));
+    EXPECT_GT(*queue.NextDue(), AtMs(1));
+    EXPECT_EQ(queue.Next(net::SteadyTime::max()), "a");
+    queue.Done("a");
+  }
+  WorkQueue endless({}, [] { return AtMs(5); });
+  endless.AddAfter("never", Duration::max());
+  endless.AddAfter("now", -std::chrono::hours(1));
+  EXPECT_EQ(endless.Get(), "now");
+}
+
+TEST(WorkQueue, AWorkerThatIsBusyAtTheCloseGetsWhatWasAddedMeanwhile) {
+  WorkQueue queue({}, [] { return AtMs(0); });
+  queue.Add("a");
+  EXPECT_EQ(queue.Get(), "a");
+  queue.Add("a");
+  queue.Close();
+  std::thread other([&] {
+    EXPECT_EQ(queue.Get(), "a") << "waits for the worker, who may hand it back";
+    queue.Done("a");
+    EXPECT_EQ(queue.Get(), std::nullopt);
+  });
+  queue.AddRateLimited("a");
+  queue.Done("a");
+  other.join();
+}
+
 TEST(WorkQueue, ACloseGivesWhatIsThereAndThenNothing) {
   WorkQueue queue({}, [] { return AtMs(0); });
   queue.Add("a");

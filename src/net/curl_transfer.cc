@@ -124,6 +124,8 @@ void CurlTransfer::PrepareMessage() {
     headers_.reset(curl_slist_append(headers_.release(), line.c_str()));
   };
   for (const Header& header : message.headers) add(header.name + ": " + header.value);
+  // libcurl would wait for the body that the headers promise.
+  if (message.method == "HEAD") Set(CURLOPT_NOBODY, 1L);
   Set(CURLOPT_CUSTOMREQUEST, message.method.c_str());
   if (!message.body.empty() || (message.method != "GET" && message.method != "HEAD")) {
     add("Expect:");  // no round trip before a large body
@@ -179,7 +181,9 @@ TransportError CurlTransfer::ErrorOf(CURLcode code) const {
   long sent_bytes = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
   error.sent = sent_bytes == 0 ? TransportError::Sent::kNo : TransportError::Sent::kMaybe;
-  error.message = error_[0] == '\0' ? curl_easy_strerror(code) : error_.data();
+  // What libcurl says of a proxy from the environment quotes it, with its password.
+  const bool plain = error_[0] == '\0' || code == CURLE_COULDNT_RESOLVE_PROXY;
+  error.message = plain ? curl_easy_strerror(code) : error_.data();
   if (cancelled_) {
     error.cause = TransportError::Cause::kCancelled;
     error.message = "cancelled";

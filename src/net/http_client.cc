@@ -33,13 +33,26 @@ std::string UrlPart(CURLU* url, CURLUPart part, unsigned flags) {
   return copy;
 }
 
+// ", not \"...\"" for an address that holds no password or token.
+std::string Quoted(const std::string& address) {
+  const bool may_hold_secrets = address.find_first_of("@?#") != std::string::npos;
+  return may_hold_secrets ? "" : ", not \"" + address + "\"";
+}
+
 Result<CurlServer> ResolveServer(HttpClientOptions options) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), &curl_url_cleanup);
   const bool http = options.server.starts_with("http://") || options.server.starts_with("https://");
   if (!http || curl_url_set(url.get(), CURLUPART_URL, options.server.c_str(), 0) != CURLUE_OK) {
-    return Fail(
-        Code::kInvalidArgument,
-        "server: want an address such as https://host:6443, not \"" + options.server + "\"");
+    return Fail(Code::kInvalidArgument,
+                "server: want an address such as https://host:6443" + Quoted(options.server));
+  }
+  if (!options.proxy.empty()) {
+    const std::unique_ptr<CURLU, void (*)(CURLU*)> proxy(curl_url(), &curl_url_cleanup);
+    const unsigned flags = CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME;
+    if (curl_url_set(proxy.get(), CURLUPART_URL, options.proxy.c_str(), flags) != CURLUE_OK) {
+      return Fail(Code::kInvalidArgument,
+                  "proxy-url: want an address such as http://host:3128" + Quoted(options.proxy));
+    }
   }
   CurlServer server;
   server.options = std::move(options);

@@ -123,6 +123,23 @@ TEST(HttpClient, AnEmptyDeleteHasNoBodyAndKeepsItsMethod) {
   EXPECT_EQ(seen.Header("content-length"), "0");
 }
 
+TEST(HttpClient, AHeadDoesNotWaitForTheBodyThatItsHeadersPromise) {
+  SocketServer server([](RawConnection& peer) {
+    while (const auto request = peer.Read()) {
+      peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Seen: " + request->method +
+                 "\r\n\r\n");
+    }
+  });
+  ClientRequest request = Get("/x");
+  request.message.method = "HEAD";
+  request.limits.total = std::chrono::seconds(5);
+  const auto kept = Fetch(*ClientOf(server.url()), request);
+  EXPECT_TRUE(kept->Wait());
+  EXPECT_EQ(kept->status(), 200);
+  EXPECT_EQ(kept->head().headers.back().value, "HEAD");
+  EXPECT_EQ(kept->body(), "");
+}
+
 TEST(HttpClient, KeepsAConnectionForTheNextRequest) {
   SocketServer server([](RawConnection& peer) {
     while (peer.Read()) peer.Answer(200, "{}");
@@ -270,6 +287,28 @@ TEST(HttpClient, TimersRunInOrderAndCanBeCancelled) {
   done.get_future().wait();
   EXPECT_THAT(order, ElementsAre(1, 3));
   EXPECT_FALSE(client->OnThread());
+}
+
+TEST(HttpClient, ErrorsNeverHoldPasswordsOrTokens) {
+  const auto error = [](const std::string& server, const std::string& proxy) {
+    HttpClientOptions options;
+    options.server = server;
+    options.proxy = proxy;
+    const auto client = HttpClient::Start(options);
+    if (!client) return client.error().message;
+    ClientRequest request = Get("/x?token=s3cret");
+    request.limits.total = std::chrono::seconds(5);
+    return Fetch(**client, request)->Wait().error().message;
+  };
+  for (const std::string& message : {error("htp://me:s3cret@h", ""),
+                                     error("https://me:s3cret@h h", ""),
+                                     error("https://h/?token=s3cret h", ""),
+                                     error("http://127.0.0.1:1", "http://me:s3cret@h h"),
+                                     error("http://127.0.0.1:1", "http://me:s3cret@127.0.0.1:1"),
+                                     error("http://me:s3cret@127.0.0.1:1", "")}) {
+    EXPECT_THAT(message, ::testing::Not(HasSubstr("s3cret")));
+    EXPECT_NE(message, "");
+  }
 }
 
 TEST(HttpClient, AnAddressThatIsNoneIsRefused) {

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +68,9 @@ class Child {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
+
+  // A descriptor that can be read once it has ended; -1 where the system has none.
+  [[nodiscard]] int OpenEnd() const { return static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)); }
 
   // Notes how it ended, and ends what it left behind; false while it still runs.
   [[nodiscard]] bool TryReap(ProcessOutput& output) {
@@ -139,56 +144,114 @@ Result<pid_t> Spawn(const ProcessCommand& command, const Pipe& out, const Pipe& 
           "{}: cannot be run: {}", command.words.front(), std::generic_category().message(failed)));
 }
 
-// Reads what is there. False at the end of the stream.
-bool ReadSome(Descriptor& from, std::string& into) {
+enum class Heard : std::uint8_t { kBytes, kNothing, kEnd };
+
+// Takes what is there, without waiting.
+Heard ReadSome(Descriptor& from, std::string& into) {
   std::array<char, 1U << 16U> buffer{};
+  if (from.get() < 0) return Heard::kEnd;
   const ssize_t count = read(from.get(), buffer.data(), buffer.size());
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Heard::kNothing;
   if (count <= 0) {
     from.Close();
-    return false;
+    return Heard::kEnd;
   }
   into.append(buffer.data(), static_cast<std::size_t>(count));
-  return true;
+  return Heard::kBytes;
 }
+
+// What is still in a pipe, of which a daemon may hold the other end: no more than fits into it.
+void ReadRest(Descriptor& from, std::string& into) {
+  constexpr int kMostReads = 16;  // of 64 KiB: the most that a pipe holds
+  for (int i = 0; i < kMostReads && ReadSome(from, into) == Heard::kBytes; ++i) {
+  }
+}
+
+void StopWaiting(const Descriptor& from) {
+  fcntl(from.get(), F_SETFL, fcntl(from.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// Reads the streams of a program until it ends or a limit is reached.
+class Listener {
+ public:
+  Listener(Descriptor out, Descriptor err, ProcessLimits limits)
+      : out_(std::move(out)),
+        err_(std::move(err)),
+        limits_(limits),
+        deadline_(std::chrono::steady_clock::now() + limits.time) {
+    StopWaiting(out_);
+    StopWaiting(err_);
+  }
+
+  ProcessOutput Run(Child& child, const Interrupt* interrupt) {
+    const Descriptor ended(child.OpenEnd());
+    while (true) {
+      if (child.TryReap(output_)) {
+        ReadRest(out_, output_.out);
+        ReadRest(err_, output_.err);
+        if (output_.out.size() > limits_.bytes) output_.end = ProcessOutput::End::kSaidTooMuch;
+        return Take();
+      }
+      std::array<pollfd, 4> events = {
+          pollfd{out_.get(), POLLIN, 0},
+          pollfd{err_.get(), POLLIN, 0},
+          pollfd{ended.get(), POLLIN, 0},
+          pollfd{interrupt == nullptr ? -1 : interrupt->descriptor(), POLLIN, 0}};
+      const auto now = std::chrono::steady_clock::now();
+      const auto left = std::chrono::ceil<Duration>(deadline_ - now).count();
+      if (left <= 0) return End(ProcessOutput::End::kTookTooLong);
+      // Without a descriptor for its end, ask for that now and then.
+      const int most = ended.get() < 0 ? 10 : 60'000;
+      if (poll(events.data(), events.size(), static_cast<int>(std::min<long>(left, most))) <= 0) {
+        continue;
+      }
+      if (events[3].revents != 0) return End(ProcessOutput::End::kInterrupted);
+      if (events[0].revents != 0) (void)ReadSome(out_, output_.out);
+      if (events[1].revents != 0) (void)ReadSome(err_, output_.err);
+      if (output_.out.size() > limits_.bytes) return End(ProcessOutput::End::kSaidTooMuch);
+      output_.err.resize(std::min(output_.err.size(), kMaxErr));
+    }
+  }
+
+ private:
+  ProcessOutput End(ProcessOutput::End end) {
+    output_.end = end;
+    return Take();
+  }
+  ProcessOutput Take() {
+    output_.err.resize(std::min(output_.err.size(), kMaxErr));
+    return std::move(output_);
+  }
+
+  Descriptor out_;
+  Descriptor err_;
+  ProcessLimits limits_;
+  std::chrono::steady_clock::time_point deadline_;
+  ProcessOutput output_;
+};
 
 }  // namespace
 
-Result<ProcessOutput> RunProcess(const ProcessCommand& command, ProcessLimits limits) {
-  using std::chrono::steady_clock;
-  const steady_clock::time_point deadline = steady_clock::now() + limits.time;
+Interrupt::Interrupt() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Interrupt::~Interrupt() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Interrupt::Fire() {
+  (void)eventfd_write(descriptor_, 1);
+}
+
+Result<ProcessOutput> RunProcess(const ProcessCommand& command,
+                                 ProcessLimits limits,
+                                 const Interrupt* interrupt) {
   TRY_ASSIGN(Pipe out, MakePipe());
   TRY_ASSIGN(Pipe err, MakePipe());
   TRY_ASSIGN(const pid_t pid, Spawn(command, out, err));
   Child child(pid);
   out.write.Close();
   err.write.Close();
-  ProcessOutput output;
-  while (true) {
-    std::array<pollfd, 2> ends = {pollfd{out.read.get(), POLLIN, 0},
-                                  pollfd{err.read.get(), POLLIN, 0}};
-    const bool open = ends[0].fd >= 0 || ends[1].fd >= 0;
-    if (!open && child.TryReap(output)) return output;
-    const auto left = std::chrono::ceil<Duration>(deadline - steady_clock::now()).count();
-    if (left <= 0) {
-      output.end = ProcessOutput::End::kTookTooLong;
-      return output;
-    }
-    // A program may close its streams and go on: ask for its end now and then.
-    const int wait = static_cast<int>(std::min<decltype(left)>(left, open ? 60'000 : 10));
-    if (poll(ends.data(), ends.size(), wait) <= 0) continue;
-    if ((ends[0].revents & (POLLIN | POLLHUP)) != 0) {
-      ReadSome(out.read, output.out);
-      if (output.out.size() > limits.bytes) {
-        output.end = ProcessOutput::End::kSaidTooMuch;
-        return output;
-      }
-    }
-    if ((ends[1].revents & (POLLIN | POLLHUP)) != 0) {
-      ReadSome(err.read, output.err);
-      output.err.resize(std::min(output.err.size(), kMaxErr));
-    }
-  }
+  return Listener(std::move(out.read), std::move(err.read), limits).Run(child, interrupt);
 }
 
 }  // namespace strata::os

@@ -1,5 +1,7 @@
 #include "os/process.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +38,28 @@ TEST(RunProcess, ALimitEndsItWithItsChildren) {
   const auto loud = RunProcess(Shell("yes"), {std::chrono::seconds(60), 100});
   EXPECT_EQ(loud->end, End::kSaidTooMuch);
   EXPECT_EQ(RunProcess(Shell("kill -9 $$"), kPlenty)->signal, 9);
+}
+
+TEST(RunProcess, ADaemonThatKeepsTheStreamsDoesNotHoldItUp) {
+  const auto near = RunProcess(Shell("sleep 1000 & echo done"), kPlenty);
+  EXPECT_EQ(near->end, End::kExited);
+  EXPECT_EQ(near->out, "done\n");
+  const auto far = RunProcess(Shell("setsid sleep 5 & echo done"), kPlenty);
+  EXPECT_EQ(far->end, End::kExited);
+  EXPECT_EQ(far->out, "done\n");
+}
+
+TEST(RunProcess, AllThatWasSaidIsHeard) {
+  const auto run = RunProcess(Shell("head -c 1000000 /dev/zero"), kPlenty);
+  EXPECT_EQ(run->out.size(), 1'000'000U);
+}
+
+TEST(RunProcess, AnInterruptEndsIt) {
+  Interrupt interrupt;
+  std::thread other([&] { interrupt.Fire(); });
+  EXPECT_EQ(RunProcess(Shell("sleep 1000"), kPlenty, &interrupt)->end, End::kInterrupted);
+  other.join();
+  EXPECT_EQ(RunProcess(Shell("sleep 1000"), kPlenty, &interrupt)->end, End::kInterrupted);
 }
 
 TEST(RunProcess, AProgramThatIsNotThereIsAnError) {

@@ -27,14 +27,6 @@ bool IsBuiltIn(const Schema& schema) {
   return schema.type_name.starts_with("io.k8s.");
 }
 
-std::string FieldElement(std::string_view name) {
-  std::string element;
-  element.reserve(name.size() + 2);
-  element += "f:";
-  element += name;
-  return element;
-}
-
 // The items of a list in the order of their elements; none when two are the same or one has none.
 using SortedItems = std::vector<std::pair<std::string, const Json*>>;
 
@@ -140,8 +132,8 @@ void CompareMaps(const Schema* schema,
     const bool has_old = old != before.end() && (now == after.end() || old.key() <= now.key());
     const bool has_now = now != after.end() && (old == before.end() || now.key() <= old.key());
     const std::string& name = has_old ? old.key() : now.key();
-    const bool is_same = has_old && has_now && *old == *now;
-    if (!is_same && !skip(name)) {
+    const bool same_scalar = has_old && has_now && !old->is_structured() && *old == *now;
+    if (!same_scalar && !skip(name)) {
       CompareItem(TypeOfField(schema, name).schema,
                   FieldElement(name),
                   has_old ? &*old : nullptr,
@@ -155,6 +147,9 @@ void CompareMaps(const Schema* schema,
 
 void CompareLists(
     const Schema& schema, Shape shape, const Json& before, const Json& after, Comparison& out) {
+  // Cheaper than to sort their items. Lists stand inside each other only as often as a schema says
+  // so, unlike maps: to compare those whole at each level would take time quadratic in their depth.
+  if (before == after) return;
   const std::optional<SortedItems> olds = SortItems(schema, shape, before);
   const std::optional<SortedItems> nows = SortItems(schema, shape, after);
   if (!olds || !nows) {
@@ -181,7 +176,6 @@ bool IsNothing(const Json& value) {
 }
 
 void CompareValues(const Schema* schema, const Json& before, const Json& after, Comparison& out) {
-  if (before == after) return;
   const Shape old_shape = ShapeOf(schema, before);
   const Shape shape = ShapeOf(schema, after);
   const bool both_nothing = IsNothing(before) && IsNothing(after);
@@ -189,6 +183,7 @@ void CompareValues(const Schema* schema, const Json& before, const Json& after, 
     if (shape != Shape::kFields) return CompareLists(*schema, shape, before, after, out);
     return CompareMaps(schema, before, after, out, [](std::string_view) { return false; });
   }
+  if (before == after) return;
   if (old_shape != shape && !before.is_null()) out.removed = Whole(schema, before);
   out.changed = Whole(schema, after);
   // A place that is still there is not removed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -10,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "patch/limits.h"
+#include "schema/path.h"
 
 namespace strata::patch {
 namespace {
@@ -43,34 +46,42 @@ std::optional<std::string> Canonical(const std::string& element) {
 }
 
 void AppendElement(const std::string& element, std::string& path) {
+  const auto shown = [](std::string_view text) { return CutUtf8(text, schema::kShownKey); };
   const std::string_view rest = std::string_view(element).substr(2);
   if (element[0] == 'f') {
     path += '.';
-    path += rest;
+    path += shown(rest);
     return;
   }
   path += '[';
   if (element[0] == 'v') path += '=';
   if (element[0] != 'k') {
-    path += rest;
+    path += shown(rest);
   } else {
     const Json keys = Json::parse(rest, nullptr, false);
     bool first = true;
     for (const auto& [key, value] : keys.items()) {
       if (!first) path += ',';
       first = false;
-      path += key + "=" + Text(value);
+      path += shown(key);
+      path += '=';
+      path += shown(Text(value));
     }
   }
   path += ']';
 }
 
-void CollectPaths(const FieldSet& set, std::string& path, std::vector<std::string>& out) {
+void CollectPaths(const FieldSet& set,
+                  std::size_t most,
+                  std::string& path,
+                  std::vector<std::string>& out) {
+  if (out.size() >= most) return;
   if (set.IsMember()) out.push_back(path);
   const std::size_t length = path.size();
   for (const Child& child : set.Children()) {
+    if (out.size() >= most) return;
     AppendElement(child.element, path);
-    CollectPaths(child.below, path, out);
+    CollectPaths(child.below, most, path, out);
     path.resize(length);
   }
 }
@@ -138,30 +149,30 @@ void FieldSet::Attach(std::string element, FieldSet below) {
     children_.push_back(Child{std::move(element), std::move(below)});
     return;
   }
-  FieldSet& place = Below(element);
-  place = place.IsEmpty() ? std::move(below) : place.Union(below);
+  Below(element).Add(std::move(below));
 }
 
-FieldSet FieldSet::Union(const FieldSet& other) const {
-  FieldSet result;
-  result.is_member_ = is_member_ || other.is_member_;
-  auto mine = children_.begin();
-  auto theirs = other.children_.begin();
-  while (mine != children_.end() && theirs != other.children_.end()) {
-    const int order = mine->element.compare(theirs->element);
-    if (order < 0) {
-      result.children_.push_back(*mine++);
-    } else if (order > 0) {
-      result.children_.push_back(*theirs++);
+void FieldSet::Add(FieldSet other) {
+  is_member_ = is_member_ || other.is_member_;
+  const std::size_t known = children_.size();
+  auto at = children_.begin();
+  std::vector<Child> fresh;
+  for (Child& child : other.children_) {
+    at = std::lower_bound(at, children_.end(), child.element, ComesBefore);
+    if (at != children_.end() && at->element == child.element) {
+      at->below.Add(std::move(child.below));
     } else {
-      result.children_.push_back(Child{mine->element, mine->below.Union(theirs->below)});
-      ++mine;
-      ++theirs;
+      fresh.push_back(std::move(child));
     }
   }
-  result.children_.insert(result.children_.end(), mine, children_.end());
-  result.children_.insert(result.children_.end(), theirs, other.children_.end());
-  return result;
+  if (fresh.empty()) return;
+  children_.insert(children_.end(),
+                   std::make_move_iterator(fresh.begin()),
+                   std::make_move_iterator(fresh.end()));
+  std::inplace_merge(children_.begin(),
+                     children_.begin() + static_cast<std::ptrdiff_t>(known),
+                     children_.end(),
+                     [](const Child& a, const Child& b) { return a.element < b.element; });
 }
 
 FieldSet FieldSet::Difference(const FieldSet& other) const {
@@ -203,11 +214,17 @@ Result<FieldSet> FieldSet::FromJson(const Json& fields_v1) {
   return Read(fields_v1, kMaxDepth);
 }
 
-std::vector<std::string> FieldSet::Paths() const {
+std::vector<std::string> FieldSet::Paths(std::size_t most) const {
   std::vector<std::string> paths;
   std::string path;
-  CollectPaths(*this, path, paths);
+  CollectPaths(*this, most, path, paths);
   return paths;
+}
+
+std::size_t FieldSet::Count() const {
+  std::size_t count = is_member_ ? 1 : 0;
+  for (const Child& child : children_) count += child.below.Count();
+  return count;
 }
 
 }  // namespace strata::patch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ namespace strata::patch {
 //   i:<index>          an item of a list by its place
 //
 // A place can be in the set without what is inside it, and the other way round. A value type.
-// Union, difference and intersection take time linear in the smaller trees' common part and the
-// size of the result.
+// Difference and intersection take time linear in the size of the one they are asked of, times the
+// logarithm of the other.
 class FieldSet {
  public:
   struct Child;
@@ -42,7 +43,9 @@ class FieldSet {
   // ascending order only.
   void Attach(std::string element, FieldSet below);
 
-  [[nodiscard]] FieldSet Union(const FieldSet& other) const;
+  // Puts all of `other` into this set. Moves what is there: many small sets go into a large one for
+  // little more than their own size.
+  void Add(FieldSet other);
   [[nodiscard]] FieldSet Difference(const FieldSet& other) const;
   [[nodiscard]] FieldSet Intersection(const FieldSet& other) const;
   [[nodiscard]] bool operator==(const FieldSet& other) const;
@@ -52,8 +55,11 @@ class FieldSet {
   [[nodiscard]] nlohmann::json ToJson() const;
   [[nodiscard]] static Result<FieldSet> FromJson(const nlohmann::json& fields_v1);
 
-  // Each place in the set as messages name it: ".spec.containers[name=\"a\"].image".
-  [[nodiscard]] std::vector<std::string> Paths() const;
+  // The first places in the set, at most `most`, as messages name them:
+  // ".spec.containers[name=\"a\"].image". Long names and values are cut.
+  [[nodiscard]] std::vector<std::string> Paths(std::size_t most) const;
+  // How many places are in the set.
+  [[nodiscard]] std::size_t Count() const;
 
  private:
   bool is_member_ = false;

@@ -6,6 +6,7 @@
 
 #include "patch/field_walk.h"
 #include "patch/test_schemas.h"
+#include "tests/support/cost.h"
 
 namespace strata::patch {
 namespace {
@@ -51,14 +52,49 @@ TEST(FieldSet, SetOperationsTellAPlaceFromWhatIsInIt) {
   const FieldSet b = Set(R"({"f:x":{}})");
   EXPECT_EQ(a.Difference(b), Set(R"({"f:x":{"f:y":{}},"f:z":{}})"));
   EXPECT_EQ(a.Intersection(b), b);
-  EXPECT_EQ(a.Difference(b).Union(b), a);
+  FieldSet both = a.Difference(b);
+  both.Add(b);
+  EXPECT_EQ(both, a);
 }
 
 TEST(FieldSet, NamesPlacesAsMessagesDo) {
   EXPECT_THAT(
       Set(R"({"f:m":{"f:fin":{"v:\"x\"":{}}},"f:s":{"f:c":{"k:{\"name\":\"a\",\"port\":8}":{"f:i":{}}},"i:2":{}}})")
-          .Paths(),
+          .Paths(10),
       ElementsAre(".m.fin[=\"x\"]", ".s.c[name=\"a\",port=8].i", ".s[2]"));
+}
+
+TEST(FieldSet, NamesNoMorePlacesThanAskedFor) {
+  const FieldSet set = Set(R"({"f:a":{},"f:b":{".":{},"f:c":{}},"f:d":{}})");
+  EXPECT_THAT(set.Paths(2), ElementsAre(".a", ".b"));
+  EXPECT_THAT(set.Paths(0), ElementsAre());
+  EXPECT_EQ(set.Count(), 4U);
+}
+
+TEST(FieldSet, CutsLongNamesInMessages) {
+  json fields = json::object();
+  fields["f:" + std::string(255, 'x') + "ä..."] = json::object();
+  fields["k:{\"name\":\"" + std::string(100'000, 'y') + "\"}"] = json::object();
+  fields["v:\"" + std::string(100'000, 'z') + "\""] = json::object();
+  const std::vector<std::string> paths = FieldSet::FromJson(fields).value().Paths(10);
+  ASSERT_EQ(paths.size(), 3U);
+  EXPECT_EQ(paths[0], "." + std::string(255, 'x'));
+  for (const std::string& path : paths) EXPECT_LT(path.size(), 300U);
+}
+
+TEST(FieldSet, ManySmallSetsGoIntoALargeOneCheaply) {
+  const auto many = [](int count) {
+    return [count] {
+      FieldSet all;
+      for (int i = 0; i < count; ++i) all.Below("f:" + std::to_string(10'000'000 + i)).AddSelf();
+      for (int i = 0; i < count; ++i) {
+        FieldSet one;
+        one.Below("f:" + std::to_string(10'000'000 + i)).AddSelf();
+        all.Add(std::move(one));
+      }
+    };
+  };
+  EXPECT_LT(strata::testing::CostRatio(many(2'000), many(16'000)), 24);
 }
 
 TEST(FieldsOf, ItemsAndMapKeysAreOwnedNamedParentsAreNot) {

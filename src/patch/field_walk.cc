@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
+#include "schema/path.h"
+
 namespace strata::patch {
 namespace {
 
@@ -15,14 +18,6 @@ using Json = nlohmann::json;
 using schema::ListType;
 using schema::Schema;
 using schema::Type;
-
-std::string NameElement(std::string_view name) {
-  std::string element;
-  element.reserve(name.size() + 2);
-  element += "f:";
-  element += name;
-  return element;
-}
 
 std::string JsonText(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -59,7 +54,7 @@ Result<FieldSet> FieldsOfList(const Schema& schema,
       FieldSet twice;
       twice.Below(*element).AddSelf();
       return Fail(Code::kInvalidArgument,
-                  path + ": duplicate entries for key " + twice.Paths().front());
+                  path + ": duplicate entries for key " + twice.Paths(1).front());
     }
     FieldSet below;
     below.AddSelf();
@@ -92,10 +87,11 @@ Result<FieldSet> FieldsOfMap(const Schema* schema, const Json& map, std::string&
   FieldSet set;
   const std::size_t length = path.size();
   for (const auto& [name, value] : map.items()) {
-    path += "." + name;
+    path += '.';
+    path += CutUtf8(name, schema::kShownKey);
     TRY_ASSIGN(FieldSet below, FieldsOfValue(TypeOfField(schema, name), value, path));
     path.resize(length);
-    set.Attach(NameElement(name), std::move(below));
+    set.Attach(FieldElement(name), std::move(below));
   }
   return set;
 }
@@ -103,7 +99,7 @@ Result<FieldSet> FieldsOfMap(const Schema* schema, const Json& map, std::string&
 // Items of two lists by their path elements, for a merge.
 struct Items {
   std::vector<std::string> elements;
-  std::map<std::string_view, const Json*> by_element;
+  std::map<std::string_view, std::size_t> by_element;  // places in the list
 };
 
 Items ItemsByElement(const Schema& schema, Shape shape, const Json& list) {
@@ -113,12 +109,12 @@ Items ItemsByElement(const Schema& schema, Shape shape, const Json& list) {
     items.elements.push_back(ElementOf(schema, shape, item).value_or(std::string()));
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    items.by_element.emplace(items.elements[i], &list[i]);
+    items.by_element.emplace(items.elements[i], i);
   }
   return items;
 }
 
-Json MergeLists(const Schema& schema, Shape shape, const Json& live, const Json& config) {
+Json MergeLists(const Schema& schema, Shape shape, Json live, const Json& config) {
   const Items old = ItemsByElement(schema, shape, live);
   const Items wanted = ItemsByElement(schema, shape, config);
   std::vector<std::string_view> shared;  // in the order of `config`
@@ -132,7 +128,7 @@ Json MergeLists(const Schema& schema, Shape shape, const Json& live, const Json&
   const auto take_live = [&] {
     for (; at < live.size(); ++at) {
       if (next_shared < shared.size() && old.elements[at] == shared[next_shared]) return;
-      if (!wanted.by_element.contains(old.elements[at])) merged.push_back(live[at]);
+      if (!wanted.by_element.contains(old.elements[at])) merged.push_back(std::move(live[at]));
     }
   };
   for (std::size_t i = 0; i < config.size(); ++i) {
@@ -142,7 +138,7 @@ Json MergeLists(const Schema& schema, Shape shape, const Json& live, const Json&
       merged.push_back(config[i]);
       continue;
     }
-    merged.push_back(Merge(schema.items.get(), *found->second, config[i]));
+    merged.push_back(Merge(schema.items.get(), std::move(live[found->second]), config[i]));
     ++next_shared;
     if (at < live.size() && old.elements[at] == wanted.elements[i]) ++at;
   }
@@ -167,6 +163,14 @@ void RemoveItems(
 }
 
 }  // namespace
+
+std::string FieldElement(std::string_view name) {
+  std::string element;
+  element.reserve(name.size() + 2);
+  element += "f:";
+  element += name;
+  return element;
+}
 
 Shape ShapeOf(const Schema* schema, const Json& value) {
   if (value.is_object()) {
@@ -229,10 +233,11 @@ Result<FieldSet> FieldsOf(const Schema& schema, const Json& config) {
   for (const auto& [name, value] : config.items()) {
     if (IsUntracked(name)) continue;
     FieldType type = TypeOfField(&schema, name);
-    path = "." + name;
+    path = '.';
+    path += CutUtf8(name, schema::kShownKey);
     if (name != "metadata" || !value.is_object()) {
       TRY_ASSIGN(FieldSet below, FieldsOfValue(type, value, path));
-      set.Attach(NameElement(name), std::move(below));
+      set.Attach(FieldElement(name), std::move(below));
       continue;
     }
     Json tracked = Json::object();
@@ -240,25 +245,24 @@ Result<FieldSet> FieldsOf(const Schema& schema, const Json& config) {
       if (!IsUntrackedMetadata(field)) tracked[field] = inner;
     }
     TRY_ASSIGN(FieldSet below, FieldsOfMap(type.schema, tracked, path));
-    set.Attach(NameElement(name), std::move(below));
+    set.Attach(FieldElement(name), std::move(below));
   }
   return set;
 }
 
-Json Merge(const Schema* schema, const Json& live, const Json& config) {
+Json Merge(const Schema* schema, Json live, const Json& config) {
   const Shape shape = ShapeOf(schema, config);
   if (shape == Shape::kLeaf || ShapeOf(schema, live) != shape) return config;
-  if (shape != Shape::kFields) return MergeLists(*schema, shape, live, config);
-  Json merged = live;
+  if (shape != Shape::kFields) return MergeLists(*schema, shape, std::move(live), config);
   for (const auto& [name, value] : config.items()) {
-    const auto found = merged.find(name);
-    if (found == merged.end()) {
-      merged[name] = value;
+    const auto found = live.find(name);
+    if (found == live.end()) {
+      live[name] = value;
     } else {
-      *found = Merge(TypeOfField(schema, name).schema, *found, value);
+      *found = Merge(TypeOfField(schema, name).schema, std::move(*found), value);
     }
   }
-  return merged;
+  return live;
 }
 
 void RemoveFields(const Schema* schema, const FieldSet& gone, const FieldSet* kept, Json& object) {

@@ -26,6 +26,9 @@ enum class Shape : std::uint8_t {
 // The shape of `value` in a place of type `schema` (nullptr: unknown).
 [[nodiscard]] Shape ShapeOf(const schema::Schema* schema, const nlohmann::json& value);
 
+// The path element of a field: "f:" and its name.
+[[nodiscard]] std::string FieldElement(std::string_view name);
+
 // The type of a field. `is_named` when it is a field of the schema and no key of a map.
 struct FieldType {
   const schema::Schema* schema = nullptr;
@@ -58,10 +61,11 @@ struct Comparison {
                                  const nlohmann::json& after);
 
 // `live` with what `config` says on top. Items of lists keep the order of `live`; new ones stand
-// where `config` has them.
+// where `config` has them. Time linear in `config` and in the lists and maps of `live` that it
+// touches: what stays is moved.
 // REQUIRES: FieldsOf(schema, config) succeeds.
 [[nodiscard]] nlohmann::json Merge(const schema::Schema* schema,
-                                   const nlohmann::json& live,
+                                   nlohmann::json live,
                                    const nlohmann::json& config);
 
 // Takes the places of `gone` out of `object`, and what becomes empty by that unless it is in `kept`

@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "patch/limits.h"
 #include "patch/patch.h"
+#include "schema/type_words.h"
 
 namespace strata::patch {
 namespace {
@@ -78,7 +79,8 @@ Json* Locate(Json& root, const Pointer& pointer) {
   return Walk(root, pointer, pointer.size());
 }
 
-bool Add(Json& root, const Pointer& pointer, Json value) {
+// Adds to `moved` how many items of a list made room.
+bool Add(Json& root, const Pointer& pointer, Json value, std::size_t& moved) {
   if (pointer.empty()) {
     root = std::move(value);
     return true;
@@ -93,11 +95,12 @@ bool Add(Json& root, const Pointer& pointer, Json value) {
   if (!parent->is_array()) return false;
   const auto at = last == "-" ? std::optional(parent->size()) : Index(last, parent->size() + 1);
   if (!at) return false;
+  moved += parent->size() - *at;
   parent->insert(parent->begin() + static_cast<std::ptrdiff_t>(*at), std::move(value));
   return true;
 }
 
-bool Remove(Json& root, const Pointer& pointer) {
+bool Remove(Json& root, const Pointer& pointer, std::size_t& moved) {
   if (pointer.empty()) return false;
   Json* parent = Walk(root, pointer, pointer.size() - 1);
   if (parent == nullptr) return false;
@@ -105,6 +108,7 @@ bool Remove(Json& root, const Pointer& pointer) {
   if (!parent->is_array()) return false;
   const auto index = Index(pointer.back(), parent->size());
   if (!index) return false;
+  moved += parent->size() - *index;
   parent->erase(*index);
   return true;
 }
@@ -154,21 +158,27 @@ class Patcher {
   explicit Patcher(Json object) : object_(std::move(object)) {}
 
   Status Run(const Operation& operation) {
-    if (operation.op == "test") return Test(object_, operation);
-    if (operation.op == "remove") return Done(Remove(object_, operation.path), operation);
-    if (operation.op == "move" || operation.op == "copy") return MoveOrCopy(operation);
-    const bool replaces = operation.op == "replace";
-    if (!replaces && operation.op != "add") return Refused("unexpected kind: " + operation.op);
-    if (operation.value == nullptr) return Refused(operation.op + " operation without value");
-    if (!replaces) return Done(Add(object_, operation.path, *operation.value), operation);
-    Json* target = Locate(object_, operation.path);
-    if (target != nullptr) *target = *operation.value;
-    return Done(target != nullptr, operation);
+    TRY(Carry(operation));
+    if (moved_ > kMaxMovedItems) return Refused("the patch moves too many items of lists");
+    return {};
   }
 
   [[nodiscard]] Json Take() { return std::move(object_); }
 
  private:
+  Status Carry(const Operation& operation) {
+    if (operation.op == "test") return Test(object_, operation);
+    if (operation.op == "remove") return Done(Remove(object_, operation.path, moved_), operation);
+    if (operation.op == "move" || operation.op == "copy") return MoveOrCopy(operation);
+    const bool replaces = operation.op == "replace";
+    if (!replaces && operation.op != "add") return Refused("unexpected kind: " + operation.op);
+    if (operation.value == nullptr) return Refused(operation.op + " operation without value");
+    if (!replaces) return Done(Add(object_, operation.path, *operation.value, moved_), operation);
+    Json* target = Locate(object_, operation.path);
+    if (target != nullptr) *target = *operation.value;
+    return Done(target != nullptr, operation);
+  }
+
   static Status Done(bool good, const Operation& operation) {
     if (good) return {};
     return Refused(operation.op +
@@ -183,39 +193,32 @@ class Patcher {
       if (*operation.from == operation.path) return {};
       if (IsInside(operation.path, *operation.from)) return Done(false, operation);
       Json value = std::move(*source);
-      if (!Remove(object_, *operation.from)) return Done(false, operation);
-      return Done(Add(object_, operation.path, std::move(value)), operation);
+      if (!Remove(object_, *operation.from, moved_)) return Done(false, operation);
+      return Done(Add(object_, operation.path, std::move(value), moved_), operation);
     }
     TRY(CheckDepth(*source));
     copied_ += TextSize(*source);
     if (copied_ > kMaxCopiedBytes) return Refused("the patch copies too much");
-    return Done(Add(object_, operation.path, *source), operation);
+    return Done(Add(object_, operation.path, *source, moved_), operation);
   }
 
   Json object_;
   std::size_t copied_ = 0;
+  std::size_t moved_ = 0;
 };
-
-// The word of a Go decoder for what stands where it expects something else.
-std::string_view GoKind(const Json& value) {
-  if (value.is_object()) return "object";
-  if (value.is_array()) return "array";
-  if (value.is_string()) return "string";
-  return value.is_boolean() ? "bool" : "number";
-}
 
 }  // namespace
 
 Result<Json> JsonPatch(const Json& object, const Json& patch) {
   if (!patch.is_array()) {
     return Fail(Code::kInvalidArgument,
-                "json: cannot unmarshal " + std::string(GoKind(patch)) +
+                "json: cannot unmarshal " + std::string(schema::GoWordOf(patch)) +
                     " into Go value of type jsonpatch.Patch");
   }
   for (const Json& entry : patch) {
     if (entry.is_object()) continue;
     return Fail(Code::kInvalidArgument,
-                "json: cannot unmarshal " + std::string(GoKind(entry)) +
+                "json: cannot unmarshal " + std::string(schema::GoWordOf(entry)) +
                     " into Go value of type jsonpatch.Operation");
   }
   if (patch.size() > kMaxJsonPatchOperations) {

@@ -13,6 +13,11 @@ namespace strata::patch {
 inline constexpr std::size_t kMaxDepth = 500;
 inline constexpr std::size_t kMaxJsonPatchOperations = 10'000;
 inline constexpr std::size_t kMaxCopiedBytes = 3UL * 1024 * 1024;
+// Items of lists that make room for a new one or close up behind one that goes: an operation costs
+// as much as the list is long.
+inline constexpr std::size_t kMaxMovedItems = 10'000'000;
+// Entries of metadata.managedFields; a few dozen are many.
+inline constexpr std::size_t kMaxManagers = 1000;
 
 // kInvalidArgument when `value` is nested deeper than kMaxDepth.
 [[nodiscard]] Status CheckDepth(const nlohmann::json& value);

@@ -9,6 +9,7 @@
 #include "patch/field_walk.h"
 #include "patch/limits.h"
 #include "patch/managers.h"
+#include "schema/check.h"
 
 namespace strata::patch {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using schema::Schema;
 
+constexpr std::size_t kMaxConflicts = 100;
 // The one manager that takes over what `kubectl apply` recorded in its annotation.
 constexpr const char* kKubectl = "kubectl";
 constexpr const char* kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -26,18 +28,6 @@ Manager EntryOf(const Writer& writer, const char* operation) {
           .api_version = writer.api_version,
           .subresource = writer.subresource,
           .time = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(writer.now))};
-}
-
-// Fields that are null; in a list, null is an item.
-void DropNulls(Json& value) {
-  if (value.is_array()) {
-    for (Json& item : value) DropNulls(item);
-  }
-  if (!value.is_object()) return;
-  for (auto field = value.begin(); field != value.end();) {
-    DropNulls(*field);
-    field = field->is_null() ? value.erase(field) : std::next(field);
-  }
 }
 
 // Takes from every manager but `writer` what changed without them.
@@ -82,18 +72,21 @@ std::string Describe(const Manager& manager) {
   return text;
 }
 
-std::vector<ApplyConflict> FindConflicts(const Managers& managers,
-                                         const Manager& writer,
-                                         const FieldSet& changed) {
-  std::vector<ApplyConflict> conflicts;
+// Adds to `out` what others own of `changed`.
+void FindConflicts(const Managers& managers,
+                   const Manager& writer,
+                   const FieldSet& changed,
+                   Applied& out) {
   for (const Manager& manager : managers) {
     if (manager.IsSameAs(writer)) continue;
-    for (std::string& path : manager.fields.Intersection(changed).Paths()) {
-      conflicts.push_back(
+    const FieldSet contested = manager.fields.Intersection(changed);
+    std::vector<std::string> paths = contested.Paths(kMaxConflicts - out.conflicts.size());
+    out.more_conflicts += contested.Count() - paths.size();
+    for (std::string& path : paths) {
+      out.conflicts.push_back(
           {.manager = manager.name, .field = std::move(path), .message = Describe(manager)});
     }
   }
-  return conflicts;
 }
 
 // The merged object without what `former` owned and nobody owns any more.
@@ -103,7 +96,7 @@ void Prune(const Schema& schema,
            const FieldSet& wanted,
            Json& merged) {
   FieldSet owned;
-  for (const Manager& manager : managers) owned = owned.Union(manager.fields);
+  for (const Manager& manager : managers) owned.Add(manager.fields);
   owned.Below("f:metadata").AddSelf();  // it has a name, even where nobody owns anything in it
   const FieldSet gone = WithParents(&schema, former).Difference(WithParents(&schema, owned));
   RemoveFields(&schema, gone, &wanted, merged);
@@ -146,7 +139,7 @@ Result<Applied> ServerSideApply(const Schema& schema,
                                 OnConflict on_conflict) {
   TRY(CheckConfig(config));
   Json wanted = config;
-  DropNulls(wanted);
+  schema::DropNulls(wanted);
   RemoveManagedFields(wanted);
   Manager entry = EntryOf(writer, "Apply");
   TRY_ASSIGN(entry.fields, FieldsOf(schema, wanted));
@@ -170,8 +163,12 @@ Result<Applied> ServerSideApply(const Schema& schema,
   const Comparison comparison = Compare(schema, live ? &before : nullptr, merged);
   if (on_conflict == OnConflict::kReport) {
     const FieldSet contested = comparison.changed.Difference(TakenOver(schema, before, writer));
-    std::vector<ApplyConflict> conflicts = FindConflicts(managers, entry, contested);
-    if (!conflicts.empty()) return Applied{.object = before, .conflicts = std::move(conflicts)};
+    Applied refused;
+    FindConflicts(managers, entry, contested, refused);
+    if (!refused.conflicts.empty()) {
+      refused.object = std::move(before);
+      return refused;
+    }
   }
   Disown(comparison, entry, managers);
   if (live) RenewLastApplied(writer, config, merged);
@@ -179,7 +176,7 @@ Result<Applied> ServerSideApply(const Schema& schema,
       merged == before && former.fields == entry.fields && former.api_version == entry.api_version;
   if (is_same) FindManager(managers, entry)->time = former.time;
   WriteManagers(std::move(managers), merged);
-  return Applied{.object = std::move(merged), .conflicts = {}};
+  return Applied{.object = std::move(merged)};
 }
 
 void RecordUpdate(const Schema& schema, const Json* before, Json& after, const Writer& writer) {
@@ -195,8 +192,9 @@ void RecordUpdate(const Schema& schema, const Json* before, Json& after, const W
   Disown(comparison, entry, managers);
   Manager* own = FindManager(managers, entry);
   if (own != nullptr) {
-    own->fields = own->fields.Difference(comparison.removed).Union(comparison.changed);
     if (!comparison.changed.IsEmpty()) own->time = entry.time;
+    own->fields = own->fields.Difference(comparison.removed);
+    own->fields.Add(std::move(comparison.changed));
   } else {
     entry.fields = std::move(comparison.changed);
     managers.push_back(std::move(entry));

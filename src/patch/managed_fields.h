@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,8 +29,10 @@ struct ApplyConflict {
 };
 
 struct Applied {
-  nlohmann::json object;                 // with metadata.managedFields
-  std::vector<ApplyConflict> conflicts;  // not empty: `object` is not to be stored
+  nlohmann::json object = {};  // with metadata.managedFields
+  // The first hundred; not empty: `object` is not to be stored.
+  std::vector<ApplyConflict> conflicts = {};
+  std::size_t more_conflicts = 0;  // beside these
 };
 
 enum class OnConflict : std::uint8_t { kReport, kForce };

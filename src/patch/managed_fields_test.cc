@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "patch/test_schemas.h"
+#include "tests/support/cost.h"
 
 namespace strata::patch {
 namespace {
@@ -284,6 +285,64 @@ TEST(RecordUpdate, ListsWhoseItemsHaveNoKeysAreOneValue) {
   after["spec"]["containers"][0]["image"] = "c";
   RecordUpdate(*testing::Pod(), &before, after, By("two"));
   EXPECT_EQ(Owners(after), Parse(R"({"two/Update":{"f:spec":{"f:containers":{}}}})"));
+}
+
+json ManyKeys(int count, const std::string& value) {
+  json data = json::object();
+  for (int i = 0; i < count; ++i) data["key" + std::to_string(i)] = value;
+  return {{"metadata", {{"name", "m"}}}, {"data", std::move(data)}};
+}
+
+TEST(ServerSideApply, ReportsAHundredConflictsAndCountsTheOthers) {
+  const json live = Update(std::nullopt, ManyKeys(5'000, "1"), By("one"));
+  const Result<Applied> applied = ServerSideApply(
+      *testing::ConfigMap(), live, ManyKeys(5'000, "2"), By("two"), OnConflict::kReport);
+  ASSERT_TRUE(applied);
+  EXPECT_EQ(applied->conflicts.size(), 100U);
+  EXPECT_EQ(applied->more_conflicts, 4'900U);
+  EXPECT_EQ(applied->object["data"]["key0"], "1");
+}
+
+// An object of a kind without a schema, `levels` deep.
+json Deep(int levels, const std::string& value) {
+  json inner = value;
+  for (int i = 0; i < levels; ++i) inner = {{"a", std::move(inner)}, {"b", 1}};
+  return {{"metadata", {{"name", "m"}}}, {"spec", std::move(inner)}};
+}
+
+TEST(ServerSideApply, CostsTheSamePerLevelHoweverDeep) {
+  const auto at = [](int levels) {
+    return [before = Deep(levels, "x"), after = Deep(levels, "y")] {
+      (void)ServerSideApply(schema::Schema(), before, after, By("a"), OnConflict::kForce).value();
+    };
+  };
+  EXPECT_LT(strata::testing::CostRatio(at(50), at(400)), 24);
+}
+
+TEST(RecordUpdate, CostsTheSamePerLevelHoweverDeep) {
+  const auto at = [](int levels) {
+    return [before = Deep(levels, "x"), after = Deep(levels, "x")] {
+      json now = after;
+      RecordUpdate(schema::Schema(), &before, now, By("a"));
+      json owned = after;
+      RecordUpdate(schema::Schema(), nullptr, owned, By("a"));
+      json again = owned;
+      RecordUpdate(schema::Schema(), &owned, again, By("b"));
+    };
+  };
+  EXPECT_LT(strata::testing::CostRatio(at(50), at(400)), 24);
+}
+
+TEST(RecordUpdate, TooManyEntriesOfAClientCountAsNone) {
+  const json before = Update(std::nullopt, Parse(kFirst), By("one"));
+  json after = before;
+  const json entry = before["metadata"]["managedFields"][0];
+  for (int i = 0; i < 1'000; ++i) {
+    json copy = entry;
+    copy["manager"] = "m" + std::to_string(i);
+    after["metadata"]["managedFields"].push_back(std::move(copy));
+  }
+  EXPECT_EQ(Owners(Update(before, after, By("two"))), Owners(before));
 }
 
 }  // namespace

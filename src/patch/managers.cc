@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "patch/limits.h"
+
 namespace strata::patch {
 namespace {
 
@@ -76,13 +78,13 @@ std::optional<Managers> ReadManagers(const Json& object) {
   Managers managers;
   const Json* entries = ManagedFields(object);
   if (entries == nullptr || entries->is_null()) return managers;
-  if (!entries->is_array()) return std::nullopt;
+  if (!entries->is_array() || entries->size() > kMaxManagers) return std::nullopt;
   for (const Json& entry : *entries) {
     std::optional<Manager> manager = ReadManager(entry);
     if (!manager) return std::nullopt;
     Manager* same = FindManager(managers, *manager);
     if (same != nullptr) {
-      same->fields = same->fields.Union(manager->fields);
+      same->fields.Add(std::move(manager->fields));
     } else {
       managers.push_back(*std::move(manager));
     }
@@ -141,7 +143,7 @@ void MergeOldest(Managers& managers) {
     Manager& merged = kept[bucket->second];
     merged.name = kOldest;
     merged.subresource.clear();
-    merged.fields = merged.fields.Union(updater.fields);
+    merged.fields.Add(std::move(updater.fields));
     merged.time = updater.time;
     --left;
   }

@@ -27,7 +27,8 @@ struct Manager {
 
 using Managers = std::vector<Manager>;
 
-// The entries of `object`; empty where it has none, none where one of them cannot be read.
+// The entries of `object`; empty where it has none, none where one of them cannot be read or there
+// are more than kMaxManagers.
 [[nodiscard]] std::optional<Managers> ReadManagers(const nlohmann::json& object);
 
 // True when a client asks to forget who owns what: managedFields is [{}].

@@ -40,6 +40,24 @@ TEST(JsonPatch, RunsEveryOperationInOrder) {
             Parse(R"({"a":{"first":1},"c":{"b":1},"list":[9,2,8],"x/y":{"~":5}})"));
 }
 
+TEST(JsonPatch, MovesOnlySoManyItemsOfLists) {
+  json object = {{"list", json::array()}};
+  for (int i = 0; i < 100'000; ++i) object["list"].push_back(i);
+  const auto repeated = [](const json& operation, int times) {
+    json patch = json::array();
+    for (int i = 0; i < times; ++i) patch.push_back(operation);
+    return patch;
+  };
+  const json insert = {{"op", "add"}, {"path", "/list/0"}, {"value", 1}};
+  const json append = {{"op", "add"}, {"path", "/list/-"}, {"value", 1}};
+  const json remove = {{"op", "remove"}, {"path", "/list/0"}};
+  EXPECT_TRUE(JsonPatch(object, repeated(insert, 99)));
+  EXPECT_TRUE(JsonPatch(object, repeated(append, 10'000)));
+  EXPECT_EQ(JsonPatch(object, repeated(insert, 10'000)).error().message,
+            "the patch moves too many items of lists");
+  EXPECT_EQ(JsonPatch(object, repeated(remove, 10'000)).error().code, Code::kConflict);
+}
+
 TEST(JsonPatch, ANonListIsNoPatch) {
   const Result<json> patched = JsonPatch(json::object(), json::object());
   ASSERT_FALSE(patched);

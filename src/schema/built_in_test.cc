@@ -171,14 +171,14 @@ TEST(UnknownFields, AreNamedDepthFirst) {
       "spec":{"containers":[{"name":"c","widget":1}],"gizmo":2,
               "affinity":{"nodeAffinity":{"x":{}}}}})");
   EXPECT_THAT(
-      UnknownFields(*Core("Pod"), pod),
+      UnknownFields(*Core("Pod"), pod).first,
       ElementsAre(
           "gadget", "spec.affinity.nodeAffinity.x", "spec.containers[0].widget", "spec.gizmo"));
 }
 
 TEST(UnknownFields, AreNotLookedForWhereAnythingMayBe) {
   const json object = json::parse(R"({"metadata":{"managedFields":[{"fieldsV1":{"f:x":{}}}]}})");
-  EXPECT_THAT(UnknownFields(*Core("Pod"), object), IsEmpty());
+  EXPECT_THAT(UnknownFields(*Core("Pod"), object).first, IsEmpty());
 }
 
 }  // namespace

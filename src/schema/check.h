@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,19 +26,26 @@ struct Problem {
 
 // Everything the schema forbids: types, required fields, enums, ranges, patterns, list keys that
 // are there twice, rules that RulesNotChecked (catalog.h) does not name. In the order of the
-// fields; the 422 of api-facts 9 for a custom kind.
+// fields; the 422 of api-facts 9 for a custom kind. Of more than a hundred problems, the first
+// hundred and one that counts the others.
 //
 // Meant for custom kinds: what the schema of a built-in kind calls required is what clients must
 // send, and a server takes more than that (its zero values).
 [[nodiscard]] std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object);
 
+struct UnknownPaths {
+  std::vector<std::string> first;  // at most a hundred
+  std::size_t more = 0;            // how many there are beside these
+};
 // The paths of fields the schema does not know, depth first, as fact 25 of api-facts orders them.
-[[nodiscard]] std::vector<std::string> UnknownFields(const Schema& schema,
-                                                     const nlohmann::json& object);
+[[nodiscard]] UnknownPaths UnknownFields(const Schema& schema, const nlohmann::json& object);
 
 // Fills in defaults inside objects that are there; an explicit null of a field with a default gets
 // it too, and any other null of a field that must not be null goes.
 void ApplyDefaults(const Schema& schema, nlohmann::json& object);
+
+// Takes out every field that is null; in a list, null is an item.
+void DropNulls(nlohmann::json& value);
 
 // Writes quantities and times as the server would (api-facts 27); leaves what does not parse alone.
 void Normalize(const Schema& schema, nlohmann::json& object);

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +13,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "schema/catalog.h"
 #include "schema/check.h"
 #include "schema/keywords.h"
+#include "schema/path.h"
 #include "schema/problems.h"
 #include "schema/traits.h"
+#include "schema/type_words.h"
 
 namespace strata::schema {
 namespace {
@@ -34,29 +38,22 @@ enum class Level : std::uint8_t {
   kCondition,  // inside allOf, anyOf, oneOf, not: only asks, does not define
 };
 
-constexpr std::array<std::pair<std::string_view, Type>, 6> kTypes = {{{"array", Type::kArray},
-                                                                      {"boolean", Type::kBoolean},
-                                                                      {"integer", Type::kInteger},
-                                                                      {"number", Type::kNumber},
-                                                                      {"object", Type::kObject},
-                                                                      {"string", Type::kString}}};
-
 constexpr std::array<std::string_view, 6> kNotSupported = {
     "$ref", "definitions", "dependencies", "patternProperties", "additionalItems", "id"};
 
 // Builds a schema from JSON and finds what is wrong with it on the way.
 class Builder {
  public:
-  explicit Builder(std::vector<Problem>& problems) : problems_(problems) {}
+  explicit Builder(ProblemList& problems) : problems_(problems) {}
 
   SchemaRef Build(const json& source, Level level, const std::string& at, int depth) {
     auto schema = std::make_shared<Schema>();
     if (!source.is_object()) {
-      problems_.push_back(InvalidValue(at, source, "must be an object"));
+      problems_.Add(InvalidValue(at, source, "must be an object"));
       return schema;
     }
     if (depth > kMaxDepth) {
-      problems_.push_back(ForbiddenField(at, "schemas nested this deeply are not supported"));
+      problems_.Add(ForbiddenField(at, "schemas nested this deeply are not supported"));
       return schema;
     }
     if (SchemaRef borrowed = Borrow(source)) return borrowed;
@@ -64,7 +61,7 @@ class Builder {
     SetType(*schema, source, level, at);
     KeywordReader(source, at, problems_).Read(*schema);
     SetPattern(*schema, at);
-    SetItems(*schema, source, at, depth);
+    SetItems(*schema, source, {level, at, depth});
     SetFields(*schema, source, {level, at, depth});
     SetAlternatives(*schema, source, at, depth);
     if (IsTrue(source, "x-kubernetes-embedded-resource") || level == Level::kRoot) {
@@ -99,19 +96,18 @@ class Builder {
   void Refuse(const json& source, const std::string& at) {
     for (const std::string_view word : kNotSupported) {
       if (source.contains(word)) {
-        problems_.push_back(ForbiddenField(fmt::format("{}.{}", at, word),
-                                           fmt::format("{} is not supported", word)));
+        problems_.Add(ForbiddenField(fmt::format("{}.{}", at, word),
+                                     fmt::format("{} is not supported", word)));
       }
     }
     if (IsTrue(source, "uniqueItems")) {
-      problems_.push_back(ForbiddenField(at + ".uniqueItems",
-                                         "uniqueItems cannot be set to true since the runtime "
-                                         "complexity becomes quadratic"));
+      problems_.Add(ForbiddenField(at + ".uniqueItems",
+                                   "uniqueItems cannot be set to true since the runtime "
+                                   "complexity becomes quadratic"));
     }
     if (source.contains("properties") && source.contains("additionalProperties")) {
-      problems_.push_back(
-          ForbiddenField(at + ".additionalProperties",
-                         "additionalProperties and properties are mutual exclusive"));
+      problems_.Add(ForbiddenField(at + ".additionalProperties",
+                                   "additionalProperties and properties are mutual exclusive"));
     }
   }
 
@@ -125,29 +121,25 @@ class Builder {
     }
     if (type.empty()) {
       if (level == Level::kCondition || (level != Level::kRoot && schema.preserve_unknown)) return;
-      problems_.push_back(RequiredValue(field,
-                                        level == Level::kRoot ? "must not be empty at the root"
-                                        : level == Level::kItem
-                                            ? "must not be empty for specified array items"
-                                            : "must not be empty for specified object fields"));
+      problems_.Add(RequiredValue(field,
+                                  level == Level::kRoot ? "must not be empty at the root"
+                                  : level == Level::kItem
+                                      ? "must not be empty for specified array items"
+                                      : "must not be empty for specified object fields"));
       return;
     }
     if (level == Level::kCondition) {
-      problems_.push_back(ForbiddenField(field, "must be empty to be structural"));
+      problems_.Add(ForbiddenField(field, "must be empty to be structural"));
       return;
     }
-    const auto* found = std::find_if(
-        kTypes.begin(), kTypes.end(), [&](const auto& known) { return known.first == type; });
-    if (found == kTypes.end()) {
-      std::vector<json> words;
-      words.reserve(kTypes.size());
-      for (const auto& [word, value] : kTypes) words.emplace_back(word);
-      problems_.push_back(UnsupportedValue(field, type, words));
+    schema.type = TypeOfWord(type);
+    if (schema.type == Type::kAny) {
+      problems_.Add(UnsupportedValue(
+          field, type, {"array", "boolean", "integer", "number", "object", "string"}));
       return;
     }
-    schema.type = found->second;
     if (level == Level::kRoot && schema.type != Type::kObject) {
-      problems_.push_back(InvalidValue(field, type, "must be object at the root"));
+      problems_.Add(InvalidValue(field, type, "must be object at the root"));
     }
   }
 
@@ -156,7 +148,7 @@ class Builder {
     auto& compiled = patterns_[schema.pattern];
     if (compiled == nullptr) compiled = std::make_shared<RE2>(schema.pattern, RE2::Quiet);
     if (!compiled->ok()) {
-      problems_.push_back(
+      problems_.Add(
           InvalidValue(at + ".pattern",
                        schema.pattern,
                        "must be a valid regular expression, but isn't: " + compiled->error()));
@@ -164,61 +156,70 @@ class Builder {
     schema.compiled_pattern = compiled;
   }
 
-  void SetItems(Schema& schema, const json& source, const std::string& at, int depth) {
+  void SetItems(Schema& schema, const json& source, const Position& here) {
+    const std::string& at = here.at;
     const auto items = source.find("items");
     if (items != source.end()) {
       if (items->is_array()) {
-        problems_.push_back(
+        problems_.Add(
             ForbiddenField(at + ".items", "items must be a schema object and not an array"));
       } else {
-        schema.items = Build(*items, Level::kItem, at + ".items", depth + 1);
+        schema.items = Build(*items, Inner(here, Level::kItem), at + ".items", here.depth + 1);
       }
     } else if (schema.type == Type::kArray) {
-      problems_.push_back(RequiredValue(at + ".items", "must be specified"));
+      problems_.Add(RequiredValue(at + ".items", "must be specified"));
     }
     const auto additional = source.find("additionalProperties");
     if (additional == source.end() || *additional == false) return;
+    if (here.level == Level::kCondition) {
+      problems_.Add(
+          ForbiddenField(at + ".additionalProperties", "must be undefined to be structural"));
+      return;
+    }
     if (schema.type == Type::kObject) schema.type = Type::kMap;
+    const std::string inner = at + ".additionalProperties";
     schema.items = additional->is_boolean()
                        ? std::make_shared<Schema>()
-                       : Build(*additional, Level::kField, at + ".additionalProperties", depth + 1);
+                       : Build(*additional, Level::kField, inner, here.depth + 1);
+  }
+
+  // What only asks has only parts that ask.
+  static Level Inner(const Position& here, Level plain) {
+    return here.level == Level::kCondition ? Level::kCondition : plain;
   }
 
   void SetFields(Schema& schema, const json& source, const Position& here) {
     const auto properties = source.find("properties");
     if (properties != source.end() && properties->is_object()) {
-      const Level inner = here.level == Level::kCondition ? Level::kCondition : Level::kField;
+      const Level inner = Inner(here, Level::kField);
       for (const auto& [name, value] : properties->items()) {
         // metadata is ours to say; it is put in afterwards.
         if (here.level == Level::kRoot && name == "metadata") continue;
-        const std::string at = fmt::format("{}.properties[{}]", here.at, name);
+        const std::string at = fmt::format("{}.properties[{}]", here.at, CutUtf8(name, kShownKey));
         schema.fields.push_back(Field{name, Build(value, inner, at, here.depth + 1), false, ""});
       }
     }
     const auto required = source.find("required");
     if (required == source.end()) return;
+    std::set<std::string> names;
     for (const json& name : *required) {
       if (!name.is_string() || !required->is_array()) {
-        problems_.push_back(InvalidValue(here.at + ".required", name, "must be a list of names"));
+        problems_.Add(InvalidValue(here.at + ".required", name, "must be a list of names"));
         return;
       }
-      MustHave(schema, name.get_ref<const std::string&>());
+      names.insert(name.get_ref<const std::string&>());
     }
+    MustHave(schema, std::move(names));
   }
 
-  static void MustHave(Schema& schema, const std::string& name) {
-    const auto found = std::find_if(schema.fields.begin(),
-                                    schema.fields.end(),
-                                    [&](const Field& field) { return field.name == name; });
-    if (found != schema.fields.end()) {
-      found->required = true;
-      return;
+  // Makes fields required; those that are new can be anything.
+  static void MustHave(Schema& schema, std::set<std::string> names) {
+    for (Field& field : schema.fields) {
+      if (names.erase(field.name) > 0) field.required = true;
     }
-    schema.fields.push_back(Field{name, std::make_shared<Schema>(), true, ""});
-    SortFields(schema);
-  }
-
-  static void SortFields(Schema& schema) {
+    for (const std::string& name : names) {
+      schema.fields.push_back(Field{name, std::make_shared<Schema>(), true, ""});
+    }
     std::sort(schema.fields.begin(), schema.fields.end(), [](const Field& a, const Field& b) {
       return a.name < b.name;
     });
@@ -255,8 +256,9 @@ class Builder {
 
   void AddTypeAndMeta(Schema& schema, const json& source, const std::string& at, int depth) {
     const SchemaRef pod = BuiltIn("", "v1", "Pod");
-    for (const char* name : {"apiVersion", "kind", "metadata"}) {
-      MustHave(schema, name);
+    const std::set<std::string> names = {"apiVersion", "kind", "metadata"};
+    MustHave(schema, names);
+    for (const std::string& name : names) {
       const Field* own = schema.Find(name);
       Field& field = schema.fields[static_cast<std::size_t>(own - schema.fields.data())];
       field = *pod->Find(name);
@@ -292,16 +294,17 @@ class Builder {
     if (schema.list_type != ListType::kMap) return;
     const std::string field = at + ".x-kubernetes-list-map-keys";
     if (schema.list_map_keys.empty()) {
-      problems_.push_back(
-          RequiredValue(field, "must not be empty if x-kubernetes-list-type is map"));
+      problems_.Add(RequiredValue(field, "must not be empty if x-kubernetes-list-type is map"));
     }
     for (const std::string& key : schema.list_map_keys) {
       const Field* found = schema.items == nullptr ? nullptr : schema.items->Find(key);
       if (found == nullptr || found->schema->type == Type::kAny) {
-        problems_.push_back(InvalidValue(
-            field, schema.list_map_keys, "entries must all be names of item properties"));
+        problems_.AddBy([&] {
+          return InvalidValue(
+              field, schema.list_map_keys, "entries must all be names of item properties");
+        });
       } else if (!found->required && !found->schema->default_value) {
-        problems_.push_back(RequiredValue(
+        problems_.Add(RequiredValue(
             fmt::format("{}.items.properties[{}].default", at, key),
             "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
             "required property"));
@@ -314,28 +317,29 @@ class Builder {
     for (Problem& problem : Validate(schema, *schema.default_value)) {
       if (problem.field == "<nil>") continue;
       problem.field = at + ".default" + (problem.field.empty() ? "" : ".") + problem.field;
-      problems_.push_back(std::move(problem));
+      problems_.Add(std::move(problem));
     }
   }
 
-  std::vector<Problem>& problems_;
+  ProblemList& problems_;
   std::map<std::string, std::shared_ptr<const RE2>> patterns_;
 };
 
 }  // namespace
 
 std::vector<Problem> SchemaProblems(const json& open_api_v3_schema, const std::string& field) {
-  std::vector<Problem> problems;
+  ProblemList problems;
   (void)Builder(problems).Build(open_api_v3_schema, Level::kRoot, field, 0);
-  return problems;
+  return std::move(problems).Take();
 }
 
 Result<SchemaRef> FromCustomResource(const json& open_api_v3_schema) {
-  std::vector<Problem> problems;
+  ProblemList problems;
   SchemaRef schema =
       Builder(problems).Build(open_api_v3_schema, Level::kRoot, "openAPIV3Schema", 0);
   if (problems.empty()) return schema;
-  return Fail(Code::kInvalidArgument, problems[0].field + ": " + problems[0].message);
+  const Problem& first = problems.first().front();
+  return Fail(Code::kInvalidArgument, first.field + ": " + first.message);
 }
 
 }  // namespace strata::schema

@@ -7,6 +7,7 @@
 
 #include "schema/catalog.h"
 #include "schema/check.h"
+#include "tests/support/cost.h"
 
 namespace strata::schema {
 namespace {
@@ -93,7 +94,7 @@ TEST(FromCustomResource, KeepsUnknownFieldsWhereItIsTold) {
                     "map":{"type":"object","additionalProperties":true}}}}})");
   const json object = json::parse(R"({"spec":{"any":{"x":1,"known":{"y":1}},"raw":{"z":{}},
                                      "map":{"m":{"n":1}},"no":1}})");
-  EXPECT_THAT(UnknownFields(*kind, object), ElementsAre("spec.any.known.y", "spec.no"));
+  EXPECT_THAT(UnknownFields(*kind, object).first, ElementsAre("spec.any.known.y", "spec.no"));
 }
 
 TEST(FromCustomResource, EmbeddedObjectsHaveMetadata) {
@@ -113,7 +114,7 @@ TEST(FromCustomResource, ABuiltInTypeByItsNameIsKnownButLeftAsSent) {
   Normalize(*kind, object);
   EXPECT_EQ(object, sent);
   EXPECT_THAT(Validate(*kind, object), IsEmpty());
-  EXPECT_THAT(UnknownFields(*kind, json::parse(R"({"template":{"spec":{"contaners":[]}}})")),
+  EXPECT_THAT(UnknownFields(*kind, json::parse(R"({"template":{"spec":{"contaners":[]}}})")).first,
               ElementsAre("template.spec.contaners"));
   EXPECT_EQ(Validate(*kind, json::parse(R"({"template":{"spec":{"containers":{}}}})")).size(), 1U);
   EXPECT_EQ(WithDefaults(*kind, R"({"template":{"metadata":{"creationTimestamp":null}}})"),
@@ -188,6 +189,56 @@ TEST(SchemaProblems, ABottomlessSchemaIsRefused) {
       SchemaProblems({{"type", "object"}, {"properties", {{"spec", std::move(schema)}}}}, "at")[0]
           .message,
       "Forbidden: schemas nested this deeply are not supported");
+}
+
+TEST(FromCustomResource, WhatIsInsideAConditionOnlyAsks) {
+  const SchemaRef kind = Make(R"({"type":"object","properties":{"spec":{"type":"object",
+      "properties":{"list":{"type":"array","items":{"type":"object",
+                            "properties":{"name":{"type":"string"}}}}},
+      "anyOf":[{"properties":{"list":{"minItems":2,"items":{"properties":{"name":{"minLength":2}}}}}},
+               {"not":{"required":["list"]}}]}}})");
+  EXPECT_THAT(Validate(*kind, json::parse(R"({"spec":{"list":[{"name":"ab"},{"name":"cd"}]}})")),
+              IsEmpty());
+  EXPECT_THAT(Validate(*kind, json::parse(R"({"spec":{}})")), IsEmpty());
+  EXPECT_EQ(
+      Validate(*kind, json::parse(R"({"spec":{"list":[{"name":"a"},{"name":"cd"}]}})")).size(), 1U);
+}
+
+TEST(SchemaProblems, AConditionAsksNothingOfEveryKey) {
+  EXPECT_THAT(Broken(R"({"type":"object","anyOf":[{"additionalProperties":{"type":"string"}}]})"),
+              ElementsAre("at.properties[spec].anyOf[0].additionalProperties: Forbidden: must be "
+                          "undefined to be structural"));
+}
+
+TEST(SchemaProblems, ABoundThatIsNoNumberOfThingsIsRefused) {
+  EXPECT_THAT(Broken(R"({"type":"string","maxLength":18446744073709551615})"),
+              ElementsAre(HasSubstr("maxLength: Invalid value: 18446744073709551615")));
+}
+
+TEST(SchemaProblems, AreAHundredAndACountWithShortPaths) {
+  json properties = json::object();
+  for (int i = 0; i < 1'000; ++i) {
+    properties[std::to_string(i) + std::string(2'000, 'x')] = json::object();
+  }
+  const std::vector<Problem> problems =
+      SchemaProblems({{"type", "object"}, {"properties", std::move(properties)}}, "at");
+  ASSERT_EQ(problems.size(), 101U);
+  EXPECT_EQ(problems.back().message, "and 900 more problems");
+  EXPECT_LT(problems.front().field.size(), 300U);
+}
+
+TEST(FromCustomResource, RequiredNamesCostTheSameHoweverMany) {
+  const auto of = [](int count) {
+    json schema = {{"type", "object"}};
+    for (int i = 0; i < count; ++i) {
+      schema["required"].push_back("a" + std::to_string(i));
+      schema["properties"]["b" + std::to_string(i)] = {{"type", "string"}};
+    }
+    return [schema = json({{"type", "object"}, {"properties", {{"spec", schema}}}})] {
+      (void)FromCustomResource(schema).value();
+    };
+  };
+  EXPECT_LT(testing::CostRatio(of(500), of(4'000)), 24);
 }
 
 }  // namespace

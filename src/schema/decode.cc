@@ -12,6 +12,7 @@
 #include "schema/check.h"
 #include "schema/go_scalars.h"
 #include "schema/go_time.h"
+#include "schema/type_words.h"
 
 namespace strata::schema {
 namespace {
@@ -60,21 +61,6 @@ std::string GoType(const Schema& schema) {
   }
 }
 
-std::string_view Word(const nlohmann::json& value) {
-  switch (value.type()) {
-    case nlohmann::json::value_t::object:
-      return "object";
-    case nlohmann::json::value_t::array:
-      return "array";
-    case nlohmann::json::value_t::string:
-      return "string";
-    case nlohmann::json::value_t::boolean:
-      return "bool";
-    default:
-      return "number";
-  }
-}
-
 Status Mismatch(std::string_view value, const std::string& type, const Place& place) {
   const std::string path = FieldPath(&place);
   return Fail(Code::kInvalidArgument,
@@ -100,7 +86,8 @@ bool FitsInteger(const Schema& schema, const nlohmann::json& value) {
 
 Status CheckInteger(const Schema& schema, const nlohmann::json& value, const Place& place) {
   if (FitsInteger(schema, value)) return {};
-  const std::string shown = value.is_number() ? "number " + value.dump() : std::string(Word(value));
+  const std::string shown =
+      value.is_number() ? "number " + value.dump() : std::string(GoWordOf(value));
   return Mismatch(shown, GoType(schema), place);
 }
 
@@ -117,7 +104,7 @@ Status CheckQuantity(const nlohmann::json& value) {
 
 Status CheckTime(const Schema& schema, const nlohmann::json& value, const Place& place) {
   const auto* text = value.get_ptr<const std::string*>();
-  if (text == nullptr) return Mismatch(Word(value), "string", place);
+  if (text == nullptr) return Mismatch(GoWordOf(value), "string", place);
   const auto layout = schema.type == Type::kMicroTime ? TimeLayout::kMicro : TimeLayout::kSeconds;
   return Because(WhyNoTime(*text, layout));
 }
@@ -125,11 +112,11 @@ Status CheckTime(const Schema& schema, const nlohmann::json& value, const Place&
 Status CheckScalar(const Schema& schema, const nlohmann::json& value, const Place& place) {
   switch (schema.type) {
     case Type::kString:
-      return value.is_string() ? Status() : Mismatch(Word(value), GoType(schema), place);
+      return value.is_string() ? Status() : Mismatch(GoWordOf(value), GoType(schema), place);
     case Type::kBoolean:
-      return value.is_boolean() ? Status() : Mismatch(Word(value), GoType(schema), place);
+      return value.is_boolean() ? Status() : Mismatch(GoWordOf(value), GoType(schema), place);
     case Type::kNumber:
-      return value.is_number() ? Status() : Mismatch(Word(value), GoType(schema), place);
+      return value.is_number() ? Status() : Mismatch(GoWordOf(value), GoType(schema), place);
     case Type::kInteger:
       return CheckInteger(schema, value, place);
     case Type::kQuantity:
@@ -138,7 +125,7 @@ Status CheckScalar(const Schema& schema, const nlohmann::json& value, const Plac
     case Type::kMicroTime:
       return CheckTime(schema, value, place);
     case Type::kBytes:
-      if (!value.is_string()) return Mismatch(Word(value), GoType(schema), place);
+      if (!value.is_string()) return Mismatch(GoWordOf(value), GoType(schema), place);
       return Because(WhyNoBase64(value.get_ref<const std::string&>()));
     case Type::kIntOrString: {
       Schema number;
@@ -154,7 +141,7 @@ Status CheckScalar(const Schema& schema, const nlohmann::json& value, const Plac
 Status Check(const Schema& schema, const nlohmann::json& value, const Place& place) {
   if (schema.type == Type::kAny || value.is_null()) return {};
   if (schema.type == Type::kArray) {
-    if (!value.is_array()) return Mismatch(Word(value), GoType(schema), place);
+    if (!value.is_array()) return Mismatch(GoWordOf(value), GoType(schema), place);
     if (schema.items == nullptr) return {};
     for (const nlohmann::json& item : value) TRY(Check(*schema.items, item, place));
     return {};
@@ -162,7 +149,7 @@ Status Check(const Schema& schema, const nlohmann::json& value, const Place& pla
   if (schema.type != Type::kObject && schema.type != Type::kMap) {
     return CheckScalar(schema, value, place);
   }
-  if (!value.is_object()) return Mismatch(Word(value), GoType(schema), place);
+  if (!value.is_object()) return Mismatch(GoWordOf(value), GoType(schema), place);
   for (const auto& [key, member] : value.get_ref<const nlohmann::json::object_t&>()) {
     if (const Field* field = schema.Find(key)) {
       TRY(Check(*field->schema, member, Place{schema.go_name, &place, field->name}));

@@ -121,6 +121,11 @@ TEST(CheckDecodes, TimesSayWhatIsWrongAsGoDoes) {
             "parsing time \"2026-02-30T03:04:05Z\": day out of range");
   EXPECT_EQ(created(R"("2026-01-02T03:04:05Z!")"),
             "parsing time \"2026-01-02T03:04:05Z!\": extra text: \"!\"");
+  EXPECT_EQ(created(R"("2026-01-02T03:04:05+24:60")"), "");
+  EXPECT_EQ(created(R"("2026-01-02T03:04:05+25:00")"),
+            "parsing time \"2026-01-02T03:04:05+25:00\": time zone offset hour out of range");
+  EXPECT_EQ(created(R"("2026-01-02T03:04:05-00:61")"),
+            "parsing time \"2026-01-02T03:04:05-00:61\": time zone offset minute out of range");
   EXPECT_EQ(created("7"),
             "json: cannot unmarshal number into Go struct field "
             "ObjectMeta.metadata.creationTimestamp of type string");

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -59,6 +60,17 @@ void WalkDefaults(const Schema& schema, nlohmann::json& value, Fill fill) {
 
 void ApplyDefaults(const Schema& schema, nlohmann::json& object) {
   WalkDefaults(schema, object, Fill::kDefaults);
+}
+
+void DropNulls(nlohmann::json& value) {
+  if (value.is_array()) {
+    for (nlohmann::json& item : value) DropNulls(item);
+  }
+  if (!value.is_object()) return;
+  for (auto field = value.begin(); field != value.end();) {
+    DropNulls(*field);
+    field = field->is_null() ? value.erase(field) : std::next(field);
+  }
 }
 
 }  // namespace strata::schema

@@ -61,9 +61,14 @@ class TimeScanner {
                       IsDigit(rest_[1]) && IsDigit(rest_[2]) && rest_[3] == ':' &&
                       IsDigit(rest_[4]) && IsDigit(rest_[5]);
     if (!good) return Miss("Z07:00");
+    // As Go: some people write offsets of 24 hours or 60 minutes.
+    if (rest_.substr(1, 2) > "24") zone_trouble_ = "time zone offset hour";
+    if (rest_.substr(4, 2) > "60") zone_trouble_ = "time zone offset minute";
     rest_.remove_prefix(6);
     return true;
   }
+  // What of the zone is out of range; "" for nothing.
+  [[nodiscard]] std::string_view zone_trouble() const { return zone_trouble_; }
 
   [[nodiscard]] std::string_view rest() const { return rest_; }
   [[nodiscard]] std::string_view wanted() const { return wanted_; }
@@ -76,6 +81,7 @@ class TimeScanner {
 
   std::string_view rest_;
   std::string_view wanted_;
+  std::string_view zone_trouble_;
 };
 
 struct Moment {
@@ -125,12 +131,13 @@ std::string WhyNoTime(std::string_view text, TimeLayout layout) {
                        GoQuote(scanner.rest()),
                        scanner.wanted());
   }
+  std::string_view wrong = OutOfRange(at);
+  if (wrong.empty()) wrong = scanner.zone_trouble();
+  if (!wrong.empty()) return fmt::format("parsing time {}: {} out of range", GoQuote(text), wrong);
   if (!scanner.rest().empty()) {
     return fmt::format("parsing time {}: extra text: {}", GoQuote(text), GoQuote(scanner.rest()));
   }
-  const std::string_view wrong = OutOfRange(at);
-  if (wrong.empty()) return "";
-  return fmt::format("parsing time {}: {} out of range", GoQuote(text), wrong);
+  return "";
 }
 
 }  // namespace strata::schema

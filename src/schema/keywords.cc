@@ -1,10 +1,9 @@
 #include "schema/keywords.h"
 
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "schema/problems.h"
 
 namespace strata::schema {
 
@@ -24,15 +23,18 @@ std::string KeywordReader::Text(std::string_view key) {
   const auto found = source_.find(key);
   if (found == source_.end()) return "";
   if (found->is_string()) return found->get<std::string>();
-  problems_.push_back(InvalidValue(fmt::format("{}.{}", at_, key), *found, "must be a string"));
+  problems_.Add(InvalidValue(fmt::format("{}.{}", at_, key), *found, "must be a string"));
   return "";
 }
 
 std::optional<std::int64_t> KeywordReader::Count(std::string_view key) {
   const auto found = source_.find(key);
   if (found == source_.end()) return std::nullopt;
-  if (found->is_number_integer() && *found >= 0) return found->get<std::int64_t>();
-  problems_.push_back(
+  if (found->is_number_integer() && *found >= 0 &&
+      *found <= std::numeric_limits<std::int64_t>::max()) {
+    return found->get<std::int64_t>();
+  }
+  problems_.Add(
       InvalidValue(fmt::format("{}.{}", at_, key), *found, "must be a whole number, at least 0"));
   return std::nullopt;
 }
@@ -41,7 +43,7 @@ std::optional<double> KeywordReader::Number(std::string_view key) {
   const auto found = source_.find(key);
   if (found == source_.end()) return std::nullopt;
   if (found->is_number()) return found->get<double>();
-  problems_.push_back(InvalidValue(fmt::format("{}.{}", at_, key), *found, "must be a number"));
+  problems_.Add(InvalidValue(fmt::format("{}.{}", at_, key), *found, "must be a number"));
   return std::nullopt;
 }
 
@@ -49,21 +51,21 @@ void KeywordReader::ReadListType(Schema& schema) {
   const std::string type = Text("x-kubernetes-list-type");
   const std::string field = at_ + ".x-kubernetes-list-type";
   if (!type.empty() && schema.type != Type::kArray) {
-    problems_.push_back(InvalidValue(at_ + ".type",
-                                     TextOf(source_, "type"),
-                                     "must be array if x-kubernetes-list-type is specified"));
+    problems_.Add(InvalidValue(at_ + ".type",
+                               TextOf(source_, "type"),
+                               "must be array if x-kubernetes-list-type is specified"));
   }
   if (type == "set") {
     schema.list_type = ListType::kSet;
   } else if (type == "map") {
     schema.list_type = ListType::kMap;
   } else if (!type.empty() && type != "atomic") {
-    problems_.push_back(UnsupportedValue(field, type, {"atomic", "set", "map"}));
+    problems_.Add(UnsupportedValue(field, type, {"atomic", "set", "map"}));
   }
   const auto keys = source_.find("x-kubernetes-list-map-keys");
   if (keys == source_.end()) return;
   if (type != "map") {
-    problems_.push_back(
+    problems_.Add(
         InvalidValue(field, type, "must be map if x-kubernetes-list-map-keys is non-empty"));
   }
   for (const json& key : *keys) {
@@ -75,8 +77,7 @@ void KeywordReader::ReadMapType(Schema& schema) {
   const std::string type = Text("x-kubernetes-map-type");
   schema.atomic = type == "atomic";
   if (!type.empty() && type != "atomic" && type != "granular") {
-    problems_.push_back(
-        UnsupportedValue(at_ + ".x-kubernetes-map-type", type, {"atomic", "granular"}));
+    problems_.Add(UnsupportedValue(at_ + ".x-kubernetes-map-type", type, {"atomic", "granular"}));
   }
 }
 
@@ -94,10 +95,10 @@ void KeywordReader::ReadRules(Schema& schema) {
                   TextOf(source, "fieldPath")};
     }
     if (rule.rule.find_first_not_of(" \t\n") == std::string::npos) {
-      problems_.push_back(RequiredValue(field + ".rule", "rule is not specified"));
+      problems_.Add(RequiredValue(field + ".rule", "rule is not specified"));
     } else if (rule.message.empty() && rule.rule.find('\n') != std::string::npos) {
-      problems_.push_back(RequiredValue(field + ".message",
-                                        "message must be specified if rule contains line breaks"));
+      problems_.Add(RequiredValue(field + ".message",
+                                  "message must be specified if rule contains line breaks"));
     }
     schema.rules.push_back(std::move(rule));
   }
@@ -126,7 +127,7 @@ void KeywordReader::Read(Schema& schema) {
     if (values->is_array()) {
       schema.enum_values.assign(values->begin(), values->end());
     } else {
-      problems_.push_back(InvalidValue(at_ + ".enum", *values, "must be a list"));
+      problems_.Add(InvalidValue(at_ + ".enum", *values, "must be a list"));
     }
   }
   ReadListType(schema);

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schema/check.h"
+#include "schema/problems.h"
 #include "schema/schema.h"
 
 namespace strata::schema {
@@ -21,7 +21,7 @@ namespace strata::schema {
 // wrong type, or has a value that makes no sense, becomes a problem at `at`.<keyword>.
 class KeywordReader {
  public:
-  KeywordReader(const nlohmann::json& source, const std::string& at, std::vector<Problem>& problems)
+  KeywordReader(const nlohmann::json& source, const std::string& at, ProblemList& problems)
       : source_(source), at_(at), problems_(problems) {}
 
   void Read(Schema& schema);
@@ -36,7 +36,7 @@ class KeywordReader {
 
   const nlohmann::json& source_;
   const std::string& at_;
-  std::vector<Problem>& problems_;
+  ProblemList& problems_;
 };
 
 }  // namespace strata::schema

@@ -76,7 +76,7 @@ std::optional<UtcTime> ReadTime(std::string_view text) {
   UtcTime utc;
   utc.seconds = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(*time));
   utc.seconds.pop_back();  // Z
-  if (const std::size_t dot = text.find('.'); dot != std::string_view::npos) {
+  if (const std::size_t dot = text.find_first_of(".,"); dot != std::string_view::npos) {
     std::size_t end = dot + 1;
     while (end < text.size() && IsDigit(text[end])) ++end;
     utc.fraction = text.substr(dot + 1, end - dot - 1);

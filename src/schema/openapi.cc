@@ -1,36 +1,18 @@
 #include "schema/openapi.h"
 
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "schema/type_words.h"
+
 namespace strata::schema {
 namespace {
 
 using nlohmann::json;
-
-const char* TypeWord(Type type) {
-  switch (type) {
-    case Type::kObject:
-    case Type::kMap:
-      return "object";
-    case Type::kArray:
-      return "array";
-    case Type::kInteger:
-      return "integer";
-    case Type::kNumber:
-      return "number";
-    case Type::kBoolean:
-      return "boolean";
-    case Type::kAny:
-    case Type::kIntOrString:
-    case Type::kQuantity:
-      return nullptr;
-    default:
-      return "string";
-  }
-}
 
 const char* PatchWord(PatchStrategy strategy) {
   switch (strategy) {
@@ -53,12 +35,9 @@ void Put(json& out, const char* key, const std::optional<T>& value) {
 // A bound without its fraction where it has none: 1, not 1.0.
 void PutNumber(json& out, const char* key, const std::optional<double>& value) {
   if (!value) return;
-  const auto whole = static_cast<std::int64_t>(*value);
-  if (static_cast<double>(whole) == *value) {
-    out[key] = whole;
-  } else {
-    out[key] = *value;
-  }
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  const bool whole = *value >= -kTwoTo63 && *value < kTwoTo63 && std::trunc(*value) == *value;
+  out[key] = whole ? json(static_cast<std::int64_t>(*value)) : json(*value);
 }
 
 void PutText(json& out, const char* key, const std::string& value) {
@@ -126,7 +105,7 @@ class Writer {
     PutFlag(out, "x-kubernetes-preserve-unknown-fields", schema.preserve_unknown);
     if (schema.nullable && version_ == OpenApiVersion::kV2) return out;
     PutFlag(out, "nullable", schema.nullable);
-    if (const char* word = TypeWord(schema.type)) out["type"] = word;
+    if (const std::string_view word = TypeWord(schema.type); !word.empty()) out["type"] = word;
     PutLimits(schema, out);
     PutMerging(schema, out);
     PutTwoTypes(schema, out);

@@ -104,5 +104,18 @@ TEST(ToOpenApi, ACustomKindIsItsOwnDefinition) {
   EXPECT_FALSE(v2["properties"]["spec"]["properties"]["maybe"].contains("type"));
 }
 
+TEST(ToOpenApi, BoundsThatAreNoInt64StayNumbers) {
+  Schema schema;
+  schema.type = Type::kNumber;
+  schema.minimum = -1e300;
+  schema.maximum = 9223372036854775808.0;
+  schema.multiple_of = 2;
+  OpenApiTypes types;
+  const json written = ToOpenApi(schema, OpenApiVersion::kV3, types);
+  EXPECT_EQ(written["minimum"], -1e300);
+  EXPECT_TRUE(written["maximum"].is_number_float());
+  EXPECT_EQ(written["multipleOf"].dump(), "2");
+}
+
 }  // namespace
 }  // namespace strata::schema

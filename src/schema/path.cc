@@ -1,13 +1,24 @@
 #include "schema/path.h"
 
+#include "base/utf8.h"
+
 namespace strata::schema {
 
 std::string Path::ToString() const {
-  if (parent_ == nullptr) return "";
-  std::string text = parent_->ToString();
-  if (key_.data() == nullptr) return text + "[" + std::to_string(index_) + "]";
+  std::string text;
+  AppendTo(text);
+  return text;
+}
+
+void Path::AppendTo(std::string& text) const {
+  if (parent_ == nullptr) return;
+  parent_->AppendTo(text);
+  if (key_.data() == nullptr) {
+    text += '[' + std::to_string(index_) + ']';
+    return;
+  }
   if (!text.empty()) text += '.';
-  return text.append(key_);
+  text += CutUtf8(key_, kShownKey);
 }
 
 }  // namespace strata::schema

@@ -5,8 +5,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
+
 namespace strata::schema {
 namespace {
+
+constexpr std::size_t kShownValue = 1024;
+constexpr std::size_t kShownMessage = 8192;
+
+std::string Shortened(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  text.resize(CutUtf8(text, most).size());
+  return text + "...";
+}
 
 Problem Make(std::string field,
              const char* reason,
@@ -14,7 +25,7 @@ Problem Make(std::string field,
              std::string_view detail) {
   std::string message(what);
   if (!detail.empty()) message.append(": ").append(detail);
-  return Problem{std::move(field), reason, std::move(message)};
+  return Problem{std::move(field), reason, Shortened(std::move(message), kShownMessage)};
 }
 
 std::string With(std::string_view what, const nlohmann::json& value) {
@@ -22,6 +33,13 @@ std::string With(std::string_view what, const nlohmann::json& value) {
 }
 
 }  // namespace
+
+std::vector<Problem> ProblemList::Take() && {
+  if (more_ > 0) {
+    all_.push_back({"", "FieldValueInvalid", fmt::format("and {} more problems", more_)});
+  }
+  return std::move(all_);
+}
 
 std::string GoQuote(std::string_view text) {
   std::string quoted = "\"";
@@ -54,9 +72,12 @@ std::string GoQuote(std::string_view text) {
 }
 
 std::string ShowValue(const nlohmann::json& value) {
-  if (value.is_string()) return GoQuote(value.get_ref<const std::string&>());
+  if (value.is_string()) {
+    return GoQuote(Shortened(value.get_ref<const std::string&>(), kShownValue));
+  }
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Shortened(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                   kShownValue);
 }
 
 Problem RequiredValue(std::string field, std::string_view detail) {

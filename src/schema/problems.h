@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +17,8 @@ namespace strata::schema {
 // As Go's %q: "a\"b\n".
 [[nodiscard]] std::string GoQuote(std::string_view text);
 
-// A value as messages show it: strings quoted, scalars plain, the rest as JSON.
+// A value as messages show it: strings quoted, scalars plain, the rest as JSON. Cut where it is
+// longer than anybody reads.
 [[nodiscard]] std::string ShowValue(const nlohmann::json& value);
 
 [[nodiscard]] Problem RequiredValue(std::string field, std::string_view detail = "");
@@ -34,5 +37,34 @@ namespace strata::schema {
 [[nodiscard]] Problem TooLong(std::string field, std::int64_t most);
 [[nodiscard]] Problem TooMany(std::string field, std::int64_t found, std::int64_t most);
 [[nodiscard]] Problem ForbiddenField(std::string field, std::string_view detail);
+
+// Problems as they are found: the first hundred, and how many more there were. What a client sends
+// can have one in every third byte.
+class ProblemList {
+ public:
+  // Calls `make` for a Problem when there is room for it.
+  template <typename Make>
+  void AddBy(const Make& make) {
+    if (all_.size() < kMost) {
+      all_.push_back(make());
+    } else {
+      ++more_;
+    }
+  }
+  void Add(Problem problem) {
+    AddBy([&] { return std::move(problem); });
+  }
+
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+  [[nodiscard]] bool full() const { return all_.size() == kMost; }
+  [[nodiscard]] const std::vector<Problem>& first() const { return all_; }
+  // With "and 17 more problems" at the end when there are.
+  [[nodiscard]] std::vector<Problem> Take() &&;
+
+ private:
+  static constexpr std::size_t kMost = 100;
+  std::vector<Problem> all_;
+  std::size_t more_ = 0;
+};
 
 }  // namespace strata::schema

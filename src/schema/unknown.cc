@@ -9,10 +9,12 @@
 namespace strata::schema {
 namespace {
 
+constexpr std::size_t kMostUnknown = 100;
+
 void FindUnknown(const Schema& schema,
                  const nlohmann::json& value,
                  const Path& path,
-                 std::vector<std::string>& unknown) {
+                 UnknownPaths& unknown) {
   if (value.is_array()) {
     if (schema.type != Type::kArray || schema.items == nullptr) return;
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -28,15 +30,19 @@ void FindUnknown(const Schema& schema,
     } else if (schema.type == Type::kMap && schema.items != nullptr) {
       FindUnknown(*schema.items, member, at, unknown);
     } else if (schema.type == Type::kObject && !schema.preserve_unknown) {
-      unknown.push_back(at.ToString());
+      if (unknown.first.size() < kMostUnknown) {
+        unknown.first.push_back(at.ToString());
+      } else {
+        ++unknown.more;
+      }
     }
   }
 }
 
 }  // namespace
 
-std::vector<std::string> UnknownFields(const Schema& schema, const nlohmann::json& object) {
-  std::vector<std::string> unknown;
+UnknownPaths UnknownFields(const Schema& schema, const nlohmann::json& object) {
+  UnknownPaths unknown;
   FindUnknown(schema, object, Path(), unknown);
   return unknown;
 }

@@ -13,58 +13,21 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "schema/check.h"
 #include "schema/go_time.h"
 #include "schema/path.h"
 #include "schema/problems.h"
 #include "schema/rules.h"
+#include "schema/type_words.h"
 
 namespace strata::schema {
 namespace {
 
-using Problems = std::vector<Problem>;
-
-// The name of a type in messages; "" for kAny.
-std::string_view TypeName(Type type) {
-  switch (type) {
-    case Type::kAny:
-      return "";
-    case Type::kObject:
-    case Type::kMap:
-      return "object";
-    case Type::kArray:
-      return "array";
-    case Type::kInteger:
-      return "integer";
-    case Type::kNumber:
-      return "number";
-    case Type::kBoolean:
-      return "boolean";
-    case Type::kIntOrString:
-    case Type::kQuantity:
-      return "integer,string";
-    default:
-      return "string";
-  }
-}
-
-std::string_view TypeName(const nlohmann::json& value) {
-  switch (value.type()) {
-    case nlohmann::json::value_t::object:
-      return "object";
-    case nlohmann::json::value_t::array:
-      return "array";
-    case nlohmann::json::value_t::string:
-      return "string";
-    case nlohmann::json::value_t::boolean:
-      return "boolean";
-    case nlohmann::json::value_t::null:
-      return "null";
-    case nlohmann::json::value_t::number_float:
-      return "number";
-    default:
-      return "integer";
-  }
+// The name of a type in messages.
+std::string_view WantedWord(Type type) {
+  const bool is_two = type == Type::kIntOrString || type == Type::kQuantity;
+  return is_two ? "integer,string" : TypeWord(type);
 }
 
 bool IsWhole(const nlohmann::json& value) {
@@ -100,8 +63,8 @@ bool HasType(const Schema& schema, const nlohmann::json& value) {
 
 // A format speaks for the type, unless the value is a text or a list.
 Problem WrongType(const Schema& schema, const nlohmann::json& value, std::string field) {
-  std::string_view wanted = TypeName(schema.type);
-  std::string_view found = TypeName(value);
+  std::string_view wanted = WantedWord(schema.type);
+  std::string_view found = WordOf(value);
   const bool by_format =
       !schema.format.empty() && !value.is_null() && !value.is_string() && !value.is_array();
   if (by_format) {
@@ -114,9 +77,7 @@ Problem WrongType(const Schema& schema, const nlohmann::json& value, std::string
 }
 
 std::int64_t Characters(const std::string& text) {
-  return std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  });
+  return std::count_if(text.begin(), text.end(), [](char c) { return !IsUtf8Continuation(c); });
 }
 
 bool Matches(const Schema& schema, const std::string& text) {
@@ -129,12 +90,12 @@ bool Matches(const Schema& schema, const std::string& text) {
 
 class Validator {
  public:
-  explicit Validator(Problems& problems) : problems_(problems) {}
+  explicit Validator(ProblemList& problems) : problems_(problems) {}
 
   void Value(const Schema& schema, const nlohmann::json& value, const Path& path) {
     if (value.is_null() && (schema.nullable || schema.type == Type::kAny)) return;
     if (!HasType(schema, value)) {
-      problems_.push_back(WrongType(schema, value, path.ToString()));
+      problems_.AddBy([&] { return WrongType(schema, value, path.ToString()); });
       return;
     }
     if (schema.alternatives != nullptr) Combined(*schema.alternatives, value, path);
@@ -147,15 +108,17 @@ class Validator {
 
  private:
   void Invalid(const Path& path, const nlohmann::json& value, std::string_view should) {
-    std::string field = path.ToString();
-    const std::string detail = fmt::format("{} in body {}", field, should);
-    problems_.push_back(InvalidValue(std::move(field), value, detail));
+    problems_.AddBy([&] {
+      std::string field = path.ToString();
+      const std::string detail = fmt::format("{} in body {}", field, should);
+      return InvalidValue(std::move(field), value, detail);
+    });
   }
 
   void Text(const Schema& schema, const nlohmann::json& value, const Path& path) {
     const auto& text = value.get_ref<const std::string&>();
     if (schema.max_length && Characters(text) > *schema.max_length) {
-      problems_.push_back(TooLong(path.ToString(), *schema.max_length));
+      problems_.AddBy([&] { return TooLong(path.ToString(), *schema.max_length); });
     }
     if (schema.min_length && Characters(text) < *schema.min_length) {
       Invalid(path, value, fmt::format("should be at least {} chars long", *schema.min_length));
@@ -164,10 +127,12 @@ class Validator {
       Invalid(path, value, fmt::format("should match '{}'", schema.pattern));
     }
     if (schema.format == "date-time" && !WhyNoTime(text, TimeLayout::kSeconds).empty()) {
-      std::string field = path.ToString();
-      const std::string detail =
-          fmt::format("{} in body must be of type date-time: {}", field, GoQuote(text));
-      problems_.push_back(TypeInvalid(std::move(field), text, detail));
+      problems_.AddBy([&] {
+        std::string field = path.ToString();
+        const std::string detail =
+            fmt::format("{} in body must be of type date-time: {}", field, ShowValue(value));
+        return TypeInvalid(std::move(field), text, detail);
+      });
     }
   }
 
@@ -176,9 +141,11 @@ class Validator {
     if (schema.type == Type::kInteger && schema.format == "int32" &&
         (number < std::numeric_limits<std::int32_t>::min() ||
          number > std::numeric_limits<std::int32_t>::max())) {
-      const std::string detail = fmt::format(
-          "Checked value must be of type integer with format int32 in {}", path.ToString());
-      problems_.push_back(InvalidValue("<nil>", "", detail));
+      problems_.AddBy([&] {
+        const std::string detail = fmt::format(
+            "Checked value must be of type integer with format int32 in {}", path.ToString());
+        return InvalidValue("<nil>", "", detail);
+      });
     }
     if (schema.multiple_of && *schema.multiple_of > 0 &&
         std::fmod(number, *schema.multiple_of) != 0) {
@@ -205,14 +172,14 @@ class Validator {
       Invalid(path, size, fmt::format("should have at least {} items", *schema.min_items));
     }
     if (schema.max_items && size > *schema.max_items) {
-      problems_.push_back(TooMany(path.ToString(), size, *schema.max_items));
+      problems_.AddBy([&] { return TooMany(path.ToString(), size, *schema.max_items); });
     }
   }
 
   void Enum(const Schema& schema, const nlohmann::json& value, const Path& path) {
     const auto& allowed = schema.enum_values;
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-    problems_.push_back(UnsupportedValue(path.ToString(), value, allowed));
+    problems_.AddBy([&] { return UnsupportedValue(path.ToString(), value, allowed); });
   }
 
   void Object(const Schema& schema, const nlohmann::json& value, const Path& path) {
@@ -222,7 +189,7 @@ class Validator {
           path, size, fmt::format("should have at least {} properties", *schema.min_properties));
     }
     if (schema.max_properties && size > *schema.max_properties) {
-      problems_.push_back(TooMany(path.ToString(), size, *schema.max_properties));
+      problems_.AddBy([&] { return TooMany(path.ToString(), size, *schema.max_properties); });
     }
     for (const auto& [key, member] : value.get_ref<const nlohmann::json::object_t&>()) {
       if (const Field* field = schema.Find(key)) {
@@ -233,13 +200,13 @@ class Validator {
     }
     for (const Field& field : schema.fields) {
       if (field.required && !value.contains(field.name)) {
-        problems_.push_back(RequiredValue(path.Key(field.name).ToString()));
+        problems_.AddBy([&] { return RequiredValue(path.Key(field.name).ToString()); });
       }
     }
   }
 
   static bool Fits(const Schema& schema, const nlohmann::json& value) {
-    Problems found;
+    ProblemList found;
     Validator(found).Value(schema, value, Path());
     return found.empty();
   }
@@ -247,8 +214,10 @@ class Validator {
   void Combined(const Alternatives& wanted, const nlohmann::json& value, const Path& path) {
     const auto fits = [&](const SchemaRef& schema) { return Fits(*schema, value); };
     const auto complain = [&](std::string_view why) {
-      const std::string detail = fmt::format("{} {}", GoQuote(path.ToString()), why);
-      problems_.push_back(InvalidValue("<nil>", "", detail));
+      problems_.AddBy([&] {
+        const std::string detail = fmt::format("{} {}", GoQuote(path.ToString()), why);
+        return InvalidValue("<nil>", "", detail);
+      });
     };
     if (!wanted.any_of.empty() && std::none_of(wanted.any_of.begin(), wanted.any_of.end(), fits)) {
       complain("must validate at least one schema (anyOf)");
@@ -267,7 +236,7 @@ class Validator {
     }
   }
 
-  Problems& problems_;
+  ProblemList& problems_;
 };
 
 // What identifies an item of a list of type map.
@@ -282,14 +251,14 @@ nlohmann::json KeysOf(const Schema& schema, const nlohmann::json& item) {
 void CheckDuplicates(const Schema& schema,
                      const nlohmann::json& list,
                      const Path& path,
-                     Problems& problems) {
+                     ProblemList& problems) {
   if (schema.list_type == ListType::kAtomic) return;
   std::set<nlohmann::json> seen;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool keyed = schema.list_type == ListType::kMap && list[i].is_object();
     nlohmann::json identity = keyed ? KeysOf(schema, list[i]) : list[i];
     if (!seen.insert(identity).second) {
-      problems.push_back(DuplicateValue(path.Index(i).ToString(), identity));
+      problems.AddBy([&] { return DuplicateValue(path.Index(i).ToString(), identity); });
     }
   }
 }
@@ -297,18 +266,19 @@ void CheckDuplicates(const Schema& schema,
 void CheckRules(const Schema& schema,
                 const nlohmann::json& value,
                 const Path& path,
-                Problems& problems) {
+                ProblemList& problems) {
   for (const Rule& rule : schema.rules) {
     const RuleCheck check = FindRule(rule.rule);
     if (check == nullptr || check(value)) continue;
-    std::string field = path.ToString();
-    if (!rule.field_path.empty()) field += rule.field_path;
-    const std::string detail =
-        rule.message.empty() ? fmt::format("failed rule: {}", rule.rule) : rule.message;
-    const bool large = value.is_structured();
-    problems.push_back(large ? InvalidValueOmitted(std::move(field), detail)
-                             : InvalidValue(std::move(field), value, detail));
-    if (!rule.reason.empty()) problems.back().reason = rule.reason;
+    problems.AddBy([&] {
+      std::string field = path.ToString() + rule.field_path;
+      const std::string detail =
+          rule.message.empty() ? fmt::format("failed rule: {}", rule.rule) : rule.message;
+      Problem problem = value.is_structured() ? InvalidValueOmitted(std::move(field), detail)
+                                              : InvalidValue(std::move(field), value, detail);
+      if (!rule.reason.empty()) problem.reason = rule.reason;
+      return problem;
+    });
   }
 }
 
@@ -348,27 +318,28 @@ bool Blocks(const Problem& problem) {
 }  // namespace
 
 std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object) {
-  Problems problems;
+  ProblemList problems;
   Validator(problems).Value(schema, object, Path());
   Walk(
       schema, object, Path(), [&](const Schema& at, const nlohmann::json& value, const Path& path) {
         if (value.is_array()) CheckDuplicates(at, value, path, problems);
       });
-  if (std::any_of(problems.begin(), problems.end(), Blocks)) {
+  const std::vector<Problem>& found = problems.first();
+  if (problems.full() || std::any_of(found.begin(), found.end(), Blocks)) {
     if (HasRules(schema)) {
-      problems.push_back(InvalidValue("<nil>",
-                                      nullptr,
-                                      "some validation rules were not checked because the object "
-                                      "was invalid; correct the existing errors to complete "
-                                      "validation"));
+      problems.Add(InvalidValue("<nil>",
+                                nullptr,
+                                "some validation rules were not checked because the object "
+                                "was invalid; correct the existing errors to complete "
+                                "validation"));
     }
-    return problems;
+    return std::move(problems).Take();
   }
   Walk(
       schema, object, Path(), [&](const Schema& at, const nlohmann::json& value, const Path& path) {
         CheckRules(at, value, path, problems);
       });
-  return problems;
+  return std::move(problems).Take();
 }
 
 }  // namespace strata::schema

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -217,6 +218,46 @@ TEST(ValidateProperty, NoJsonCrashesAnyWalkAndDefaultsAreIdempotent) {
     Normalize(*kind, twice);
     RC_ASSERT(twice == object);
   });
+}
+
+// {"key0":<value>, ...}, the keys padded to a length.
+json ManyMembers(int count, const json& value, std::size_t key_length = 0) {
+  json object = json::object();
+  for (int i = 0; i < count; ++i) {
+    std::string key = "key" + std::to_string(i);
+    key.resize(std::max(key.size(), key_length), 'x');
+    object[key] = value;
+  }
+  return object;
+}
+
+TEST(Validate, NamesAHundredProblemsAndCountsTheOthers) {
+  const SchemaRef kind = Kind(R"({"type":"object","additionalProperties":{"type":"integer"}})");
+  const std::vector<Problem> problems =
+      Validate(*kind, {{"spec", ManyMembers(5'000, "no number")}});
+  ASSERT_EQ(problems.size(), 101U);
+  EXPECT_EQ(problems.back().message, "and 4900 more problems");
+}
+
+TEST(Validate, MessagesAreNotMuchLongerThanWhatTheySpeakOf) {
+  const SchemaRef kind = Kind(R"({"type":"object","additionalProperties":{
+      "type":"object","additionalProperties":{"type":"string","maxLength":1,"pattern":"^a$"}}})");
+  const json inner = ManyMembers(100, std::string(1'000, 'y'));
+  const json spec = {{std::string(1 << 20U, 'k'), inner}};
+  std::size_t size = 0;
+  for (const Problem& problem : Validate(*kind, {{"spec", spec}})) {
+    size += problem.field.size() + problem.message.size();
+  }
+  EXPECT_LT(size, std::size_t{1} << 20U);
+}
+
+TEST(UnknownFields, AreAHundredAndACount) {
+  const SchemaRef kind = Kind(R"({"type":"object","properties":{"a":{"type":"object"}}})");
+  const UnknownPaths unknown =
+      UnknownFields(*kind, {{"spec", {{"a", ManyMembers(300, 1, 5'000)}}}});
+  EXPECT_EQ(unknown.first.size(), 100U);
+  EXPECT_EQ(unknown.more, 200U);
+  EXPECT_EQ(unknown.first.front().size(), std::string("spec.a.").size() + 256);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include <google/protobuf/unknown_field_set.h>
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/timestamp.h"
-#include "wire/base64.h"
 
 namespace strata::wire {
 namespace {
@@ -142,7 +142,7 @@ class FieldValue {
         return MessageToJson(SubMessage());
       case FieldDescriptor::CPPTYPE_STRING: {
         std::string text = Text();
-        if (field_.type() == FieldDescriptor::TYPE_BYTES) text = ToBase64(text);
+        if (field_.type() == FieldDescriptor::TYPE_BYTES) text = EncodeBase64(text);
         return Json(std::move(text));
       }
       case FieldDescriptor::CPPTYPE_BOOL:

@@ -70,9 +70,20 @@ TEST(OpenApiV2, OddValuesAreLeftOutAndImpossibleOnesRefused) {
   EXPECT_FALSE(OpenApiV2ToProtobuf(json::array()));
   EXPECT_FALSE(OpenApiV2ToProtobuf(json::parse(R"({"definitions":{"a":1}})")));
   EXPECT_FALSE(OpenApiV2ToProtobuf(json::parse(R"({"paths":{"/":1}})")));
-  json deep = json::object();
-  for (int i = 0; i < 200; ++i) deep = json{{"items", std::move(deep)}};
-  EXPECT_FALSE(OpenApiV2ToProtobuf(json{{"definitions", {{"a", std::move(deep)}}}}));
+}
+
+TEST(OpenApiV2, ASchemaThatIsTooDeepIsCutOffAndTheOthersStay) {
+  json deep = {{"type", "string"}};
+  for (int i = 0; i < 64; ++i)
+    deep = {{"type", "object"}, {"properties", {{"a", std::move(deep)}}}};
+  const openapi::Document document =
+      Converted({{"definitions", {{"deep", deep}, {"other", {{"type", "object"}}}}}});
+  ASSERT_EQ(document.definitions().named_size(), 2);
+  const openapi::Schema* at = &document.definitions().named(0).value();
+  int levels = 0;
+  for (; at->properties().named_size() > 0; ++levels) at = &at->properties().named(0).value();
+  EXPECT_EQ(levels, 30);
+  EXPECT_EQ(at->type().value_size(), 0) << "it may be anything";
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/property.h"
-#include "wire/base64.h"
 #include "wire/kubectl_bodies.h"
 #include "wire/proto/core.pb.h"
 #include "wire/proto/meta.pb.h"
@@ -181,14 +180,6 @@ TEST(ProtobufBody, RandomBytesAreNeverACrash) {
       RC_ASSERT(object || object.error().code == Code::kInvalidArgument);
     }
   });
-}
-
-TEST(Base64, PadsToGroupsOfFour) {
-  EXPECT_EQ(ToBase64(""), "");
-  EXPECT_EQ(ToBase64("f"), "Zg==");
-  EXPECT_EQ(ToBase64("fo"), "Zm8=");
-  EXPECT_EQ(ToBase64("foo"), "Zm9v");
-  EXPECT_EQ(ToBase64("\xff\xfe\xfd\xfc"), "//79/A==");
 }
 
 }  // namespace

@@ -151,9 +151,11 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
 // What Strict refuses and Warn tells of, in the body of a create or an update.
 std::vector<std::string> StrictErrors(const Call& call, const json& object) {
   std::vector<std::string> errors;
-  for (const std::string& path : schema::UnknownFields(*call.resource->schema, object)) {
+  const schema::UnknownPaths unknown = schema::UnknownFields(*call.resource->schema, object);
+  for (const std::string& path : unknown.first) {
     errors.push_back(fmt::format("unknown field \"{}\"", Shortened(path, kLongestPath)));
   }
+  if (unknown.more > 0) errors.push_back(fmt::format("and {} more unknown fields", unknown.more));
   return errors;
 }
 

@@ -17,22 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-// In a built-in kind null is the same as nothing, and is not shown.
-void DropNulls(json& value) {
-  if (value.is_array()) {
-    for (json& item : value) DropNulls(item);
-  }
-  if (!value.is_object()) return;
-  for (auto at = value.begin(); at != value.end();) {
-    if (at->is_null()) {
-      at = value.erase(at);
-    } else {
-      DropNulls(*at);
-      ++at;
-    }
-  }
-}
-
 // What lives on an object that was written or removed.
 void Follow(ServerState& state, const Resource& resource, const StoredObject& object, bool gone) {
   if (resource.kind == "CustomResourceDefinition") {
@@ -105,7 +89,7 @@ ApiResult<void> ApplySchema(const Resource& resource, json& object) {
   schema::ApplyDefaults(*resource.schema, object);
   schema::Normalize(*resource.schema, object);
   if (!resource.custom) {
-    DropNulls(object);
+    schema::DropNulls(object);  // null is the same as nothing here, and is not shown
     if (!object.contains("metadata")) object["metadata"] = json::object();
     return {};
   }

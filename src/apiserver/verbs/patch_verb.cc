@@ -84,7 +84,8 @@ ApiResult<json> Patched(const Call& call, PatchType type, const json& before) {
   return std::move(*after);
 }
 
-ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) {
+ApiError ApplyConflictError(const patch::Applied& applied) {
+  const std::vector<patch::ApplyConflict>& conflicts = applied.conflicts;
   ApiError error;
   error.code = 409;
   error.reason = "Conflict";
@@ -100,7 +101,8 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
         "Apply failed with 1 conflict: {}: {}", conflicts[0].message, error.causes[0].field);
     return error;
   }
-  error.message = fmt::format("Apply failed with {} conflicts:", conflicts.size());
+  error.message =
+      fmt::format("Apply failed with {} conflicts:", conflicts.size() + applied.more_conflicts);
   const char* between = " ";
   for (const auto& [message, fields] : by_manager) {
     // "conflict with ..." of several fields is "conflicts with ...".
@@ -110,7 +112,8 @@ ApiError ApplyConflictError(const std::vector<patch::ApplyConflict>& conflicts) 
     for (const std::string& field : fields) error.message += "\n- " + field;
     between = "\n";
   }
-  if (const std::size_t more = conflicts.size() - error.causes.size(); more > 0) {
+  const std::size_t unnamed = conflicts.size() - error.causes.size();
+  if (const std::size_t more = unnamed + applied.more_conflicts; more > 0) {
     error.message += fmt::format("\nand {} more", more);
     error.causes.push_back(
         {"", "FieldManagerConflict", fmt::format("and {} more conflicts", more)});
@@ -195,7 +198,7 @@ void ApplyTo(ServerState& state, const CallRef& call, ObjectRef live, const Writ
       options.force ? patch::OnConflict::kForce : patch::OnConflict::kReport);
   if (!applied) return AnswerError(*call, BadRequest(applied.error().message));
   if (!applied->conflicts.empty()) {
-    return AnswerError(*call, ApplyConflictError(applied->conflicts));
+    return AnswerError(*call, ApplyConflictError(*applied));
   }
   applied->object["apiVersion"] = resource.ApiVersion();
   applied->object["kind"] = resource.kind;
