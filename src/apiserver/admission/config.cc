@@ -8,7 +8,7 @@
 #include "apiserver/admission/kind_rules.h"
 #include "apiserver/admission/name_rules.h"
 #include "apiserver/request/json_view.h"
-#include "wire/base64.h"
+#include "base/base64.h"
 
 namespace strata::apiserver {
 namespace {
@@ -30,7 +30,7 @@ void MoveStringData(json& secret) {
   if (!plain.is_object() || plain.empty()) return;
   json& data = ObjectIn(secret, "data");
   for (const auto& [key, value] : plain.items()) {
-    if (value.is_string()) data[key] = wire::ToBase64(value.get_ref<const std::string&>());
+    if (value.is_string()) data[key] = EncodeBase64(value.get_ref<const std::string&>());
   }
 }
 
