@@ -74,7 +74,7 @@ const CLI::App& Last(const CLI::App& app) {
   return *last;
 }
 
-// " (did you mean simulate?)"
+// The command that takes the fewest typing errors to get from `wanted`.
 std::string Nearest(const CLI::App& app, const std::string& wanted) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) {

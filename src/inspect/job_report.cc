@@ -98,7 +98,7 @@ Result<std::unique_ptr<ClusterState>> LoadNetwork(const objects::ObjectSet& obje
 class Reporter {
  public:
   Reporter(const objects::ObjectSet& objects, const ClusterState& network)
-      : objects_(objects), network_(network), tree_(network.tree()) {
+      : network_(network), tree_(network.tree()) {
     for (const objects::Pod& pod : objects.pods) {
       pods_[{pod.meta.ns, LabelOf(pod.meta, objects::kJobNameKey)}].push_back(&pod);
     }
@@ -181,7 +181,6 @@ class Reporter {
     report.message = waits->message;
   }
 
-  const objects::ObjectSet& objects_;
   const ClusterState& network_;
   const HyperNodeTree& tree_;
   std::map<kube::ObjectKey, std::vector<const objects::Pod*>> pods_;
