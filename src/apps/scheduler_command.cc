@@ -1,11 +1,8 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <random>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -18,6 +15,7 @@
 #include "apps/command_line.h"
 #include "apps/debug_pages.h"
 #include "apps/flags.h"
+#include "apps/lease_identity.h"
 #include "base/ascii.h"
 #include "base/duration.h"
 #include "kube/connection.h"
@@ -86,21 +84,13 @@ struct SchedulerFlags {
   std::vector<std::string> without_effect;  // flags that were given
 };
 
-// New for every process.
-std::string Identity() {
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  std::random_device random;
-  return fmt::format("{}_{:08x}{:08x}", host.data(), random(), random());
-}
-
 kube::LeaseSettings LeaseOf(const SchedulerFlags& flags) {
   const auto& names = flags.options.scheduler_names;
   kube::LeaseSettings lease;
   lease.space = flags.lease_space;
   lease.name = flags.lease_name;
   if (lease.name.empty()) lease.name = names.size() == 1 ? names.front() : "volcano";
-  lease.identity = Identity();
+  lease.identity = NewLeaseIdentity();
   lease.duration = ParseDuration(flags.lease_duration).value();
   lease.renew = ParseDuration(flags.lease_renew).value();
   lease.retry = ParseDuration(flags.lease_retry).value();

@@ -64,6 +64,11 @@ class ClusterFeed {
  private:
   template <typename T>
   using Kept = std::map<std::string, T, std::less<>>;  // by NamespacedName
+  template <typename T>
+  [[nodiscard]] static const T* FindIn(const Kept<T>& kept, const std::string& name) {
+    const auto it = kept.find(name);
+    return it == kept.end() ? nullptr : &it->second;
+  }
 
   // Decided, and not in the pod's object yet.
   struct Assumption {

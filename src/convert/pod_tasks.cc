@@ -13,12 +13,6 @@ bool IsOver(TaskStatus status) {
   return status == TaskStatus::kSucceeded || status == TaskStatus::kFailed;
 }
 
-bool LimitsGpus(const ClusterState& state, const std::string& name_space) {
-  const auto quotas = state.QuotasOf(name_space);
-  return std::any_of(
-      quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
-}
-
 Result<TaskSpec> ReadTask(const objects::Pod& pod,
                           const PodSurroundings& around,
                           ClusterState& state) {
@@ -35,6 +29,12 @@ Result<TaskSpec> ReadTask(const objects::Pod& pod,
 }
 
 }  // namespace
+
+bool LimitsGpus(const ClusterState& state, const std::string& name_space) {
+  const auto quotas = state.QuotasOf(name_space);
+  return std::any_of(
+      quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
+}
 
 std::string Location(const objects::Metadata& meta) {
   const std::string name = objects::ObjectName(meta);

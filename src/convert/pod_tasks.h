@@ -24,6 +24,10 @@ struct PodSurroundings {
   bool numa = false;  // some node tells of its NUMA nodes
 };
 
+// Whether a quota of the namespace limits GPUs: its pods with GPUs are then told apart from
+// others'.
+[[nodiscard]] bool LimitsGpus(const ClusterState& state, const std::string& name_space);
+
 // What a pod is to a state.
 struct PodReading {
   std::optional<TaskSpec> task;  // none: nothing

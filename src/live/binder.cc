@@ -1,8 +1,11 @@
 #include "live/binder.h"
 
+#include <chrono>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "convert/gpu_annotations.h"
 
 namespace strata::live {
 namespace {
@@ -17,6 +20,23 @@ bool HasNode(const std::string& pod) {
 }
 
 }  // namespace
+
+BindOrder MakeBindOrder(const ClusterState& state, const CycleResult::Bind& bind, Time now) {
+  const Task& task = state.task(bind.task);
+  const std::string& node = state.node(bind.node).name;
+  const std::size_t slash = task.name.find('/');
+  BindOrder order{.pod = {task.name.substr(0, slash), task.name.substr(slash + 1), task.uid},
+                  .node = node,
+                  .annotations = {}};
+  const GpuClaim& gpus = state.GpusOf(bind.task);
+  if (gpus.empty()) return order;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  for (const auto& [key, value] : WriteGpuClaim(gpus, node)) order.annotations[key] = value;
+  order.annotations["hami.io/vgpu-time"] = std::to_string(seconds);
+  order.annotations["hami.io/bind-time"] = std::to_string(seconds);
+  order.annotations["hami.io/bind-phase"] = "allocating";  // what HAMi's device plugin looks for
+  return order;
+}
 
 std::string PodKey(const std::string& space, const std::string& name) {
   return "pods/" + space + "/" + name;

@@ -4,8 +4,11 @@
 #include <map>
 #include <string>
 
+#include "base/clock.h"
 #include "kube/client.h"
 #include "live/call_queue.h"
+#include "model/cluster_state.h"
+#include "sched/scheduler.h"
 
 namespace strata::live {
 
@@ -15,6 +18,11 @@ struct BindOrder {
   std::string node;
   std::map<std::string, std::string> annotations;  // written in the same step
 };
+
+// What carries out a bind of a cycle: a pod with GPUs gets HAMi's annotations with its node. Pure.
+[[nodiscard]] BindOrder MakeBindOrder(const ClusterState& state,
+                                      const CycleResult::Bind& bind,
+                                      Time now);
 
 // The key under which writes to a pod wait for each other.
 [[nodiscard]] std::string PodKey(const std::string& space, const std::string& name);

@@ -50,7 +50,7 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
       auto& [key, item] = *next;
       const auto answered = [self = shared_from_this(), key = key, done = std::move(item.done)](
                                 const kube::Reply& reply) { self->Finish(key, done, reply); };
-      if (options_.may_send && !options_.may_send()) {
+      if (!MaySend()) {
         kube::Failure dropped;
         dropped.error = Error{Code::kUnavailable, "not the leader any more"};
         answered(tl::unexpected(std::move(dropped)));
@@ -58,6 +58,11 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
         client_.Start(std::move(item.call), answered);
       }
     }
+  }
+
+  bool MaySend() {
+    const std::lock_guard telling(telling_);
+    return !closed_ && (!options_.may_send || options_.may_send());
   }
 
   // The first in the line that no call to the same object is under way for.
@@ -92,7 +97,7 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
 
   kube::Client& client_;
   Options options_;
-  std::mutex telling_;  // held while `done` runs, so that nothing is told after Close
+  std::mutex telling_;  // held while hooks run, so that none does after Close
   std::mutex mutex_;
   bool closed_ = false;
   std::map<std::string, Item> waiting_;  // by key

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "convert/cluster_feed.h"
-#include "convert/gpu_annotations.h"
 #include "convert/scheduler_conf.h"
 #include "kube/delta.h"
 #include "kube/event_recorder.h"
@@ -20,6 +19,7 @@
 #include "live/cache_dump.h"
 #include "live/call_queue.h"
 #include "live/conf_source.h"
+#include "live/default_queues.h"
 #include "live/mailbox.h"
 #include "live/metrics.h"
 #include "live/session_log.h"
@@ -43,14 +43,6 @@ bool DependsOnTime(const SchedulerConfig& config) {
       return plugin.name == "sla" || plugin.name == "tdm";
     });
   });
-}
-
-std::string QueueText(std::string_view name, bool reclaimable) {
-  return fmt::format(
-      R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{{"name":"{}"}},)"
-      R"("spec":{{"reclaimable":{},"weight":1}}}})",
-      name,
-      reclaimable);
 }
 
 kube::ObjectReference ReferToPod(const kube::PodName& pod) {
@@ -82,7 +74,8 @@ class LiveScheduler::Impl {
         events_(client, {.component = "volcano"}, clock),
         calls_(client, {.most_under_way = kMostWrites, .may_send = [this] { return Leads(); }}),
         binder_(client, calls_),
-        status_(calls_, events_, mailbox_, clock) {}
+        status_(calls_, events_, mailbox_, clock),
+        queues_(calls_, mailbox_, log, options_.default_queue) {}
 
   Status Run(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] { mailbox_->Wake(); });
@@ -249,7 +242,7 @@ class LiveScheduler::Impl {
     return dirty_ || feed_.version() != decided_version_ || (depends_on_time_ && some_wait_);
   }
   [[nodiscard]] bool IsCycleDue() {
-    if (status_.TakeUnfinished()) dirty_ = true;
+    if (status_.TakeUnfinished() || queues_.TakeUnfinished()) dirty_ = true;
     return synced_ && HasWork() && Now() >= next_cycle_ && Leads();
   }
 
@@ -261,7 +254,7 @@ class LiveScheduler::Impl {
   }
 
   void Cycle() {
-    EnsureQueues();
+    queues_.Ensure(feed_);
     std::vector<std::string> problems;
     feed_.Settle(problems);
     for (const std::string& problem : problems) {
@@ -308,21 +301,7 @@ class LiveScheduler::Impl {
   }
 
   void BindTask(const CycleResult::Bind& bind) {
-    const Task& task = feed_.state().task(bind.task);
-    const std::string& node = feed_.state().node(bind.node).name;
-    const std::size_t slash = task.name.find('/');
-    BindOrder order{.pod = {task.name.substr(0, slash), task.name.substr(slash + 1), task.uid},
-                    .node = node,
-                    .annotations = {}};
-    const GpuClaim& gpus = feed_.state().GpusOf(bind.task);
-    if (!gpus.empty()) {
-      const auto seconds = std::chrono::floor<std::chrono::seconds>(clock_.Now());
-      const std::string now = std::to_string(seconds.time_since_epoch().count());
-      for (auto& [key, value] : WriteGpuClaim(gpus, node)) order.annotations[key] = value;
-      order.annotations["hami.io/vgpu-time"] = now;
-      order.annotations["hami.io/bind-time"] = now;
-      order.annotations["hami.io/bind-phase"] = "allocating";
-    }
+    BindOrder order = MakeBindOrder(feed_.state(), bind, clock_.Now());
     binder_.Bind(std::move(order), [mailbox = mailbox_, this](Binder::Outcome outcome) {
       mailbox->Post([this, outcome = std::move(outcome)] { TakeOutcome(outcome); });
     });
@@ -347,25 +326,6 @@ class LiveScheduler::Impl {
                     "FailedScheduling",
                     "bind: " + outcome.error});
     feed_.Forget(name, pod.uid);
-  }
-
-  // Every cluster has these two queues.
-  void EnsureQueues() {
-    const std::pair<std::string, bool> wanted[] = {{"root", false}, {options_.default_queue, true}};
-    for (const auto& [name, reclaimable] : wanted) {
-      if (feed_.FindQueue(name) != nullptr || !asked_for_queue_.insert(name).second) continue;
-      calls_.Submit("queues/" + name,
-                    kube::CreateCall({kube::kQueues, "", "", ""}, QueueText(name, reclaimable)),
-                    CallQueue::Urgency::kUrgent,
-                    [this, mailbox = mailbox_, name = name](const kube::Reply& reply) {
-                      if (reply || reply.error().AlreadyExists()) return;
-                      mailbox->Post([this, name, error = reply.error().error.message] {
-                        log_.Warning("cannot make queue", {{"queue", name}, {"err", error}});
-                        asked_for_queue_.erase(name);
-                        dirty_ = true;
-                      });
-                    });
-    }
   }
 
   void WriteDump() {
@@ -403,7 +363,6 @@ class LiveScheduler::Impl {
   bool ran_ = false;
   bool lost_ = false;
   net::SteadyTime next_cycle_{};
-  std::set<std::string> asked_for_queue_;
   std::set<std::pair<std::string, std::string>> warned_;  // in the last cycle
 
   SchedulerMetrics metrics_;
@@ -413,6 +372,7 @@ class LiveScheduler::Impl {
   CallQueue calls_;
   Binder binder_;
   StatusWriter status_;
+  DefaultQueues queues_;
   std::optional<kube::Informers> informers_;
 };
 

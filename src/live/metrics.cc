@@ -47,33 +47,6 @@ Histogram& MakeHistogram(Registry& registry,
   return BuildHistogram().Name(name).Help(help).Register(registry).Add({}, bounds);
 }
 
-// Gauges that come and go with what they are labelled with.
-class Gauges {
- public:
-  Gauges(Registry& registry, const char* name, const char* help)
-      : family_(BuildGauge().Name(name).Help(help).Register(registry)) {}
-
-  void Begin() { seen_.clear(); }
-  void Set(const prometheus::Labels& labels, double value) {
-    auto& gauge = known_[labels];
-    if (gauge == nullptr) gauge = &family_.Add(labels);
-    gauge->Set(value);
-    seen_.insert(labels);
-  }
-  void End() {
-    std::erase_if(known_, [this](const auto& entry) {
-      if (seen_.contains(entry.first)) return false;
-      family_.Remove(entry.second);
-      return true;
-    });
-  }
-
- private:
-  Family<Gauge>& family_;
-  std::map<prometheus::Labels, Gauge*> known_;
-  std::set<prometheus::Labels> seen_;
-};
-
 }  // namespace
 
 class SchedulerMetrics::Impl {
@@ -101,6 +74,33 @@ class SchedulerMetrics::Impl {
   }
 
  private:
+  // Gauges that come and go with what they are labelled with.
+  class Gauges {
+   public:
+    Gauges(Registry& registry, const char* name, const char* help)
+        : family_(BuildGauge().Name(name).Help(help).Register(registry)) {}
+
+    void Begin() { seen_.clear(); }
+    void Set(const prometheus::Labels& labels, double value) {
+      auto& gauge = known_[labels];
+      if (gauge == nullptr) gauge = &family_.Add(labels);
+      gauge->Set(value);
+      seen_.insert(labels);
+    }
+    void End() {
+      std::erase_if(known_, [this](const auto& entry) {
+        if (seen_.contains(entry.first)) return false;
+        family_.Remove(entry.second);
+        return true;
+      });
+    }
+
+   private:
+    Family<Gauge>& family_;
+    std::map<prometheus::Labels, Gauge*> known_;
+    std::set<prometheus::Labels> seen_;
+  };
+
   struct QueueGauges {
     QueueGauges(Registry& registry, const std::string& what, const std::string& help)
         : cpu(registry, ("volcano_queue_" + what + "_milli_cpu").c_str(), (help + " CPU").c_str()),

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-QueueSpec Queue(const std::string& name, const std::string& parent) {
+QueueSpec QueueOf(const std::string& name, const std::string& parent) {
   QueueSpec spec;
   spec.name = name;
   spec.parent = parent;
@@ -20,11 +20,11 @@ QueueSpec Queue(const std::string& name, const std::string& parent) {
 TEST(AllocatedOfQueues, CountsWhatTheQueuesBelowHold) {
   //   root <- all <- team (2 CPUs), and two queues on a cycle
   ClusterState state;
-  state.UpsertQueue(Queue("root", ""));
-  state.UpsertQueue(Queue("all", "root"));
-  state.UpsertQueue(Queue("team", "all"));
-  state.UpsertQueue(Queue("x", "y"));
-  state.UpsertQueue(Queue("y", "x"));
+  state.UpsertQueue(QueueOf("root", ""));
+  state.UpsertQueue(QueueOf("all", "root"));
+  state.UpsertQueue(QueueOf("team", "all"));
+  state.UpsertQueue(QueueOf("x", "y"));
+  state.UpsertQueue(QueueOf("y", "x"));
   NodeSpec node;
   node.name = "n";
   node.allocatable.Set(kCpu, 8000);
