@@ -24,6 +24,7 @@ Examples:
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes that the network's own records give
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
+  strata controllers                            the controllers of Volcano's kinds, on a cluster
 
 Exit status: 0 success, 1 the work failed, 2 bad usage.)";
 
@@ -113,6 +114,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
   AddApiserverCommand(app, run);
+  AddControllersCommand(app, run);
   AddVersionCommand(app, run);
 }
 

@@ -18,6 +18,7 @@ using Run = std::function<int()>;
 void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
+void AddControllersCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);

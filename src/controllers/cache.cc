@@ -22,6 +22,16 @@ json MetadataOnly(const json& object) {
   return kept;
 }
 
+// Without what changes with every heartbeat.
+json NodeOnly(const json& node) {
+  json meta = json::object();
+  for (const char* key : {"name", "uid", "labels"}) {
+    if (const json* value = FieldAt(node, {"metadata", key})) meta[key] = *value;
+  }
+  return {{"metadata", std::move(meta)},
+          {"status", {{"addresses", ListAt(node, {"status", "addresses"})}}}};
+}
+
 void DropManagedFields(json& object) {
   if (const auto meta = object.find("metadata"); meta != object.end() && meta->is_object()) {
     meta->erase("managedFields");
@@ -47,10 +57,12 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
   const auto source = static_cast<std::size_t>(delta.source);
   const Watched& watched = watched_[source];
   Change change{.type = delta.type,
+                .source = delta.source,
                 .resource = &watched.spec.resource,
                 .key = delta.key,
                 .uid = delta.uid,
                 .seen = nullptr,
+                .same = false,
                 .pod = nullptr};
   if (delta.type == kube::Delta::Type::kSynced) return change;
   json object = ParseText(delta.text);  // outside of the lock
@@ -76,11 +88,14 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
     change.seen = std::make_shared<const json>(std::move(object));
     table.objects[delta.key] = change.seen;
   } else {
-    change.seen = std::make_shared<const json>(MetadataOnly(object));
+    change.seen = std::make_shared<const json>(
+        watched.keep == Keep::kNode ? NodeOnly(object) : MetadataOnly(object));
     if (watched.keep == Keep::kPod) {
       table.objects.erase(delta.key);
     } else {
-      table.objects[delta.key] = change.seen;
+      ObjectRef& kept = table.objects[delta.key];
+      change.same = kept != nullptr && *kept == *change.seen;
+      kept = change.seen;
     }
   }
   return change;
@@ -106,7 +121,8 @@ void Cache::ForgetPod(const kube::ObjectKey& key, Change& change) {
 
 const Cache::Table* Cache::TableOf(const kube::Resource& resource) const {
   for (std::size_t i = 0; i < watched_.size(); ++i) {
-    if (watched_[i].spec.resource == resource) return &tables_[i];
+    const kube::WatchSpec& spec = watched_[i].spec;
+    if (spec.resource == resource && spec.field_selector.empty()) return &tables_[i];
   }
   return nullptr;
 }

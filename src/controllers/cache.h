@@ -29,22 +29,26 @@ class Cache {
     kWhole,
     kPod,       // PodSeen; whole only while it has no PodGroup
     kMetadata,  // apiVersion, kind and metadata
+    kNode,      // name, uid, labels and addresses
   };
   struct Watched {
     kube::WatchSpec spec;
     Keep keep = Keep::kWhole;
   };
-  // Deltas of source i are of watched[i].
+  // Deltas of source i are of watched[i]. A table that has a part of a collection only is left out
+  // of what is asked by resource.
   explicit Cache(std::vector<Watched> watched);
 
   // What one delta changed. `seen` is the object as it is now, or as it was last seen; null when
   // that is not known.
   struct Change {
     kube::Delta::Type type = kube::Delta::Type::kSynced;
+    int source = 0;
     const kube::Resource* resource = nullptr;
     kube::ObjectKey key;
     std::string uid;
     ObjectRef seen;
+    bool same = false;  // what is kept of the object is as it was
     PodRef pod;  // of pods: as it is now, or as it was last seen
   };
   [[nodiscard]] Change Take(const kube::Delta& delta);

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .most = seconds(30)};
 // A write that is not seen for so long was undone, or the server started over.
 constexpr Duration kMostWait = seconds(5);
-constexpr Duration kLookForWrites = milliseconds(100);
+constexpr Duration kLookForWrites = milliseconds(50);
 
 }  // namespace
 
@@ -32,6 +32,7 @@ void Controller::Start(int workers) {
 }
 
 void Controller::Stop() {
+  stopping_ = true;
   queue_.Close();
   for (std::thread& worker : workers_) worker.join();
   workers_.clear();
@@ -43,6 +44,10 @@ Controller::Counters Controller::counters() const {
 
 void Controller::Run() {
   while (std::optional<std::string> key = queue_.Get()) {
+    if (stopping_) {
+      queue_.Done(*key);
+      continue;
+    }
     if (SeesOwnWrites(*key)) {
       LookAt(*key);
     } else {

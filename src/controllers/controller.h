@@ -82,6 +82,7 @@ class Controller {
   std::mutex mutex_;
   std::map<std::string, Awaited> awaited_;
   std::vector<std::thread> workers_;
+  std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> plans_{0};
   std::atomic<std::uint64_t> writes_{0};
   std::atomic<std::uint64_t> failures_{0};

@@ -19,9 +19,9 @@ constexpr std::string_view kPodRunning = "PodRunning";
 
 struct Happening {
   std::string_view event;
-  const JobTask* task = nullptr;  // nullptr: the job as a whole
-  const PodSeen* pod = nullptr;   // nullptr: the task as a whole
-  std::optional<Time> began;      // where the object itself says
+  const JobTask* task = nullptr;   // nullptr: the job as a whole
+  const PodSeen* pod = nullptr;    // nullptr: the task as a whole
+  std::optional<Time> began = {};  // where the object itself says
 
   [[nodiscard]] std::string Id() const {
     return fmt::format(

@@ -8,6 +8,7 @@
 
 #include "base/timestamp.h"
 #include "controllers/json_fields.h"
+#include "kube/resource.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::controllers {
@@ -28,6 +29,15 @@ std::int32_t NumberOr(const std::string& text, std::int32_t otherwise) {
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && value >= 0 ? value : otherwise;
+}
+
+std::string JobOf(const json& pod) {
+  for (const json& owner : ListAt(pod, {"metadata", "ownerReferences"})) {
+    const bool is_job = TextAt(owner, {"kind"}) == kube::kJobs.kind &&
+                        TextAt(owner, {"apiVersion"}) == kube::ApiVersion(kube::kJobs);
+    if (is_job && FlagAt(owner, {"controller"})) return TextAt(owner, {"name"});
+  }
+  return "";
 }
 
 bool IsReady(const json& pod) {
@@ -58,6 +68,7 @@ PodSeen SeePod(const json& pod) {
   seen.uid = TextAt(meta, {"uid"});
   seen.version = TextAt(meta, {"resourceVersion"});
   seen.owner_uid = ControllerUidOf(pod);
+  seen.job = JobOf(pod);
   seen.task = TextAt(annotations, {objects::kTaskSpecKey});
   seen.index = NumberOr(TextAt(annotations, {objects::kTaskIndexKey}), -1);
   seen.job_version = NumberOr(TextAt(annotations, {objects::kJobVersionKey}), 0);

@@ -21,6 +21,7 @@ struct PodSeen {
   std::string uid;
   std::string version;
   std::string owner_uid;  // of its controller
+  std::string job;        // the name of the Job that controls it, "" for other owners
   std::string task;       // of a Job's pod
   std::int32_t index = -1;
   std::int32_t job_version = 0;

@@ -6,6 +6,10 @@
 // Annotations and labels of Volcano that controllers write and the scheduler reads.
 namespace strata::objects {
 
+// The names under which a scheduler takes pods where it is not told any.
+inline constexpr std::array<std::string_view, 4> kUsualSchedulers = {
+    "volcano", "strata", "default-scheduler", "hami-scheduler"};
+
 inline constexpr std::string_view kTaskIndexKey = "volcano.sh/task-index";
 inline constexpr std::string_view kTaskSpecKey = "volcano.sh/task-spec";
 inline constexpr std::string_view kJobNameKey = "volcano.sh/job-name";

@@ -1,15 +1,14 @@
 #include "simulate/cluster.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "convert/specs.h"
 #include "objects/default_pod_group.h"
 #include "objects/expand_job.h"
 #include "objects/pod_group.h"
+#include "objects/volcano_keys.h"
 
 namespace strata {
 namespace {
@@ -98,10 +97,9 @@ std::map<std::string, std::string, std::less<>> GroupsOfJobs(const objects::Obje
 }  // namespace
 
 bool IsOurs(const objects::Pod& pod) {
-  constexpr std::array<std::string_view, 4> kSchedulers = {
-      "volcano", "strata", "default-scheduler", "hami-scheduler"};
-  return std::find(kSchedulers.begin(), kSchedulers.end(), pod.spec.scheduler_name) !=
-         kSchedulers.end();
+  return std::find(objects::kUsualSchedulers.begin(),
+                   objects::kUsualSchedulers.end(),
+                   pod.spec.scheduler_name) != objects::kUsualSchedulers.end();
 }
 
 Time LatestTime(const objects::ObjectSet& objects) {

@@ -1,0 +1,400 @@
+#include "controllers/controllers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/cache.h"
+#include "controllers/controller.h"
+#include "controllers/discoverers.h"
+#include "controllers/garbage.h"
+#include "controllers/hypernode_status.h"
+#include "controllers/job_controller.h"
+#include "controllers/json_fields.h"
+#include "controllers/pod_group_reconcile.h"
+#include "controllers/queue_reconcile.h"
+#include "controllers/ssh_keys.h"
+#include "discovery/system_reader.h"
+#include "kube/informers.h"
+#include "kube/leader_lease.h"
+#include "objects/read_files.h"
+#include "objects/volcano_keys.h"
+
+namespace strata::controllers {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Pods change in swarms: their job is looked at once for many of them.
+constexpr Duration kGatherPods = milliseconds(30);
+// Nobody waits for counts.
+constexpr Duration kGatherCounts = milliseconds(200);
+// How long it may take to notice that somebody else leads.
+constexpr Duration kGlance = milliseconds(200);
+// When the server could not say whether an owner is there.
+constexpr Duration kAskAgain = seconds(5);
+constexpr int kNotFound = 404;
+constexpr kube::Backoff::Limits kPatience{.first = milliseconds(200), .most = seconds(2)};
+
+constexpr const char* kConfSpace = "volcano-system";
+constexpr const char* kConfMap = "volcano-controller-configmap";
+constexpr const char* kConfKey = "volcano-controller.conf";
+constexpr const char* kStatusKey = "status";
+constexpr const char* kDiscoveryKey = "discovery";
+
+// Which of the watches is the ConfigMap with the configuration.
+constexpr int kConfSource = 8;
+
+std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
+  using Keep = Cache::Keep;
+  const auto all = [](const kube::Resource& resource, Keep keep) {
+    Cache::Watched watched;
+    watched.spec.resource = resource;
+    watched.keep = keep;
+    return watched;
+  };
+  std::vector<Cache::Watched> watches = {all(kube::kJobs, Keep::kWhole),
+                                         all(kube::kPodGroups, Keep::kWhole),
+                                         all(kube::kPods, Keep::kPod),
+                                         all(kube::kQueues, Keep::kWhole),
+                                         all(kube::kCommands, Keep::kWhole),
+                                         all(kube::kPriorityClasses, Keep::kWhole),
+                                         all(kube::kNodes, Keep::kNode),
+                                         all(kube::kHyperNodes, Keep::kWhole)};
+  Cache::Watched conf = all(kube::kConfigMaps, Keep::kWhole);
+  conf.spec.space = kConfSpace;
+  conf.spec.field_selector = std::string("metadata.name=") + kConfMap;
+  watches.insert(watches.begin() + kConfSource, std::move(conf));
+  if (!options.collect_garbage) return watches;
+  for (const kube::Resource& resource :
+       {kube::kConfigMaps, kube::kSecrets, kube::kServices, kube::kVolumeClaims}) {
+    watches.push_back(all(resource, Keep::kMetadata));
+  }
+  return watches;
+}
+
+}  // namespace
+
+class Controllers::Impl {
+ public:
+  Impl(kube::Client& client, ControllersOptions options, obs::Log& log, const Clock& clock)
+      : client_(client),
+        options_(std::move(options)),
+        log_(log),
+        clock_(clock),
+        cache_(WatchesFor(options_)),
+        events_(client, {.component = "vc-controller-manager"}, clock),
+        tools_{client, cache_, events_, log, [this] { return MayWrite(); }},
+        jobs_(cache_, clock, NewSshKeys),
+        job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
+        pod_group_("podgroup", tools_, [this](const std::string& key) { return LonePod(key); }),
+        queue_("queue", tools_, [this](const std::string& key) { return QueueWork(key); }),
+        hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
+        garbage_("garbage", tools_, [this](const std::string& key) { return Garbage(key); }),
+        discoverers_({client, cache_, log, clock,
+                      [](Duration time) { return discovery::MakeSystemReader({.time = time}); },
+                      [this] { hypernode_.Add(kDiscoveryKey); }}) {}
+
+  Status Run(std::stop_token stop) {
+    TRY(ReadConfFile());
+    const std::stop_callback on_stop(stop, [this] { deltas_.Close(); });
+    kube::Informers::Options options;
+    options.backoff = kPatience;
+    options.trouble = [this](const std::string& error) {
+      if (log_.On(2)) log_.Warning("cannot follow a collection", {{"err", error}});
+    };
+    kube::Informers informers(client_, deltas_, std::move(options));
+    for (const Cache::Watched& watched : cache_.watched()) informers.Add(watched.spec);
+    TakePart();
+    bool works = false;
+    bool told = false;
+    while (!stop.stop_requested()) {
+      for (const kube::Delta& delta : deltas_.Wait(kGlance)) Take(delta);
+      if (synced_.size() < cache_.watched().size()) continue;
+      if (!std::exchange(told, true)) Ready();
+      if (works && !MayWrite()) break;
+      if (!works && MayWrite()) works = StartWorkers();
+    }
+    StopWorkers();
+    lease_.reset();
+    if (stop.stop_requested()) return {};
+    return Fail(Code::kUnavailable, "the leader lease was lost");
+  }
+
+  std::string Metrics() const {
+    std::string text;
+    const auto add = [&](const char* name, const char* help, auto value) {
+      text += fmt::format("# HELP strata_controllers_{} {}\n# TYPE strata_controllers_{} counter\n",
+                          name, help, name);
+      for (const Controller* controller : AllControllers()) {
+        text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
+                            name, controller->name(), value(controller->counters()));
+      }
+    };
+    add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });
+    add("writes_total", "Calls that changed something.", [](const auto& c) { return c.writes; });
+    add("failures_total", "Plans that failed.", [](const auto& c) { return c.failures; });
+    return text + discoverers_.Metrics();
+  }
+
+  bool IsReady() const { return ready_; }
+
+ private:
+  std::vector<const Controller*> AllControllers() const {
+    return {&job_, &pod_group_, &queue_, &hypernode_, &garbage_};
+  }
+
+  Status ReadConfFile() {
+    if (options_.conf_file.empty()) return {};
+    std::istringstream nothing;
+    TRY_ASSIGN(const std::vector<objects::Source> read,
+               objects::ReadSources({&options_.conf_file, 1}, nothing));
+    if (read.size() != 1) {
+      return Fail(Code::kInvalidArgument, options_.conf_file + ": want one file");
+    }
+    return discoverers_.Configure(read.front().text, options_.conf_file);
+  }
+
+  bool MayWrite() const { return !options_.lease || (lease_ && lease_->Leads()); }
+
+  void TakePart() {
+    if (!options_.lease) return;
+    kube::LeaderLease::Hooks hooks;
+    hooks.started = [this] { log_.Info("leads"); };
+    hooks.stopped = [this] { log_.Info("does not lead any more"); };
+    hooks.trouble = [this](const std::string& error) {
+      if (log_.On(2)) log_.Warning("cannot get the lease", {{"err", error}});
+    };
+    lease_.emplace(client_, *options_.lease, std::move(hooks), clock_, kube::SystemRandom());
+  }
+
+  void Ready() {
+    ready_ = true;
+    log_.Info("has seen the cluster");
+    if (options_.ready) options_.ready();
+  }
+
+  bool StartWorkers() {
+    for (Controller* controller : {&job_, &pod_group_, &queue_, &hypernode_, &garbage_}) {
+      controller->Start(options_.workers);
+    }
+    log_.Info("Started controllers", {{"workers", options_.workers}});
+    return true;
+  }
+
+  void StopWorkers() {
+    for (Controller* controller : {&job_, &pod_group_, &queue_, &hypernode_, &garbage_}) {
+      controller->Stop();
+    }
+  }
+
+  // --- from what changed to who is to look
+
+  void Take(const kube::Delta& delta) {
+    if (delta.type == kube::Delta::Type::kSynced) {
+      synced_.insert(delta.source);
+      return;
+    }
+    const Cache::Change change = cache_.Take(delta);
+    if (delta.source == kConfSource) return TakeConf(change);
+    if (options_.collect_garbage) {
+      for (const std::string& uid : graph_.Take(change)) garbage_.Add(uid);
+    }
+    Route(change);
+  }
+
+  void Route(const Cache::Change& change) {
+    const kube::Resource& resource = *change.resource;
+    if (resource == kube::kJobs) {
+      if (change.type == kube::Delta::Type::kDeleted) jobs_.Forget(KeyText(change.key));
+      job_.Add(KeyText(change.key));
+    } else if (resource == kube::kPods) {
+      TakePod(change);
+    } else if (change.seen == nullptr) {
+      return;
+    } else if (resource == kube::kPodGroups) {
+      TakeGroup(change);
+    } else if (resource == kube::kQueues) {
+      TakeQueue(change);
+    } else if (resource == kube::kCommands) {
+      TakeCommand(*change.seen);
+    } else if ((resource == kube::kNodes || resource == kube::kHyperNodes) && !change.same) {
+      hypernode_.AddAfter(kStatusKey, kGatherCounts);
+    }
+  }
+
+  void TakeConf(const Cache::Change& change) {
+    if (!options_.conf_file.empty() || change.seen == nullptr) return;
+    const bool gone = change.type == kube::Delta::Type::kDeleted;
+    const json* text = FieldAt(*change.seen, {"data", kConfKey});
+    Status taken;
+    if (gone) {
+      taken = discoverers_.Configure("", kConfMap);
+    } else if (text == nullptr || !text->is_string()) {
+      taken = Fail(Code::kInvalidArgument, std::string("no key ") + kConfKey);
+    } else {
+      taken = discoverers_.Configure(text->get<std::string>(), kConfMap);
+    }
+    if (taken) return;
+    log_.Error("the configuration cannot be used, the old one stays in force",
+               {{"err", taken.error().message}});
+    if (!MayWrite()) return;
+    events_.Record({.about = ReferenceTo(kube::kConfigMaps, *change.seen),
+                    .type = kube::EventNote::Type::kWarning,
+                    .reason = "InvalidConfiguration",
+                    .message = taken.error().message});
+  }
+
+  void TakePod(const Cache::Change& change) {
+    const bool gone = change.type == kube::Delta::Type::kDeleted;
+    if (change.pod != nullptr && !change.pod->job.empty()) {
+      if (gone) jobs_.NotePodGone(*change.pod);
+      job_.AddAfter(KeyText({change.key.space, change.pod->job}), kGatherPods);
+    } else if (!gone) {
+      pod_group_.Add(KeyText(change.key));
+    }
+  }
+
+  void TakeGroup(const Cache::Change& change) {
+    job_.Add(KeyText(change.key));  // the job that may adopt it
+    for (const json& owner : ListAt(*change.seen, {"metadata", "ownerReferences"})) {
+      if (TextAt(owner, {"kind"}) != kube::kJobs.kind) continue;
+      job_.Add(KeyText({change.key.space, TextAt(owner, {"name"})}));
+    }
+    const std::string& queue = TextAt(*change.seen, {"spec", "queue"});
+    queue_.AddAfter(queue.empty() ? "default" : queue, kGatherCounts);
+  }
+
+  void TakeQueue(const Cache::Change& change) {
+    queue_.Add(change.key.name);
+    for (const ObjectRef& other : cache_.All(kube::kQueues)) {
+      if (TextAt(*other, {"spec", "parent"}) == change.key.name) {
+        queue_.Add(TextAt(*other, {"metadata", "name"}));
+      }
+    }
+  }
+
+  void TakeCommand(const json& command) {
+    const std::string& name = TextAt(command, {"target", "name"});
+    if (TextAt(command, {"target", "kind"}) == kube::kQueues.kind) {
+      queue_.Add(name);
+    } else {
+      job_.Add(KeyText({TextAt(command, {"metadata", "namespace"}), name}));
+    }
+  }
+
+  // --- what they see
+
+  bool IsOurs(const std::string& scheduler) const {
+    const auto in = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), scheduler) != names.end();
+    };
+    return options_.scheduler_names.empty() ? in(objects::kUsualSchedulers)
+                                            : in(options_.scheduler_names);
+  }
+
+  Controller::Work LonePod(const std::string& key) {
+    const ObjectRef pod = cache_.Find(kube::kPods, KeyFrom(key));
+    if (pod == nullptr || !IsOurs(TextAt(*pod, {"spec", "schedulerName"}))) return {};
+    return {.plan = ReconcileLonePod(*pod), .done = {}};
+  }
+
+  Controller::Work QueueWork(const std::string& name) {
+    const ObjectRef queue = cache_.Find(kube::kQueues, {"", name});
+    if (queue == nullptr || IsBeingDeleted(*queue)) return {};
+    const QueueView view{
+        .queue = queue,
+        .parent = cache_.Find(kube::kQueues, {"", TextAt(*queue, {"spec", "parent"})}),
+        .commands = CommandsFor(cache_, kube::kQueues, *queue),
+        .groups = CountGroups(cache_.All(kube::kPodGroups), name)};
+    return {.plan = ReconcileQueue(view), .done = {}};
+  }
+
+  Controller::Work HyperNodes(const std::string& key) {
+    if (key == kDiscoveryKey) return discoverers_.Work();
+    return {.plan = ReconcileHyperNodeStatus(
+                cache_.All(kube::kHyperNodes), cache_.All(kube::kNodes), clock_.Now()),
+            .done = {}};
+  }
+
+  Controller::Work Garbage(const std::string& uid) {
+    const std::optional<OwnedSeen> object = graph_.Find(uid);
+    if (!object) return {};
+    bool unsure = false;
+    GarbageView view{.object = *object,
+                     .dependents = graph_.DependentsOf(uid),
+                     .is_gone = [&](const OwnerSeen& owner, const std::string& space) {
+                       return IsGone(owner, space, unsure);
+                     }};
+    Controller::Work work{.plan = CollectGarbage(view), .done = {}};
+    if (unsure) work.plan.again = kAskAgain;
+    return work;
+  }
+
+  // Owners of kinds that nobody here follows are taken to be there.
+  bool IsGone(const OwnerSeen& owner, const std::string& space, bool& unsure) {
+    if (graph_.Find(owner.uid)) return false;
+    for (const Cache::Watched& watched : cache_.watched()) {
+      const kube::Resource& resource = watched.spec.resource;
+      if (resource.kind != owner.kind || kube::ApiVersion(resource) != owner.api_version) continue;
+      const bool in_space = resource.scope == kube::Resource::Scope::kNamespaced;
+      const kube::Reply found =
+          client_.Do(kube::GetCall({resource, in_space ? space : "", owner.name, ""}));
+      if (found) return TextAt(ParseText(*found), {"metadata", "uid"}) != owner.uid;
+      unsure = found.error().http_status != kNotFound;
+      return !unsure;
+    }
+    return false;
+  }
+
+  kube::Client& client_;
+  const ControllersOptions options_;
+  obs::Log& log_;
+  const Clock& clock_;
+  kube::DeltaQueue deltas_;
+  Cache cache_;
+  kube::EventRecorder events_;
+  std::optional<kube::LeaderLease> lease_;
+  const Tools tools_;
+  JobDesk jobs_;
+  Controller job_;
+  Controller pod_group_;
+  Controller queue_;
+  Controller hypernode_;
+  Controller garbage_;
+  OwnerGraph graph_;
+  Discoverers discoverers_;
+  std::set<int> synced_;
+  std::atomic<bool> ready_{false};
+};
+
+Controllers::Controllers(kube::Client& client,
+                         ControllersOptions options,
+                         obs::Log& log,
+                         const Clock& clock)
+    : impl_(std::make_unique<Impl>(client, std::move(options), log, clock)) {}
+
+Controllers::~Controllers() = default;
+
+Status Controllers::Run(std::stop_token stop) {
+  return impl_->Run(std::move(stop));
+}
+
+std::string Controllers::Metrics() const {
+  return impl_->Metrics();
+}
+
+bool Controllers::IsReady() const {
+  return impl_->IsReady();
+}
+
+}  // namespace strata::controllers

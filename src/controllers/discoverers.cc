@@ -1,0 +1,216 @@
+#include "controllers/discoverers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/cluster_objects.h"
+#include "controllers/json_fields.h"
+#include "kube/call.h"
+
+namespace strata::controllers {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Duration kFirstRetry = seconds(1);
+constexpr Duration kLastRetry = std::chrono::minutes(5);
+constexpr int kMostDoublings = 10;
+constexpr int kConfirmations = 3;
+
+Duration RetryAfter(int failures, Duration interval) {
+  const int doublings = std::clamp(failures - 1, 0, kMostDoublings);
+  return std::min({kFirstRetry * (1 << doublings), kLastRetry, interval});
+}
+
+}  // namespace
+
+Discoverers::Discoverers(Outside outside)
+    : outside_(std::move(outside)), inbox_(std::make_shared<Inbox>()) {
+  inbox_->wake = outside_.wake;
+}
+
+Discoverers::~Discoverers() {
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->wake = nullptr;
+}
+
+Status Discoverers::Configure(const std::string& text, const std::string& name) {
+  TRY_ASSIGN(discovery::DiscoveryConf conf,
+             discovery::ParseDiscoveryConf({.name = name, .text = text}));
+  const std::lock_guard lock(mutex_);
+  if (text_ == text) return {};
+  text_ = text;
+  ++generation_;
+  all_ = std::move(conf.sources);
+  sources_.clear();
+  for (const std::string& warning : conf.warnings) {
+    outside_.log.Warning("configuration of discovery", {{"warning", warning}});
+  }
+  bool all_good = true;
+  for (const discovery::SourceConfig& entry : all_) {
+    if (!entry.enabled) continue;
+    if (!entry.error.empty()) {
+      all_good = false;
+      outside_.log.Error("a network topology discoverer cannot be started",
+                         {{"source", entry.Title()}, {"err", entry.error}});
+      continue;
+    }
+    sources_[entry.Title()].config = entry;
+  }
+  if (all_good) {
+    outside_.log.Info("Successfully started all network topology discoverers",
+                      {{"discoverers", sources_.size()}});
+  }
+  outside_.wake();
+  return {};
+}
+
+Controller::Work Discoverers::Work() {
+  Controller::Work work;
+  while (const std::optional<Step> step = NextStep(work.plan.again)) {
+    if (!step->answers) {
+      Ask(*step);
+      continue;
+    }
+    DiscoveryOutcome outcome =
+        PlanDiscovery(ViewFor(*step), step->source, *step->answers, step->shrink);
+    if (!TakeOutcome(*step, outcome)) continue;
+    work.plan = std::move(outcome.plan);
+    work.plan.again = Duration(0);  // there may be more
+    return work;
+  }
+  return work;
+}
+
+// What is to be done now; else `wait` says for how long nothing is.
+std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& wait) {
+  const std::lock_guard lock(mutex_);
+  const auto step_for = [&](const Source& source) {
+    Step step;
+    step.source = source.config;
+    step.all = all_;
+    step.generation = generation_;
+    return step;
+  };
+  if (std::optional<Arrived> answer = NextAnswer()) {
+    Source& source = sources_[answer->title];
+    source.asked = false;
+    Step step = step_for(source);
+    step.answers = std::move(answer->answers);
+    if (source.shrunken + 1 >= kConfirmations) step.shrink = discovery::Shrink::kAccept;
+    return step;
+  }
+  const Time now = outside_.clock.Now();
+  wait.reset();
+  for (auto& [title, source] : sources_) {
+    if (source.asked) continue;
+    if (source.due <= now) {
+      source.asked = true;
+      return step_for(source);
+    }
+    const Duration left = source.due - now;
+    wait = std::min(wait.value_or(left), left);
+  }
+  return std::nullopt;
+}
+
+std::optional<Discoverers::Arrived> Discoverers::NextAnswer() {
+  const std::lock_guard lock(inbox_->mutex);
+  while (!inbox_->arrived.empty()) {
+    Arrived answer = std::move(inbox_->arrived.front());
+    inbox_->arrived.erase(inbox_->arrived.begin());
+    if (answer.generation == generation_) return answer;  // else its configuration is gone
+  }
+  return std::nullopt;
+}
+
+// The Secret is read from the cluster for each pass: it may have been changed, or come late.
+DiscoveryView Discoverers::ViewFor(const Step& step) const {
+  DiscoveryView view{.sources = step.all,
+                     .nodes = outside_.cache.All(kube::kNodes),
+                     .hypernodes = outside_.cache.All(kube::kHyperNodes),
+                     .secrets = {}};
+  const std::optional<discovery::SecretRef>& wanted = step.source.secret;
+  if (!wanted) return view;
+  const kube::Reply found =
+      outside_.client.Do(kube::GetCall({kube::kSecrets, wanted->ns, wanted->name, ""}));
+  if (!found) return view;
+  if (std::optional<objects::Secret> secret = SecretFrom(ParseText(*found))) {
+    view.secrets.push_back(std::move(*secret));
+  }
+  return view;
+}
+
+void Discoverers::Ask(const Step& step) {
+  std::thread([inbox = inbox_,
+               title = step.source.Title(),
+               generation = step.generation,
+               make_reader = outside_.make_reader,
+               input = InputFor(ViewFor(step), step.source)] {
+    Arrived arrived{.title = title, .generation = generation, .answers = {}};
+    const auto recording = [&](Duration time) {
+      return Recording(make_reader(time), arrived.answers);
+    };
+    // Only the answers count: what follows from them is worked out when they are taken.
+    static_cast<void>(discovery::Discover(input, recording));
+    const std::lock_guard lock(inbox->mutex);
+    inbox->arrived.push_back(std::move(arrived));
+    if (inbox->wake) inbox->wake();
+  }).detach();
+}
+
+bool Discoverers::TakeOutcome(const Step& step, const DiscoveryOutcome& outcome) {
+  const std::string title = step.source.Title();
+  const Time now = outside_.clock.Now();
+  const std::lock_guard lock(mutex_);
+  if (step.generation != generation_) return false;
+  Source& source = sources_[title];
+  if (outside_.log.On(2)) {
+    for (const std::string& warning : outcome.warnings) {
+      outside_.log.Warning("discovery", {{"warning", warning}});
+    }
+  }
+  source.good = outcome.error.empty();
+  if (source.good) {
+    source.failures = 0;
+    source.shrunken = 0;
+    source.last_good = now;
+    source.due = now + source.config.interval;
+    if (outside_.log.On(2)) {
+      outside_.log.Info("a source answered",
+                        {{"source", title}, {"steps", outcome.plan.steps.size()}});
+    }
+    return true;
+  }
+  outside_.log.Error("discovery failed", {{"source", title}, {"err", outcome.error}});
+  ++source.failures;
+  source.shrunken = outcome.shrunken ? source.shrunken + 1 : 0;
+  source.due = now + (outcome.shrunken ? source.config.interval
+                                       : RetryAfter(source.failures, source.config.interval));
+  return true;
+}
+
+std::string Discoverers::Metrics() const {
+  const std::lock_guard lock(mutex_);
+  std::string up =
+      "# HELP strata_discovery_source_up Whether the last answer of the source was used.\n"
+      "# TYPE strata_discovery_source_up gauge\n";
+  std::string last =
+      "# HELP strata_discovery_last_success_seconds When an answer of the source was last used.\n"
+      "# TYPE strata_discovery_last_success_seconds gauge\n";
+  for (const auto& [title, source] : sources_) {
+    up += fmt::format("strata_discovery_source_up{{source=\"{}\"}} {}\n", title, source.good ? 1 : 0);
+    last += fmt::format("strata_discovery_last_success_seconds{{source=\"{}\"}} {}\n",
+                        title,
+                        std::chrono::duration_cast<seconds>(source.last_good.time_since_epoch())
+                            .count());
+  }
+  return up + last;
+}
+
+}  // namespace strata::controllers

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "controllers/cache.h"
+#include "controllers/controller.h"
+#include "controllers/discovery_plan.h"
+#include "discovery/config.h"
+#include "kube/client.h"
+#include "obs/log.h"
+
+namespace strata::controllers {
+
+// Asks the sources of HyperNodes on their intervals. Each is asked on a thread of its own, so that
+// one that hangs delays nobody; answers are put together one after the other, with the cluster as
+// it is then. A source that fails is asked again soon, at first after a second; an answer that
+// lacks many nodes is believed when the source says so for the third time, an interval apart.
+class Discoverers {
+ public:
+  struct Outside {
+    kube::Client& client;
+    const Cache& cache;
+    const obs::Log& log;
+    const Clock& clock;
+    discovery::MakeReader make_reader;
+    std::function<void()> wake;  // Work is to be called; any thread
+  };
+  // What is outside must outlive it.
+  explicit Discoverers(Outside outside);
+  Discoverers(const Discoverers&) = delete;
+  Discoverers& operator=(const Discoverers&) = delete;
+  // Does not wait for sources that are being asked; nothing is woken afterwards.
+  ~Discoverers();
+
+  // Takes a new configuration; one that cannot be read leaves the old one in force. The same text
+  // again changes nothing. From any thread.
+  [[nodiscard]] Status Configure(const std::string& text, const std::string& name);
+
+  // Starts what is due, and plans what the next answer changes. On one thread at a time.
+  [[nodiscard]] Controller::Work Work();
+
+  // Gauges by source: does it answer, when did it last.
+  [[nodiscard]] std::string Metrics() const;
+
+ private:
+  struct Source {
+    discovery::SourceConfig config;
+    Time due{};
+    bool asked = false;  // an answer is under way
+    int failures = 0;    // in a row
+    int shrunken = 0;    // in a row
+    bool good = false;
+    Time last_good{};
+  };
+  struct Arrived {
+    std::string title;
+    int generation = 0;
+    ReaderAnswers answers;
+  };
+  // Outlives whoever is asked when this goes.
+  struct Inbox {
+    std::mutex mutex;
+    std::vector<Arrived> arrived;
+    std::function<void()> wake;
+  };
+
+  // One source to be asked, or one that has answered.
+  struct Step {
+    discovery::SourceConfig source;
+    std::vector<discovery::SourceConfig> all;
+    int generation = 0;
+    std::optional<ReaderAnswers> answers;
+    discovery::Shrink shrink = discovery::Shrink::kRefuse;
+  };
+
+  [[nodiscard]] std::optional<Step> NextStep(std::optional<Duration>& wait);
+  [[nodiscard]] std::optional<Arrived> NextAnswer();
+  [[nodiscard]] DiscoveryView ViewFor(const Step& step) const;
+  void Ask(const Step& step);
+  // False when the configuration is another by now.
+  [[nodiscard]] bool TakeOutcome(const Step& step, const DiscoveryOutcome& outcome);
+
+  Outside outside_;
+  std::shared_ptr<Inbox> inbox_;
+  mutable std::mutex mutex_;
+  std::optional<std::string> text_;
+  std::vector<discovery::SourceConfig> all_;
+  std::map<std::string, Source> sources_;  // by title: those that can be asked
+  int generation_ = 0;
+};
+
+}  // namespace strata::controllers

@@ -1,0 +1,114 @@
+#include "controllers/job_controller.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/json_fields.h"
+
+namespace strata::controllers {
+
+using nlohmann::json;
+
+std::string KeyText(const kube::ObjectKey& key) {
+  return key.space.empty() ? key.name : key.space + "/" + key.name;
+}
+
+kube::ObjectKey KeyFrom(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return {"", text};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+std::vector<ObjectRef> CommandsFor(const Cache& cache,
+                                   const kube::Resource& resource,
+                                   const json& object) {
+  std::vector<ObjectRef> commands = cache.All(kube::kCommands);
+  std::erase_if(commands, [&](const ObjectRef& command) {
+    const json& target = ObjectAt(*command, {"target"});
+    const std::string& uid = TextAt(target, {"uid"});
+    const bool same_space = resource.scope == kube::Resource::Scope::kCluster ||
+                            TextAt(*command, {"metadata", "namespace"}) ==
+                                TextAt(object, {"metadata", "namespace"});
+    return TextAt(target, {"kind"}) != resource.kind || !same_space ||
+           TextAt(target, {"name"}) != TextAt(object, {"metadata", "name"}) ||
+           (!uid.empty() && uid != TextAt(object, {"metadata", "uid"})) ||
+           IsBeingDeleted(*command);
+  });
+  return commands;
+}
+
+objects::PriorityTable PrioritiesIn(const Cache& cache) {
+  std::vector<objects::PriorityClass> classes;
+  for (const ObjectRef& object : cache.All(kube::kPriorityClasses)) {
+    objects::PriorityClass& made = classes.emplace_back();
+    made.meta.name = TextAt(*object, {"metadata", "name"});
+    made.value = static_cast<std::int32_t>(IntegerAt(*object, {"value"}));
+    made.global_default = FlagAt(*object, {"globalDefault"});
+  }
+  return objects::PriorityTable(classes);
+}
+
+Controller::Work JobDesk::Decide(const std::string& key) {
+  const kube::ObjectKey object_key = KeyFrom(key);
+  const ObjectRef job = cache_.Find(kube::kJobs, object_key);
+  if (job == nullptr) return {};
+  JobView view = ViewOf(job, object_key);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = memory_.find(key); found != memory_.end()) view.memory = found->second;
+  }
+  JobPlan made = ReconcileJob(view);
+  return {.plan = std::move(made.plan),
+          .done = [this, key, used = std::move(view.memory), next = std::move(made.memory)] {
+            Remember(key, used, next);
+          }};
+}
+
+void JobDesk::NotePodGone(const PodSeen& pod) {
+  if (pod.finished() || pod.out_of_sync) return;
+  const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.space, pod.job});
+  if (job == nullptr || TextAt(*job, {"metadata", "uid"}) != pod.owner_uid) return;
+  const std::lock_guard lock(mutex_);
+  memory_[KeyText({pod.key.space, pod.job})].lost.push_back(pod);
+}
+
+void JobDesk::Forget(const std::string& job_key) {
+  const std::lock_guard lock(mutex_);
+  memory_.erase(job_key);
+}
+
+JobView JobDesk::ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const {
+  return {.job = job,
+          .pod_group = GroupOf(*job, key),
+          .pods = cache_.PodsOf(TextAt(*job, {"metadata", "uid"})),
+          .commands = CommandsFor(cache_, kube::kJobs, *job),
+          .memory = {},
+          .priorities = PrioritiesIn(cache_),
+          .make_keys = make_keys_,
+          .now = clock_.Now()};
+}
+
+ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
+  const std::string own = key.name + "-" + TextAt(job, {"metadata", "uid"});
+  if (ObjectRef group = cache_.Find(kube::kPodGroups, {key.space, own})) return group;
+  return cache_.Find(kube::kPodGroups, key);
+}
+
+// Pods that went while the plan was carried out are kept for the next.
+void JobDesk::Remember(const std::string& key, const JobMemory& used, JobMemory next) {
+  const std::lock_guard lock(mutex_);
+  JobMemory& memory = memory_[key];
+  std::vector<PodSeen> newer;
+  for (const PodSeen& pod : memory.lost) {
+    const auto known = std::find(used.lost.begin(), used.lost.end(), pod);
+    if (known == used.lost.end()) newer.push_back(pod);
+  }
+  memory = std::move(next);
+  std::move(newer.begin(), newer.end(), std::back_inserter(memory.lost));
+}
+
+}  // namespace strata::controllers

@@ -1,0 +1,299 @@
+#include "controllers/job_reconcile.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/test_cluster.h"
+#include "tests/support/property.h"
+
+namespace strata::controllers {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+json Task(const std::string& name, int replicas, json more = json::object()) {
+  json task = {{"name", name},
+               {"replicas", replicas},
+               {"template",
+                {{"spec",
+                  {{"containers", {{{"name", "c"}, {"image", "i"}}}},
+                   {"restartPolicy", "Never"},
+                   {"unheardOf", {{"kept", true}}}}}}}};
+  task.merge_patch(more);
+  return task;
+}
+
+json JobOf(std::vector<json> tasks, json more = json::object()) {
+  json spec = {{"tasks", tasks}};
+  spec.merge_patch(more);
+  return {{"spec", spec}};
+}
+
+json Policy(const std::string& event, const std::string& action) {
+  return {{"event", event}, {"action", action}};
+}
+
+// A job of two workers that run.
+TestCluster Running(json more = json::object(), json task = json::object()) {
+  TestCluster cluster(JobOf({Task("worker", 2, std::move(task))}, std::move(more)));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  cluster.SetPods("Running");
+  cluster.Settle();
+  return cluster;
+}
+
+TEST(ReconcileJob, ANewJobGetsItsPodGroupAndIsPending) {
+  TestCluster cluster(JobOf({Task("worker", 2)}));
+  cluster.Settle();
+  EXPECT_EQ(cluster.GroupName(), "train-uid-1");
+  EXPECT_EQ(cluster.Phase(), "Pending");
+  EXPECT_THAT(cluster.Names("pods"), IsEmpty());
+  const json& group = cluster.At("podgroups", "train-uid-1");
+  EXPECT_EQ(group["spec"]["minMember"], 2);
+  EXPECT_EQ(group["spec"]["minTaskMember"]["worker"], 2);
+  EXPECT_EQ(group["metadata"]["ownerReferences"][0]["uid"], "uid-1");
+}
+
+TEST(ReconcileJob, PodsComeOnceTheGroupIsLetIn) {
+  TestCluster cluster(JobOf({Task("worker", 2)}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-worker-0", "train-worker-1"));
+  const json& pod = cluster.At("pods", "train-worker-1");
+  EXPECT_EQ(pod["spec"]["unheardOf"]["kept"], true);
+  EXPECT_EQ(pod["spec"]["schedulerName"], "volcano");
+  EXPECT_EQ(pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"], "train-uid-1");
+  EXPECT_EQ(pod["metadata"]["annotations"]["volcano.sh/task-index"], "1");
+  EXPECT_EQ(pod["metadata"]["annotations"]["volcano.sh/template-uid"], "train-worker");
+  EXPECT_EQ(pod["metadata"]["labels"]["volcano.sh/job-name"], "train");
+  EXPECT_EQ(pod["metadata"]["ownerReferences"][0]["controller"], true);
+}
+
+TEST(ReconcileJob, RunsAndCompletes) {
+  TestCluster cluster = Running();
+  EXPECT_EQ(cluster.Phase(), "Running");
+  EXPECT_EQ(cluster.At("jobs", "train")["status"]["running"], 2);
+  EXPECT_EQ(cluster.At("jobs", "train")["status"]["taskStatusCount"]["worker"]["phase"]["Running"],
+            2);
+  cluster.now += std::chrono::seconds(90);
+  cluster.SetPods("Succeeded");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Completed");
+  const json& status = cluster.At("jobs", "train")["status"];
+  EXPECT_EQ(status["succeeded"], 2);
+  EXPECT_EQ(status["runningDuration"], "1m30s");
+  std::vector<std::string> phases;
+  for (const json& condition : status["conditions"]) phases.push_back(condition["status"]);
+  EXPECT_THAT(phases, ElementsAre("Pending", "Running", "Completed"));
+  EXPECT_THAT(cluster.Names("podgroups"), IsEmpty());
+  EXPECT_THAT(cluster.Names("pods"), SizeIs(2));
+}
+
+TEST(ReconcileJob, FailsWhenAPodFailsAndNoPolicySaysOtherwise) {
+  TestCluster cluster = Running();
+  cluster.SetPod("train-worker-0", "Succeeded");
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Failed");
+}
+
+TEST(ReconcileJob, EnoughSuccessesCompleteItEarly) {
+  TestCluster cluster = Running({{"minSuccess", 1}});
+  cluster.SetPod("train-worker-0", "Succeeded");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Completed");
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-worker-0"));
+}
+
+TEST(ReconcileJob, RestartJobStartsAllPodsAnewAndWaitsForItsTurn) {
+  TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartJob")}}});
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Pending");
+  EXPECT_THAT(cluster.Names("pods"), IsEmpty());
+  EXPECT_EQ(TextAt(cluster.At("podgroups", cluster.GroupName()), {"status", "phase"}), "Pending");
+  EXPECT_EQ(cluster.At("jobs", "train")["status"]["retryCount"], 1);
+  EXPECT_EQ(cluster.At("jobs", "train")["status"]["version"], 1);
+  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("RestartJob")));
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  EXPECT_EQ(cluster.At("pods", "train-worker-0")["metadata"]["annotations"]
+                      ["volcano.sh/job-version"],
+            "1");
+}
+
+TEST(ReconcileJob, TheLastRetryKeepsThePodsThatTellWhy) {
+  TestCluster cluster =
+      Running({{"maxRetry", 1}, {"policies", {Policy("PodFailed", "RestartJob")}}});
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Failed");
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-worker-1"));
+}
+
+TEST(ReconcileJob, RestartPodReplacesThatPodOnly) {
+  TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartPod")}}});
+  const std::string kept = TextAt(cluster.At("pods", "train-worker-0"), {"metadata", "uid"});
+  const std::string failed = TextAt(cluster.At("pods", "train-worker-1"), {"metadata", "uid"});
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(TextAt(cluster.At("pods", "train-worker-0"), {"metadata", "uid"}), kept);
+  EXPECT_NE(TextAt(cluster.At("pods", "train-worker-1"), {"metadata", "uid"}), failed);
+  EXPECT_EQ(cluster.At("jobs", "train")["status"]["retryCount"], 1);
+}
+
+TEST(ReconcileJob, PoliciesOfTheTaskGoBeforeThoseOfTheJob) {
+  TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartJob")}}},
+                                {{"policies", {{{"exitCode", 3}, {"action", "AbortJob"}}}}});
+  cluster.SetPod("train-worker-1", "Failed", 3);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Aborted");
+}
+
+TEST(ReconcileJob, APodThatWasLostIsReplacedOrAPolicyActs) {
+  TestCluster plain = Running();
+  plain.LosePod("train-worker-0");
+  plain.Settle();
+  EXPECT_THAT(plain.Names("pods"), SizeIs(2));
+  EXPECT_EQ(plain.Phase(), "Pending");  // below minAvailable until the new one runs
+
+  TestCluster watched = Running({{"policies", {Policy("PodEvicted", "TerminateJob")}}});
+  watched.LosePod("train-worker-0");
+  watched.Settle();
+  EXPECT_EQ(watched.Phase(), "Terminated");
+  EXPECT_THAT(watched.Names("pods"), IsEmpty());
+}
+
+TEST(ReconcileJob, ATimeoutPutsTheActionOff) {
+  const json policy = {{"event", "PodFailed"}, {"action", "AbortJob"}, {"timeout", "10s"}};
+  TestCluster cluster = Running({{"policies", {policy}}});
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Running");
+  EXPECT_EQ(cluster.again, std::chrono::seconds(10));
+  cluster.now += std::chrono::seconds(10);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Aborted");
+}
+
+TEST(ReconcileJob, TaskCompletedCanCompleteTheJob) {
+  TestCluster cluster(JobOf({Task("master", 1, {{"policies", {Policy("TaskCompleted", "CompleteJob")}}}),
+                             Task("worker", 2)}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Running");
+  cluster.Settle();
+  cluster.SetPods("Running");
+  cluster.Settle();
+  cluster.SetPod("train-master-0", "Succeeded");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Completed");
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-master-0"));
+}
+
+TEST(ReconcileJob, CommandsSuspendAndResumeAndAreTakenOnce) {
+  TestCluster cluster = Running();
+  cluster.Command("AbortJob");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Aborted");
+  EXPECT_THAT(cluster.Names("pods"), IsEmpty());
+  EXPECT_THAT(cluster.Names("podgroups"), IsEmpty());
+  EXPECT_THAT(cluster.Names("commands"), IsEmpty());
+  cluster.Command("ResumeJob");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Pending");
+  EXPECT_THAT(cluster.Names("podgroups"), SizeIs(1));
+  EXPECT_THAT(cluster.Names("commands"), IsEmpty());
+}
+
+TEST(ReconcileJob, FollowsItsSize) {
+  TestCluster cluster = Running({{"minAvailable", 1}});
+  cluster.At("jobs", "train")["spec"]["tasks"][0]["replicas"] = 3;
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), SizeIs(3));
+  cluster.At("jobs", "train")["spec"]["tasks"][0]["replicas"] = 1;
+  cluster.At("jobs", "train")["spec"]["tasks"][0]["minAvailable"] = 1;
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-worker-0"));
+  EXPECT_EQ(cluster.At("podgroups", cluster.GroupName())["spec"]["minTaskMember"]["worker"], 1);
+}
+
+TEST(ReconcileJob, ATaskWaitsForWhatItDependsOn) {
+  TestCluster cluster(JobOf({Task("master", 1), Task("worker", 1, {{"dependsOn", {{"name", {"master"}}}}})}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-master-0"));
+  cluster.SetPod("train-master-0", "Running");
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-master-0", "train-worker-0"));
+}
+
+TEST(ReconcileJob, GoesAwayWhenItsTimeIsOver) {
+  TestCluster cluster = Running({{"ttlSecondsAfterFinished", 60}});
+  cluster.SetPods("Succeeded");
+  cluster.Settle();
+  EXPECT_EQ(cluster.again, std::chrono::seconds(60));
+  cluster.now += std::chrono::seconds(60);
+  EXPECT_TRUE(cluster.Step());
+  EXPECT_FALSE(cluster.Has("jobs", "train"));
+}
+
+TEST(ReconcileJob, WhatCannotBeReadIsSaidAndLeftAlone) {
+  TestCluster cluster(JobOf({}));
+  EXPECT_FALSE(cluster.Step());
+  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("tasks")));
+}
+
+// Whatever fails on the way, the job ends as it does when nothing fails, and nothing is made twice.
+TEST(ReconcileJobProperty, FailedWritesChangeNothingInTheEnd) {
+  testing::CheckProperty(60, [] {
+    const int size = 1 + *testing::Below(4);
+    const bool svc = *testing::Below(2) == 1;
+    const std::vector<int> luck =
+        *rc::gen::container<std::vector<int>>(60, testing::Below(3));
+    std::size_t at = 0;
+    const auto unlucky = [&](const Write&) { return at < luck.size() && luck[at++] == 0; };
+    const auto play = [&](bool faults) {
+      json more = {{"policies", {Policy("PodFailed", "RestartJob")}}};
+      if (svc) more["plugins"] = {{"svc", json::array()}, {"ssh", json::array()}};
+      TestCluster cluster(JobOf({Task("worker", size)}, more));
+      if (faults) cluster.fails = unlucky;
+      cluster.Settle();
+      cluster.SetGroupPhase("Inqueue");
+      cluster.Settle();
+      cluster.SetPods("Running");
+      cluster.Settle();
+      cluster.SetPod("train-worker-0", "Failed", 1);
+      cluster.Settle();
+      cluster.SetGroupPhase("Inqueue");
+      cluster.Settle();
+      cluster.SetPods("Succeeded");
+      cluster.Settle();
+      cluster.Settle();
+      return cluster;
+    };
+    TestCluster calm = play(false);
+    TestCluster rough = play(true);
+    RC_ASSERT(rough.Phase() == "Completed");
+    RC_ASSERT(calm.Phase() == "Completed");
+    RC_ASSERT(rough.Names("pods") == calm.Names("pods"));
+    RC_ASSERT(rough.creates == calm.creates);
+    json after = rough.At("jobs", "train")["status"];
+    json expected = calm.At("jobs", "train")["status"];
+    RC_ASSERT(after == expected);
+  });
+}
+
+}  // namespace
+}  // namespace strata::controllers
