@@ -14,7 +14,7 @@
 #include "controllers/cache.h"
 #include "controllers/controller.h"
 #include "controllers/discoverers.h"
-#include "controllers/garbage.h"
+#include "controllers/garbage_controller.h"
 #include "controllers/hypernode_status.h"
 #include "controllers/job_controller.h"
 #include "controllers/json_fields.h"
@@ -40,9 +40,6 @@ constexpr Duration kGatherPods = milliseconds(30);
 constexpr Duration kGatherCounts = milliseconds(200);
 // How long it may take to notice that somebody else leads.
 constexpr Duration kGlance = milliseconds(200);
-// When the server could not say whether an owner is there.
-constexpr Duration kAskAgain = seconds(5);
-constexpr int kNotFound = 404;
 constexpr kube::Backoff::Limits kPatience{.first = milliseconds(200), .most = seconds(2)};
 
 constexpr const char* kConfSpace = "volcano-system";
@@ -95,12 +92,16 @@ class Controllers::Impl {
         events_(client, {.component = "vc-controller-manager"}, clock),
         tools_{client, cache_, events_, log, [this] { return MayWrite(); }},
         jobs_(cache_, clock, NewSshKeys),
+        owned_(client, cache_),
         job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
         pod_group_("podgroup", tools_, [this](const std::string& key) { return LonePod(key); }),
         queue_("queue", tools_, [this](const std::string& key) { return QueueWork(key); }),
         hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
-        garbage_("garbage", tools_, [this](const std::string& key) { return Garbage(key); }),
-        discoverers_({client, cache_, log, clock,
+        garbage_("garbage", tools_, [this](const std::string& uid) { return owned_.Decide(uid); }),
+        discoverers_({client,
+                      cache_,
+                      log,
+                      clock,
                       [](Duration time) { return discovery::MakeSystemReader({.time = time}); },
                       [this] { hypernode_.Add(kDiscoveryKey); }}) {}
 
@@ -134,10 +135,14 @@ class Controllers::Impl {
     std::string text;
     const auto add = [&](const char* name, const char* help, auto value) {
       text += fmt::format("# HELP strata_controllers_{} {}\n# TYPE strata_controllers_{} counter\n",
-                          name, help, name);
+                          name,
+                          help,
+                          name);
       for (const Controller* controller : AllControllers()) {
         text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
-                            name, controller->name(), value(controller->counters()));
+                            name,
+                            controller->name(),
+                            value(controller->counters()));
       }
     };
     add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });
@@ -207,7 +212,7 @@ class Controllers::Impl {
     const Cache::Change change = cache_.Take(delta);
     if (delta.source == kConfSource) return TakeConf(change);
     if (options_.collect_garbage) {
-      for (const std::string& uid : graph_.Take(change)) garbage_.Add(uid);
+      for (const std::string& uid : owned_.Take(change)) garbage_.Add(uid);
     }
     Route(change);
   }
@@ -326,36 +331,6 @@ class Controllers::Impl {
             .done = {}};
   }
 
-  Controller::Work Garbage(const std::string& uid) {
-    const std::optional<OwnedSeen> object = graph_.Find(uid);
-    if (!object) return {};
-    bool unsure = false;
-    GarbageView view{.object = *object,
-                     .dependents = graph_.DependentsOf(uid),
-                     .is_gone = [&](const OwnerSeen& owner, const std::string& space) {
-                       return IsGone(owner, space, unsure);
-                     }};
-    Controller::Work work{.plan = CollectGarbage(view), .done = {}};
-    if (unsure) work.plan.again = kAskAgain;
-    return work;
-  }
-
-  // Owners of kinds that nobody here follows are taken to be there.
-  bool IsGone(const OwnerSeen& owner, const std::string& space, bool& unsure) {
-    if (graph_.Find(owner.uid)) return false;
-    for (const Cache::Watched& watched : cache_.watched()) {
-      const kube::Resource& resource = watched.spec.resource;
-      if (resource.kind != owner.kind || kube::ApiVersion(resource) != owner.api_version) continue;
-      const bool in_space = resource.scope == kube::Resource::Scope::kNamespaced;
-      const kube::Reply found =
-          client_.Do(kube::GetCall({resource, in_space ? space : "", owner.name, ""}));
-      if (found) return TextAt(ParseText(*found), {"metadata", "uid"}) != owner.uid;
-      unsure = found.error().http_status != kNotFound;
-      return !unsure;
-    }
-    return false;
-  }
-
   kube::Client& client_;
   const ControllersOptions options_;
   obs::Log& log_;
@@ -366,12 +341,12 @@ class Controllers::Impl {
   std::optional<kube::LeaderLease> lease_;
   const Tools tools_;
   JobDesk jobs_;
+  GarbageDesk owned_;
   Controller job_;
   Controller pod_group_;
   Controller queue_;
   Controller hypernode_;
   Controller garbage_;
-  OwnerGraph graph_;
   Discoverers discoverers_;
   std::set<int> synced_;
   std::atomic<bool> ready_{false};

@@ -33,7 +33,8 @@ class Controllers:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [STRATA, "controllers", "--kubeconfig", kubeconfig, "--collect-garbage", "--kube-api-qps", "0", "-v", "2",
-                 *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+                 "--leader-elect-lease-duration=2s", "--leader-elect-renew-deadline=1500ms",
+                 "--leader-elect-retry-period=200ms", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -237,7 +238,8 @@ class ControllersTest(unittest.TestCase):
         group = "podgroup-" + self.get(pod)["metadata"]["uid"]
         path = f"/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups/{group}"
         self.assertEqual(self.get(path)["spec"]["minMember"], 1)
-        self.assertNotIn("annotations", self.get("/api/v1/namespaces/default/pods/foreign")["metadata"])
+        foreign = self.get("/api/v1/namespaces/default/pods/foreign")["metadata"]["annotations"]
+        self.assertNotIn("scheduling.k8s.io/group-name", foreign)
         self.kubectl("delete", "pod", "lone", "foreign", "--grace-period=0", "--force")
         self.eventually(lambda: self.get(path) is None)
 
@@ -309,12 +311,23 @@ class ControllersTest(unittest.TestCase):
         self.assertTrue(self.hypernodes("ufm"))
 
     def test_a_second_one_waits_for_the_lease_and_takes_over(self):
-        second = Controllers(self.scratch.name, self.server.kubeconfig)
-        try:
-            self.eventually(lambda: "has seen the cluster" in second.log.read_text())
-            self.assertNotIn("Started controllers", second.log.read_text())
-        finally:
-            second.stop()
+        first, second = self.controllers, Controllers(self.scratch.name, self.server.kubeconfig)
+        type(self).controllers = second
+        self.eventually(lambda: "has seen the cluster" in second.log.read_text())
+        self.assertNotIn("Started controllers", second.log.read_text())
+        first.stop()
+        self.eventually(lambda: "Started controllers" in second.log.read_text())
+
+    def test_killed_in_the_middle_another_goes_on(self):
+        self.apply(job("large", 150))
+        self.eventually(lambda: self.phase("large") == "Pending")
+        self.admit("large")
+        self.eventually(lambda: self.pods("large"))
+        self.controllers.kill()
+        type(self).controllers = Controllers(self.scratch.name, self.server.kubeconfig)
+        self.eventually(lambda: len(self.pods("large")) == 150)
+        self.eventually(lambda: self.job("large")["status"].get("pending") == 150)
+        self.assertEqual(self.phase("large"), "Pending")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+#include "controllers/garbage_controller.h"
+
+#include <chrono>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/json_fields.h"
+#include "kube/call.h"
+
+namespace strata::controllers {
+namespace {
+
+// When the server could not say whether an owner is there.
+constexpr Duration kAskAgain = std::chrono::seconds(5);
+constexpr int kNotFound = 404;
+
+}  // namespace
+
+Controller::Work GarbageDesk::Decide(const std::string& uid) {
+  const std::optional<OwnedSeen> object = graph_.Find(uid);
+  if (!object) return {};
+  bool unsure = false;
+  GarbageView view{.object = *object,
+                   .dependents = graph_.DependentsOf(uid),
+                   .is_gone = [&](const OwnerSeen& owner, const std::string& space) {
+                     return IsGone(owner, space, unsure);
+                   }};
+  Controller::Work work{.plan = CollectGarbage(view), .done = {}};
+  if (unsure) work.plan.again = kAskAgain;
+  return work;
+}
+
+// Owners of kinds that nobody here follows are taken to be there.
+bool GarbageDesk::IsGone(const OwnerSeen& owner, const std::string& space, bool& unsure) {
+  if (graph_.Find(owner.uid)) return false;
+  for (const Cache::Watched& watched : cache_.watched()) {
+    const kube::Resource& resource = watched.spec.resource;
+    if (resource.kind != owner.kind || kube::ApiVersion(resource) != owner.api_version) continue;
+    const bool in_space = resource.scope == kube::Resource::Scope::kNamespaced;
+    const kube::Reply found =
+        client_.Do(kube::GetCall({resource, in_space ? space : "", owner.name, ""}));
+    if (found) return TextAt(ParseText(*found), {"metadata", "uid"}) != owner.uid;
+    unsure = found.error().http_status != kNotFound;
+    return !unsure;
+  }
+  return false;
+}
+
+}  // namespace strata::controllers
