@@ -166,7 +166,7 @@ class Controllers::Impl {
     if (read.size() != 1) {
       return Fail(Code::kInvalidArgument, options_.conf_file + ": want one file");
     }
-    return discoverers_.Configure(read.front().text, options_.conf_file);
+    return discoverers_.Configure(read.front().text, options_.conf_file, std::nullopt);
   }
 
   bool MayWrite() const { return !options_.lease || (lease_ && lease_->Leads()); }
@@ -234,6 +234,8 @@ class Controllers::Impl {
       TakeCommand(*change.seen);
     } else if ((resource == kube::kNodes || resource == kube::kHyperNodes) && !change.same) {
       hypernode_.AddAfter(kStatusKey, kGatherCounts);
+      const bool own = resource == kube::kHyperNodes;
+      if (!own || change.type == kube::Delta::Type::kDeleted) discoverers_.NoteNodesChanged();
     }
   }
 
@@ -243,11 +245,12 @@ class Controllers::Impl {
     const json* text = FieldAt(*change.seen, {"data", kConfKey});
     Status taken;
     if (gone) {
-      taken = discoverers_.Configure("", kConfMap);
+      taken = discoverers_.Configure("", kConfMap, std::nullopt);
     } else if (text == nullptr || !text->is_string()) {
       taken = Fail(Code::kInvalidArgument, std::string("no key ") + kConfKey);
     } else {
-      taken = discoverers_.Configure(text->get<std::string>(), kConfMap);
+      taken = discoverers_.Configure(
+          text->get<std::string>(), kConfMap, ReferenceTo(kube::kConfigMaps, *change.seen));
     }
     if (taken) return;
     log_.Error("the configuration cannot be used, the old one stays in force",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,14 @@ constexpr Duration kFirstRetry = seconds(1);
 constexpr Duration kLastRetry = std::chrono::minutes(5);
 constexpr int kMostDoublings = 10;
 constexpr int kConfirmations = 3;
+// Labels are changed node by node: one look for many of them.
+constexpr Duration kGatherNodes = std::chrono::milliseconds(500);
+
+// Whether what the source says is a function of the nodes alone.
+bool ReadsNodes(const discovery::SourceConfig& source) {
+  return std::holds_alternative<discovery::LabelConfig>(source.config) ||
+         std::holds_alternative<discovery::NvlinkConfig>(source.config);
+}
 
 Duration RetryAfter(int failures, Duration interval) {
   const int doublings = std::clamp(failures - 1, 0, kMostDoublings);
@@ -39,10 +48,13 @@ Discoverers::~Discoverers() {
   inbox_->wake = nullptr;
 }
 
-Status Discoverers::Configure(const std::string& text, const std::string& name) {
+Status Discoverers::Configure(const std::string& text,
+                              const std::string& name,
+                              std::optional<kube::ObjectReference> about) {
   TRY_ASSIGN(discovery::DiscoveryConf conf,
              discovery::ParseDiscoveryConf({.name = name, .text = text}));
   const std::lock_guard lock(mutex_);
+  about_ = std::move(about);
   if (text_ == text) return {};
   text_ = text;
   ++generation_;
@@ -68,6 +80,20 @@ Status Discoverers::Configure(const std::string& text, const std::string& name) 
   }
   outside_.wake();
   return {};
+}
+
+void Discoverers::NoteNodesChanged() {
+  const std::lock_guard lock(mutex_);
+  const Time soon = outside_.clock.Now() + kGatherNodes;
+  bool any = false;
+  for (auto& [title, source] : sources_) {
+    if (!ReadsNodes(source.config)) continue;
+    source.stale = source.asked;
+    if (source.asked || source.due <= soon) continue;
+    source.due = soon;
+    any = true;
+  }
+  if (any) outside_.wake();
 }
 
 Controller::Work Discoverers::Work() {
@@ -102,7 +128,9 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
     source.asked = false;
     Step step = step_for(source);
     step.answers = std::move(answer->answers);
-    if (source.shrunken + 1 >= kConfirmations) step.shrink = discovery::Shrink::kAccept;
+    if (ReadsNodes(source.config) || source.shrunken + 1 >= kConfirmations) {
+      step.shrink = discovery::Shrink::kAccept;
+    }
     return step;
   }
   const Time now = outside_.clock.Now();
@@ -164,7 +192,7 @@ void Discoverers::Ask(const Step& step) {
   }).detach();
 }
 
-bool Discoverers::TakeOutcome(const Step& step, const DiscoveryOutcome& outcome) {
+bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
   const std::string title = step.source.Title();
   const Time now = outside_.clock.Now();
   const std::lock_guard lock(mutex_);
@@ -180,7 +208,8 @@ bool Discoverers::TakeOutcome(const Step& step, const DiscoveryOutcome& outcome)
     source.failures = 0;
     source.shrunken = 0;
     source.last_good = now;
-    source.due = now + source.config.interval;
+    const bool stale = std::exchange(source.stale, false);
+    source.due = now + (stale ? kGatherNodes : source.config.interval);
     if (outside_.log.On(2)) {
       outside_.log.Info("a source answered",
                         {{"source", title}, {"steps", outcome.plan.steps.size()}});
@@ -188,6 +217,12 @@ bool Discoverers::TakeOutcome(const Step& step, const DiscoveryOutcome& outcome)
     return true;
   }
   outside_.log.Error("discovery failed", {{"source", title}, {"err", outcome.error}});
+  if (about_) {
+    outcome.plan.events.push_back({.about = *about_,
+                                   .type = kube::EventNote::Type::kWarning,
+                                   .reason = "DiscoveryFailed",
+                                   .message = outcome.error});
+  }
   ++source.failures;
   source.shrunken = outcome.shrunken ? source.shrunken + 1 : 0;
   source.due = now + (outcome.shrunken ? source.config.interval

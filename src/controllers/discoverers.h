@@ -23,6 +23,7 @@ namespace strata::controllers {
 // one that hangs delays nobody; answers are put together one after the other, with the cluster as
 // it is then. A source that fails is asked again soon, at first after a second; an answer that
 // lacks many nodes is believed when the source says so for the third time, an interval apart.
+// Sources that read the nodes' own labels are asked when nodes change, too, and always believed.
 class Discoverers {
  public:
   struct Outside {
@@ -41,8 +42,14 @@ class Discoverers {
   ~Discoverers();
 
   // Takes a new configuration; one that cannot be read leaves the old one in force. The same text
-  // again changes nothing. From any thread.
-  [[nodiscard]] Status Configure(const std::string& text, const std::string& name);
+  // again changes nothing. Events about sources go to `about`, where there is an object. From any
+  // thread.
+  [[nodiscard]] Status Configure(const std::string& text,
+                                 const std::string& name,
+                                 std::optional<kube::ObjectReference> about);
+
+  // Nodes came, went or changed their labels; or HyperNodes went. From any thread.
+  void NoteNodesChanged();
 
   // Starts what is due, and plans what the next answer changes. On one thread at a time.
   [[nodiscard]] Controller::Work Work();
@@ -55,6 +62,7 @@ class Discoverers {
     discovery::SourceConfig config;
     Time due{};
     bool asked = false;  // an answer is under way
+    bool stale = false;  // nodes have changed since it was asked
     int failures = 0;    // in a row
     int shrunken = 0;    // in a row
     bool good = false;
@@ -86,12 +94,13 @@ class Discoverers {
   [[nodiscard]] DiscoveryView ViewFor(const Step& step) const;
   void Ask(const Step& step);
   // False when the configuration is another by now.
-  [[nodiscard]] bool TakeOutcome(const Step& step, const DiscoveryOutcome& outcome);
+  [[nodiscard]] bool TakeOutcome(const Step& step, DiscoveryOutcome& outcome);
 
   Outside outside_;
   std::shared_ptr<Inbox> inbox_;
   mutable std::mutex mutex_;
   std::optional<std::string> text_;
+  std::optional<kube::ObjectReference> about_;
   std::vector<discovery::SourceConfig> all_;
   std::map<std::string, Source> sources_;  // by title: those that can be asked
   int generation_ = 0;

@@ -81,9 +81,9 @@ TEST(JobPlugins, SvcGivesHostsAndNames) {
   EXPECT_EQ(data["VC_MY_WORKER_HOSTS"], "train-my-worker-0.train,train-my-worker-1.train");
   EXPECT_EQ(data["VC_MY_WORKER_NUM"], "2");
   EXPECT_EQ(objects[1].object["spec"]["clusterIP"], "None");
-  EXPECT_THAT(ListAt(PodOf(JobWith("svc", {"--inject-hosts-env=false"}), {1, 0}),
-                     {"spec", "containers", "env"}),
-              SizeIs(0));
+  EXPECT_EQ(VariableIn(pod["spec"]["containers"][0], "VC_MASTER_NUM"), "");  // from the ConfigMap
+  const json without = PodOf(JobWith("svc", {"--inject-hosts-env=false"}), {1, 0});
+  EXPECT_EQ(VariableIn(without["spec"]["containers"][0], "VC_MASTER_NUM"), "none");
 }
 
 TEST(JobPlugins, PytorchRanksAndWhatTheTemplateSaysStays) {

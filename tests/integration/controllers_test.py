@@ -303,8 +303,14 @@ class ControllersTest(unittest.TestCase):
         # Hand-made ones are nobody's business.
         self.apply({"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode", "metadata": {"name": "mine"},
                     "spec": {"tier": 5, "members": [{"type": "HyperNode", "selector": {"exactMatch": {"name": "nowhere"}}}]}})
-        self.configure([{"source": "label", "enabled": True, "interval": "1s", "config": {"networkTopologyTypes": {
-            "net": [{"nodeLabel": "kubernetes.io/hostname"}]}}}])
+        self.configure([{"source": "label", "enabled": True, "config": {"networkTopologyTypes": {
+            "net": [{"nodeLabel": "test/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}}}])
+        names = [node["metadata"]["name"] for node in nodes["items"]]
+        self.kubectl("label", "node", *names, "test/rack=r1")
+        self.eventually(lambda: [len(item["spec"]["members"]) for item in self.hypernodes("label").values()] == [len(names)])
+        self.kubectl("label", "node", names[0], "--overwrite", "test/rack=r2")
+        self.eventually(lambda: sorted(len(item["spec"]["members"]) for item in self.hypernodes("label").values()) ==
+                        [1, len(names) - 1])
         path = "/apis/topology.volcano.sh/v1alpha1/hypernodes/mine"
         self.eventually(lambda: any(c["type"] == "MissingMembers" and c["status"] == "True"
                                     for c in self.get(path).get("status", {}).get("conditions", [])))
