@@ -35,8 +35,8 @@ void AddRunFlags(CLI::App& command, InputFlags& flags) {
   command
       .add_option("--scheduler-conf",
                   flags.scheduler_conf,
-                  "A volcano-scheduler.conf, or the ConfigMap that holds one; default: the one of "
-                  "the cluster")
+                  "A volcano-scheduler.conf, or the ConfigMap that holds one; default: of a running "
+                  "cluster its own, else the one built in")
       ->type_name("FILE");
   command
       .add_option_function<std::string>(
