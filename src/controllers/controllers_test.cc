@@ -47,7 +47,9 @@ json BodyOf(const Plan& plan, std::size_t step) {
   return ParseText(plan.steps.at(step).at(0).body);
 }
 
-ObjectRef Queue(const std::string& name, const std::string& state, json more = json::object()) {
+ObjectRef Queue(const std::string& name,
+                const std::string& state,
+                const json& more = json::object()) {
   json queue = {{"metadata", {{"name", name}, {"uid", "u-" + name}}},
                 {"spec", {{"parent", "root"}}},
                 {"status", {{"state", state}}}};
@@ -115,7 +117,7 @@ TEST(ReconcileQueue, FollowsItsParentAndCannotBeOpenedAlone) {
   EXPECT_TRUE(BodyOf(open, 0)["metadata"]["annotations"]["volcano.sh/closed-by-parent"].is_null());
 }
 
-json PodObject(json more = json::object()) {
+json PodObject(const json& more = json::object()) {
   json pod = {{"apiVersion", "v1"},
               {"kind", "Pod"},
               {"metadata", {{"name", "p"}, {"namespace", "default"}, {"uid", "u-p"}}},

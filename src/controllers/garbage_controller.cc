@@ -13,7 +13,7 @@ namespace {
 
 // When the server could not say whether an owner is there.
 constexpr Duration kAskAgain = std::chrono::seconds(5);
-constexpr int kNotFound = 404;
+constexpr int kNoSuchOwner = 404;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ bool GarbageDesk::IsGone(const OwnerSeen& owner, const std::string& space, bool&
     const kube::Reply found =
         client_.Do(kube::GetCall({resource, in_space ? space : "", owner.name, ""}));
     if (found) return TextAt(ParseText(*found), {"metadata", "uid"}) != owner.uid;
-    unsure = found.error().http_status != kNotFound;
+    unsure = found.error().http_status != kNoSuchOwner;
     return !unsure;
   }
   return false;

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-json Task(const std::string& name, int replicas, json more = json::object()) {
+json Task(const std::string& name, int replicas, const json& more = json::object()) {
   json task = {{"name", name},
                {"replicas", replicas},
                {"template",
@@ -31,7 +31,7 @@ json Task(const std::string& name, int replicas, json more = json::object()) {
   return task;
 }
 
-json JobOf(std::vector<json> tasks, json more = json::object()) {
+json JobOf(const std::vector<json>& tasks, const json& more = json::object()) {
   json spec = {{"tasks", tasks}};
   spec.merge_patch(more);
   return {{"spec", spec}};
@@ -42,8 +42,8 @@ json Policy(const std::string& event, const std::string& action) {
 }
 
 // A job of two workers that run.
-TestCluster Running(json more = json::object(), json task = json::object()) {
-  TestCluster cluster(JobOf({Task("worker", 2, std::move(task))}, std::move(more)));
+TestCluster Running(const json& more = json::object(), const json& task = json::object()) {
+  TestCluster cluster(JobOf({Task("worker", 2, task)}, more));
   cluster.Settle();
   cluster.SetGroupPhase("Inqueue");
   cluster.Settle();
