@@ -15,6 +15,7 @@ from live import ApiServer, LiveTest, Up
 KILLS = int(os.environ.get("STRATA_KILLS", "20"))
 SEED = int(os.environ.get("STRATA_SEED", "1"))
 JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
+GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 PODS = "/api/v1/namespaces/default/pods"
 CLUSTER = "spines=2,racks=2,nodes=2,gpus=4:dgx1v"  # 32 GPUs
 MOST_JOBS = 8
@@ -36,8 +37,8 @@ class KillTest(LiveTest):
         super().setUp()
 
     def start(self, *arguments):
-        return super().start("--listen", f"127.0.0.1:{self.port}", "--plain-http", "--data-dir", f"{self.folder}/data",
-                             *arguments)
+        return super().start("--plain-http", "--data-dir", f"{self.folder}/data", *arguments,
+                             listen=f"127.0.0.1:{self.port}")
 
     def make_job(self):
         name = f"job-{self.made}"
@@ -86,13 +87,17 @@ class KillTest(LiveTest):
         pods = self.pods_by_job()
         for name in set(pods) - set(self.jobs):
             return f"{name} is deleted and has {len(pods[name])} pods"
+        phases = {group["metadata"]["name"].rsplit("-", 5)[0]: group.get("status", {}).get("phase")
+                  for group in self.items(GROUPS)}
         for name, size in self.jobs.items():
             mine = pods.get(name, [])
+            if phases.get(name) not in ("Pending", "Inqueue", "Running"):
+                return f"{name}: its PodGroup is {phases.get(name)}"
             running = sum(pod["status"].get("phase") == "Running" for pod in mine)
             bound = sum("nodeName" in pod["spec"] for pod in mine)
             if running not in (0, size) or bound not in (0, size):
                 return f"{name}: {bound} of {size} bound, {running} running"
-            if mine and len(mine) != size:
+            if len(mine) != size and (mine or phases[name] != "Pending"):
                 return f"{name}: {len(mine)} pods of {size}"
         return ""
 

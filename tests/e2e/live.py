@@ -45,17 +45,19 @@ class LiveTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.server = None
+        self.parts_started = []
         self.start(*self.arguments)
         self.addCleanup(lambda: self.server.process.poll() is None and self.server.kill())
 
-    def start(self, *arguments):
-        self.server = self.server_class(self.folder, *arguments)
+    def start(self, *arguments, **keywords):
+        self.server = self.server_class(self.folder, *arguments, **keywords)
         self.kubectl = Kubectl(new_kubectl(), self.server.kubeconfig, self.folder)
         return self.server
 
     def part(self, command, *arguments):
         part = Part(self.folder, command, "--kubeconfig", self.server.kubeconfig, *arguments)
         self.addCleanup(lambda: part.process.poll() is None and part.kill())
+        self.parts_started.append(part)
         return part
 
     def get(self, path):
@@ -84,7 +86,9 @@ class LiveTest(unittest.TestCase):
 
     def picture(self):
         """What a person would look at first."""
-        return self.kubectl("get", "nodes,hypernodes,queues,vcjob,podgroups,pods", "-A", "-o", "wide", code=None)
+        seen = self.kubectl("get", "nodes,hypernodes,queues,vcjob,podgroups,pods", "-A", "-o", "wide", code=None)
+        said = [f"{part.output.name}: {part.said()[-2000:]}" for part in self.parts_started]
+        return "\n".join([seen, *said])
 
     def apply(self, text):
         return self.kubectl("apply", "-f", "-", stdin=text)

@@ -40,6 +40,16 @@ class Shown(LiveTest):
         self.assertIn("networkTopologyDiscovery",
                       self.get(f"{SYSTEM}/configmaps/volcano-controller-configmap")["data"]["volcano-controller.conf"])
 
+    def test_the_default_configuration_is_what_holds_without_one(self):
+        data = self.get(f"{SYSTEM}/configmaps/volcano-scheduler-configmap")["data"]
+        conf = pathlib.Path(self.folder) / "scheduler.conf"
+        conf.write_text(data["volcano-scheduler.conf"])
+        trace = [pathlib.Path(self.folder) / name for name in ("a.jsonl", "b.jsonl")]
+        simulate = [STRATA, "simulate", "-f", EXAMPLES / "training", "-o", "json", "--trace"]
+        bare = subprocess.run([*simulate, trace[0]], capture_output=True, check=True)
+        given = subprocess.run([*simulate, trace[1], "--scheduler-conf", conf], capture_output=True, check=True)
+        self.assertEqual((bare.stdout, bare.stderr, trace[0].read_text()), (given.stdout, given.stderr, trace[1].read_text()))
+
     def test_the_end_is_clean_by_either_signal(self):
         self.server.stop()
         self.assertEqual(self.start().interrupt(), 0)

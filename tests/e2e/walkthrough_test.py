@@ -129,7 +129,7 @@ class Recovery(Walk):
     server_class = ApiServer
 
     def start_parts(self):
-        self.scheduler = self.part("scheduler", "--leader-elect=false", "--schedule-period=100ms", "-v=5")
+        self.scheduler = self.part("scheduler", "--leader-elect=false", "--schedule-period=100ms", "-v", "5")
 
     def test_a_restarted_scheduler_goes_on_below_the_same_switch(self):
         self.part("virtual-nodes")

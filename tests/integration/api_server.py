@@ -23,10 +23,10 @@ class ApiServer:
     """A running `strata apiserver` on a free port; `stop` expects a clean end."""
     command = "apiserver"
 
-    def __init__(self, folder, *arguments):
+    def __init__(self, folder, *arguments, listen="127.0.0.1:0"):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")
         self.process = subprocess.Popen(
-            [STRATA, self.command, "--listen", "127.0.0.1:0", "--kubeconfig", self.kubeconfig, *arguments],
+            [STRATA, self.command, "--listen", listen, "--kubeconfig", self.kubeconfig, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.ready = self.process.stdout.readline().decode().strip()
         if not self.ready.startswith("ready "):
