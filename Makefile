@@ -68,6 +68,7 @@ bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
+	@tools/install-packages.sh fuzz
 	@tools/test-preset.sh asan 'unit|property|scenario'
 
 .PHONY: tsan
