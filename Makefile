@@ -78,6 +78,7 @@ soak: packages build/build.ninja ## kill -9 of an API server in the middle of wr
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
+	@tools/install-packages.sh fuzz
 	@tools/test-preset.sh asan 'unit|property|scenario'
 
 .PHONY: tsan
