@@ -82,6 +82,7 @@ soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
+	@tools/install-packages.sh fuzz
 	@tools/test-preset.sh asan 'unit|property|scenario'
 
 .PHONY: tsan

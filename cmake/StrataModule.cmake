@@ -105,7 +105,7 @@ function(strata_test)
   set_tests_properties(${T_NAME} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()
 
-# A libFuzzer program, fuzz/<name>; its corpus is tests/fuzz/corpus/<name>. Only in preset fuzz.
+# A libFuzzer program, fuzz/<name>; its corpus is tests/fuzz/corpus/<name>. Only in preset asan.
 #
 #   strata_fuzzer(NAME <name> SOURCES <cc>... DEPS <module>... [LIBS <target>...])
 function(strata_fuzzer)

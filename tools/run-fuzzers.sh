@@ -3,20 +3,22 @@
 #
 #   tools/run-fuzzers.sh 300
 #
-# As many run at a time as there are cores, each with an equal share of the time. The checked-in
-# corpus (tests/fuzz/corpus/<name>) is read only; what is found goes to build/fuzz/corpus/<name>, and
-# an input that breaks something to build/fuzz/crashes/<name>-*.
+# They are built in preset asan, as its tests are, so that the sources are compiled once for both. As many
+# run at a time as there are cores, each with an equal share of the time. The checked-in corpus
+# (tests/fuzz/corpus/<name>) is read only; what is found goes to build/fuzz/corpus/<name>, and an input
+# that breaks something to build/fuzz/crashes/<name>-*.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 total_seconds="$1"
+programs=build/asan/fuzz
 out=build/fuzz
 
-cmake --preset fuzz >/dev/null
+cmake --preset asan >/dev/null
 cmake --build --preset fuzz
 
 names=()
-for program in "$out"/fuzz/*; do
+for program in "$programs"/*; do
   if [[ -f $program && -x $program ]]; then
     names+=("$(basename "$program")")
   fi
@@ -50,7 +52,7 @@ fuzz_one() {
     corpora+=("$seeds")
   fi
   mkdir -p "$out/corpus/$name" "$out/crashes" "$out/logs"
-  if "$out/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  if "$programs/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$out/crashes/$name-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
     awk -v name="$name" '/number_of_executed_units/ { print "  " name ": " $2 " runs, no finding" }' "$log"
   else

@@ -10,6 +10,8 @@ labels="$2"
 
 export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+ASAN_SYMBOLIZER_PATH="$(command -v llvm-symbolizer-14 || true)"  # for what clang built
+export ASAN_SYMBOLIZER_PATH
 
 cmake --preset "$preset" >/dev/null
 cmake --build "build/$preset"
