@@ -33,10 +33,11 @@ CLI::Option& AddFiles(CLI::App& command, InputFlags& flags, const std::string& o
 
 void AddRunFlags(CLI::App& command, InputFlags& flags) {
   command
-      .add_option("--scheduler-conf",
-                  flags.scheduler_conf,
-                  "A volcano-scheduler.conf, or the ConfigMap that holds one; default: of a running "
-                  "cluster its own, else the one built in")
+      .add_option(
+          "--scheduler-conf",
+          flags.scheduler_conf,
+          "A volcano-scheduler.conf, or the ConfigMap that holds one; default: of a running "
+          "cluster its own, else the one built in")
       ->type_name("FILE");
   command
       .add_option_function<std::string>(

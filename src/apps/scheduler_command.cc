@@ -224,7 +224,8 @@ void AddPageFlags(CLI::App& command, SchedulerFlags& flags) {
       .add_option_function<std::string>(
           "-v,--v",
           [&flags](const std::string& text) {
-            const std::string_view number = std::string_view(text).substr(text.starts_with('=') ? 1 : 0);
+            const std::string_view number =
+                std::string_view(text).substr(text.starts_with('=') ? 1 : 0);
             const auto level = WholeNumber(number, kMostVerbose);
             if (!level) throw CLI::ValidationError("-v", "want a number, not " + text);
             flags.verbosity = static_cast<int>(*level);
