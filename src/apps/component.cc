@@ -111,48 +111,59 @@ class Process {
     options.write_rate = {flags_.write_rate, flags_.write_burst};
     TRY_ASSIGN(const std::unique_ptr<kube::Connection> connection,
                kube::Connection::Open(config, options, outside));
-    const Component component = make(connection->client(), log_);
-    TRY(Serve({.metrics = component.metrics, .ready = component.ready, .log = &log_}));
-    std::stop_source stop;
-    loop_.OnSignals({SIGINT, SIGTERM}, [&stop] { stop.request_stop(); });
-    if (component.dump) loop_.OnSignals({SIGUSR2}, component.dump);
-    Status outcome;
-    std::thread thread([&] {
-      outcome = component.run(stop.get_token());
-      loop_.Stop();
-    });
-    loop_.Run();
-    thread.join();
-    servers_.clear();
-    return outcome;
+    return RunUntilSignal(make(connection->client(), log_));
   }
 
  private:
-  Status Serve(const DebugSources& sources) {
-    if (flags_.metrics) TRY(Listen(flags_.metrics_address, flags_.metrics_address_given, sources));
-    if (flags_.healthz) TRY(Listen(flags_.healthz_address, flags_.healthz_address_given, sources));
-    return {};
+  using Servers = std::vector<std::unique_ptr<net::HttpServer>>;
+
+  // The component goes with the loop, whose callbacks hold it, and before the client that it uses.
+  Status RunUntilSignal(const Component& component) {
+    net::EventLoop loop;
+    TRY_ASSIGN(const Servers servers, Serve(loop, component));
+    std::stop_source stop;
+    loop.OnSignals({SIGINT, SIGTERM}, [&stop] { stop.request_stop(); });
+    if (component.dump) loop.OnSignals({SIGUSR2}, component.dump);
+    Status outcome;
+    std::thread thread([&] {
+      outcome = component.run(stop.get_token());
+      loop.Stop();
+    });
+    loop.Run();
+    thread.join();
+    return outcome;
   }
 
-  // A default address that is taken is no reason not to work.
-  Status Listen(const std::string& address, bool given, const DebugSources& sources) {
-    auto server = ServeDebugPages(loop_, address, sources);
-    if (server) {
-      log_.Info("serving pages", {{"port", (*server)->port()}});
-      servers_.push_back(*std::move(server));
-      return {};
+  Result<Servers> Serve(net::EventLoop& loop, const Component& component) {
+    struct Page {
+      bool wanted;
+      const std::string& address;
+      bool given;
+    };
+    const Page pages[] = {{flags_.metrics, flags_.metrics_address, flags_.metrics_address_given},
+                          {flags_.healthz, flags_.healthz_address, flags_.healthz_address_given}};
+    const DebugSources sources{
+        .metrics = component.metrics, .ready = component.ready, .log = &log_};
+    Servers servers;
+    for (const Page& page : pages) {
+      if (!page.wanted) continue;
+      auto server = ServeDebugPages(loop, page.address, sources);
+      if (server) {
+        log_.Info("serving pages", {{"port", (*server)->port()}});
+        servers.push_back(*std::move(server));
+      } else if (page.given) {
+        return tl::unexpected<Error>(std::move(server).error());
+      } else {  // a default address that is taken is no reason not to work
+        log_.Warning("pages are not served", {{"err", server.error().message}});
+      }
     }
-    if (given) return tl::unexpected<Error>(std::move(server).error());
-    log_.Warning("pages are not served", {{"err", server.error().message}});
-    return {};
+    return servers;
   }
 
   const std::string& name_;
   const ComponentFlags& flags_;
   obs::StandardErrorSink sink_;
   obs::Log log_;
-  net::EventLoop loop_;
-  std::vector<std::unique_ptr<net::HttpServer>> servers_;
 };
 
 }  // namespace

@@ -487,8 +487,17 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
       EXPECT_EQ(used.erase(word), 1U) << word << " is documented, and nothing says it";
     }
   }
-  for (const char* word :
-       {"NoExecute", "NoSchedule", "PodGroup", "ReadWriteOncePod", "TopologyManagerPolicy"}) {
+  for (const char* word : {"HyperNode",
+                           "NoExecute",
+                           "NoSchedule",
+                           "PersistentVolume",
+                           "PersistentVolumeClaim",
+                           "PodGroup",
+                           "PriorityClass",
+                           "ReadWriteOncePod",
+                           "ResourceQuota",
+                           "StorageClass",
+                           "TopologyManagerPolicy"}) {
     used.erase(word);  // Kubernetes'
   }
   EXPECT_THAT(used, ElementsAreArray(ReasonsInTheTable()));
