@@ -32,23 +32,24 @@ Examples:
   strata controllers --controller-conf volcano-controller.conf --leader-elect=false -v 3)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 17> kIgnoredByControllers = {"--lock-object-namespace",
-                                                               "--ca-cert-file",
-                                                               "--tls-cert-file",
-                                                               "--tls-private-key-file",
-                                                               "--controllers",
-                                                               "--worker-threads-for-cronjob",
-                                                               "--worker-threads-for-podgroup",
-                                                               "--worker-threads-for-gc",
-                                                               "--worker-threads-for-queue",
-                                                               "--max-requeue-num",
-                                                               "--inherit-owner-annotations",
-                                                               "--detection-period-of-dependson-task",
-                                                               "--enable-pprof",
-                                                               "--enable-healthz",
-                                                               "--enable-metrics",
-                                                               "--healthz-address",
-                                                               "--listen-address"};
+constexpr std::array<const char*, 17> kIgnoredByControllers = {
+    "--lock-object-namespace",
+    "--ca-cert-file",
+    "--tls-cert-file",
+    "--tls-private-key-file",
+    "--controllers",
+    "--worker-threads-for-cronjob",
+    "--worker-threads-for-podgroup",
+    "--worker-threads-for-gc",
+    "--worker-threads-for-queue",
+    "--max-requeue-num",
+    "--inherit-owner-annotations",
+    "--detection-period-of-dependson-task",
+    "--enable-pprof",
+    "--enable-healthz",
+    "--enable-metrics",
+    "--healthz-address",
+    "--listen-address"};
 
 struct ControllersFlags {
   kube::ConnectionFlags connection;
@@ -139,9 +140,8 @@ void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, cons
 
 void AddElectionFlags(CLI::App& command, ControllersFlags& flags) {
   command
-      .add_option("--leader-elect",
-                  flags.leader_elect,
-                  "Work only while holding the lease; default: true")
+      .add_option(
+          "--leader-elect", flags.leader_elect, "Work only while holding the lease; default: true")
       ->type_name("BOOL")
       ->expected(0, 1)
       ->default_str("true");
@@ -197,7 +197,8 @@ void AddControllersCommand(CLI::App& app, Run& run) {
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
   AddElectionFlags(command, *flags);
-  command.add_flag("--collect-garbage", flags->options.collect_garbage,
+  command.add_flag("--collect-garbage",
+                   flags->options.collect_garbage,
                    "Delete what deleted owners left: for strata apiserver, which does not");
   command.add_option("-v", flags->verbosity, "How much is logged; default: 0")->type_name("N");
   for (const char* flag : kIgnoredByControllers) {

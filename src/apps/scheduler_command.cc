@@ -181,9 +181,10 @@ void AddDuration(CLI::App& command, const char* flag, std::string& out, const ch
 }
 
 void AddLeaseFlags(CLI::App& command, SchedulerFlags& flags) {
-  command.add_option("--leader-elect",
-                     flags.leader_elect,
-                     "Schedule only while holding the lease; default: true")
+  command
+      .add_option("--leader-elect",
+                  flags.leader_elect,
+                  "Schedule only while holding the lease; default: true")
       ->type_name("BOOL")
       ->expected(0, 1)
       ->default_str("true");
@@ -212,14 +213,12 @@ void AddLeaseFlags(CLI::App& command, SchedulerFlags& flags) {
 void AddPageFlags(CLI::App& command, SchedulerFlags& flags) {
   command.add_flag("--enable-metrics", flags.metrics, "Serve /metrics on --listen-address");
   command.add_flag("--enable-healthz", flags.healthz, "Serve /healthz on --healthz-address");
-  command
-      .add_option("--listen-address", flags.metrics_address, "Of /metrics; default: :8080")
+  command.add_option("--listen-address", flags.metrics_address, "Of /metrics; default: :8080")
       ->type_name("ADDRESS:PORT")
       ->each([&flags](const std::string&) { flags.metrics_address_given = true; });
   command
-      .add_option("--healthz-address",
-                  flags.healthz_address,
-                  "Of /healthz and /readyz; default: :11251")
+      .add_option(
+          "--healthz-address", flags.healthz_address, "Of /healthz and /readyz; default: :11251")
       ->type_name("ADDRESS:PORT")
       ->each([&flags](const std::string&) { flags.healthz_address_given = true; });
   command.add_option("-v", flags.verbosity, "How much is logged, 0 to 5; default: 0")

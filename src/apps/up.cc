@@ -116,15 +116,15 @@ class Cluster {
   // The one list of what runs beside the API server.
   std::vector<Part> Parts() {
     std::vector<Part> parts;
-    parts.push_back({"scheduler", [this](kube::Client& client, auto ready, auto stop) {
-                       live::SchedulerOptions options;
-                       options.scheduler_names = {};
-                       options.conf_file = flags_.scheduler_conf;
-                       options.schedule_period = kSchedulePeriod;
-                       options.ready = std::move(ready);
-                       return live::LiveScheduler(client, options, scheduler_log_, clock_)
-                           .Run(std::move(stop));
-                     }});
+    parts.push_back(
+        {"scheduler", [this](kube::Client& client, auto ready, auto stop) {
+           live::SchedulerOptions options;
+           options.scheduler_names = {};
+           options.conf_file = flags_.scheduler_conf;
+           options.schedule_period = kSchedulePeriod;
+           options.ready = std::move(ready);
+           return live::LiveScheduler(client, options, scheduler_log_, clock_).Run(std::move(stop));
+         }});
     parts.push_back({"controllers", [this](kube::Client& client, auto ready, auto stop) {
                        controllers::ControllersOptions options;
                        options.conf_file = flags_.controller_conf;

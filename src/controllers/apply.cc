@@ -128,15 +128,14 @@ Applied Apply(kube::Client& client, const Plan& plan, const std::function<bool()
       const Write& write = step[i];
       kube::Reply& reply = replies[i];
       if (!reply && reply.error().AlreadyExists()) reply = TakeExisting(client, write);
-      const bool gone = !reply && write.verb == Write::Verb::kDelete &&
-                        (reply.error().http_status == kNotFound ||
-                         reply.error().http_status == kConflict);
+      const bool gone =
+          !reply && write.verb == Write::Verb::kDelete &&
+          (reply.error().http_status == kNotFound || reply.error().http_status == kConflict);
       if (reply || gone) {
         ++applied.writes;
         Expect(write, reply ? *reply : std::string(), applied.left);
       } else if (applied.outcome) {
-        applied.outcome =
-            tl::unexpected(Error(reply.error().error).Context(Describe(write)));
+        applied.outcome = tl::unexpected(Error(reply.error().error).Context(Describe(write)));
       }
     }
     if (!applied.outcome) return applied;

@@ -88,8 +88,8 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
     change.seen = std::make_shared<const json>(std::move(object));
     table.objects[delta.key] = change.seen;
   } else {
-    change.seen = std::make_shared<const json>(
-        watched.keep == Keep::kNode ? NodeOnly(object) : MetadataOnly(object));
+    change.seen = std::make_shared<const json>(watched.keep == Keep::kNode ? NodeOnly(object)
+                                                                           : MetadataOnly(object));
     if (watched.keep == Keep::kPod) {
       table.objects.erase(delta.key);
     } else {

@@ -49,7 +49,7 @@ class Cache {
     std::string uid;
     ObjectRef seen;
     bool same = false;  // what is kept of the object is as it was
-    PodRef pod;  // of pods: as it is now, or as it was last seen
+    PodRef pod;         // of pods: as it is now, or as it was last seen
   };
   [[nodiscard]] Change Take(const kube::Delta& delta);
 

@@ -66,10 +66,9 @@ void Controller::LookAt(const std::string& key) {
   Await(key, std::move(applied.left));
   if (!applied.outcome) {
     ++failures_;
-    tools_.log.Warning("a plan failed and is made again",
-                       {{"controller", name_},
-                        {"key", key},
-                        {"err", applied.outcome.error().message}});
+    tools_.log.Warning(
+        "a plan failed and is made again",
+        {{"controller", name_}, {"key", key}, {"err", applied.outcome.error().message}});
     queue_.AddRateLimited(key);
     return;
   }

@@ -100,7 +100,10 @@ class Controllers::Impl {
         queue_("queue", tools_, [this](const std::string& key) { return QueueWork(key); }),
         hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
         garbage_("garbage", tools_, [this](const std::string& key) { return Garbage(key); }),
-        discoverers_({client, cache_, log, clock,
+        discoverers_({client,
+                      cache_,
+                      log,
+                      clock,
                       [](Duration time) { return discovery::MakeSystemReader({.time = time}); },
                       [this] { hypernode_.Add(kDiscoveryKey); }}) {}
 
@@ -134,10 +137,14 @@ class Controllers::Impl {
     std::string text;
     const auto add = [&](const char* name, const char* help, auto value) {
       text += fmt::format("# HELP strata_controllers_{} {}\n# TYPE strata_controllers_{} counter\n",
-                          name, help, name);
+                          name,
+                          help,
+                          name);
       for (const Controller* controller : AllControllers()) {
         text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
-                            name, controller->name(), value(controller->counters()));
+                            name,
+                            controller->name(),
+                            value(controller->counters()));
       }
     };
     add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });

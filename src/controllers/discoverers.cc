@@ -204,11 +204,12 @@ std::string Discoverers::Metrics() const {
       "# HELP strata_discovery_last_success_seconds When an answer of the source was last used.\n"
       "# TYPE strata_discovery_last_success_seconds gauge\n";
   for (const auto& [title, source] : sources_) {
-    up += fmt::format("strata_discovery_source_up{{source=\"{}\"}} {}\n", title, source.good ? 1 : 0);
-    last += fmt::format("strata_discovery_last_success_seconds{{source=\"{}\"}} {}\n",
-                        title,
-                        std::chrono::duration_cast<seconds>(source.last_good.time_since_epoch())
-                            .count());
+    up +=
+        fmt::format("strata_discovery_source_up{{source=\"{}\"}} {}\n", title, source.good ? 1 : 0);
+    last += fmt::format(
+        "strata_discovery_last_success_seconds{{source=\"{}\"}} {}\n",
+        title,
+        std::chrono::duration_cast<seconds>(source.last_good.time_since_epoch()).count());
   }
   return up + last;
 }

@@ -109,7 +109,8 @@ DiscoveryOutcome PlanDiscovery(const DiscoveryView& view,
   discovery::Discovery found = discovery::Discover(input, replay);
   DiscoveryOutcome outcome;
   outcome.warnings = std::move(found.warnings);
-  const auto error = std::find_if(found.errors.begin(), found.errors.end(),
+  const auto error = std::find_if(found.errors.begin(),
+                                  found.errors.end(),
                                   [](const std::string& text) { return text != kNotAsked; });
   if (error == found.errors.end()) {
     outcome.plan = PlanFor(found, view.hypernodes);
@@ -118,7 +119,8 @@ DiscoveryOutcome PlanDiscovery(const DiscoveryView& view,
   outcome.error = *error;
   input.shrink = discovery::Shrink::kAccept;
   found = discovery::Discover(input, replay);
-  const bool good = std::all_of(found.errors.begin(), found.errors.end(),
+  const bool good = std::all_of(found.errors.begin(),
+                                found.errors.end(),
                                 [](const std::string& text) { return text == kNotAsked; });
   outcome.shrunken = good;
   if (!good || shrink == discovery::Shrink::kRefuse) return outcome;

@@ -25,7 +25,7 @@ struct DiscoveryView {
 
 struct DiscoveryOutcome {
   Plan plan;
-  std::string error;  // why the source's answer is not used; "" when it is
+  std::string error;      // why the source's answer is not used; "" when it is
   bool shrunken = false;  // it lacks too many nodes to be believed at once
   std::vector<std::string> warnings;
 };

@@ -30,13 +30,12 @@ std::vector<ObjectRef> CommandsFor(const Cache& cache,
   std::erase_if(commands, [&](const ObjectRef& command) {
     const json& target = ObjectAt(*command, {"target"});
     const std::string& uid = TextAt(target, {"uid"});
-    const bool same_space = resource.scope == kube::Resource::Scope::kCluster ||
-                            TextAt(*command, {"metadata", "namespace"}) ==
-                                TextAt(object, {"metadata", "namespace"});
+    const bool same_space =
+        resource.scope == kube::Resource::Scope::kCluster ||
+        TextAt(*command, {"metadata", "namespace"}) == TextAt(object, {"metadata", "namespace"});
     return TextAt(target, {"kind"}) != resource.kind || !same_space ||
            TextAt(target, {"name"}) != TextAt(object, {"metadata", "name"}) ||
-           (!uid.empty() && uid != TextAt(object, {"metadata", "uid"})) ||
-           IsBeingDeleted(*command);
+           (!uid.empty() && uid != TextAt(object, {"metadata", "uid"})) || IsBeingDeleted(*command);
   });
   return commands;
 }

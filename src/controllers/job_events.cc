@@ -127,8 +127,8 @@ JobVerdict AskPolicies(const JobScene& scene) {
     if (policy->timeout) {
       const std::string id = happening.Id();
       const auto known = scene.since.find(id);
-      const Time since = happening.began.value_or(known == scene.since.end() ? scene.now
-                                                                             : known->second);
+      const Time since =
+          happening.began.value_or(known == scene.since.end() ? scene.now : known->second);
       verdict.since[id] = since;
       const Duration left = since + *policy->timeout - scene.now;
       if (left > Duration(0)) {

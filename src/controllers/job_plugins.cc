@@ -36,9 +36,8 @@ json& ListIn(json& object, const char* key) {
 }
 
 bool HasNamed(const json& list, const std::string& name) {
-  return std::any_of(list.begin(), list.end(), [&](const json& item) {
-    return TextAt(item, {"name"}) == name;
-  });
+  return std::any_of(
+      list.begin(), list.end(), [&](const json& item) { return TextAt(item, {"name"}) == name; });
 }
 
 template <typename Visit>
@@ -176,9 +175,8 @@ std::string SshConfig(const Job& job) {
   std::string text = "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n";
   for (const JobTask& task : job.tasks) {
     for (std::int32_t i = 0; i < task.replicas; ++i) {
-      text += fmt::format("Host {}\n  HostName {}\n",
-                          objects::PodNameOf(job, task, i),
-                          HostOf(job, task, i));
+      text += fmt::format(
+          "Host {}\n  HostName {}\n", objects::PodNameOf(job, task, i), HostOf(job, task, i));
     }
   }
   return text;

@@ -41,12 +41,12 @@ json MakePodObject(const JobSeen& seen, PodPlace place, const std::string& pod_g
   json spec = ObjectAt(tasks[place.task], {"template", "spec"});
   if (TextAt(spec, {"schedulerName"}).empty()) spec["schedulerName"] = seen.job.scheduler_name;
   AddVolumes(seen.job, spec);
-  json pod = {{"apiVersion", "v1"},
-              {"kind", "Pod"},
-              {"metadata",
-               objects::WriteMetadata(
-                   objects::PodMetadataOf(seen.job, task, place.index, pod_group))},
-              {"spec", std::move(spec)}};
+  json pod = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       objects::WriteMetadata(objects::PodMetadataOf(seen.job, task, place.index, pod_group))},
+      {"spec", std::move(spec)}};
   ApplyPlugins(seen.job, place, pod);
   return pod;
 }

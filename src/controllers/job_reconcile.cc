@@ -99,8 +99,8 @@ class JobPlanner {
 
   // True when a policy acts: whatever else is to be done waits until that is seen.
   bool FollowPolicies() {
-    const bool unknown = view_.pod_group != nullptr &&
-                         TextAt(*view_.pod_group, {"status", "phase"}) == "Unknown";
+    const bool unknown =
+        view_.pod_group != nullptr && TextAt(*view_.pod_group, {"status", "phase"}) == "Unknown";
     JobVerdict verdict = AskPolicies({.job = job_,
                                       .pods = view_.pods,
                                       .lost = view_.memory.lost,
@@ -127,10 +127,10 @@ class JobPlanner {
     AddStep(out_.plan, std::move(deletes));
     AddStatus();
     // The pod that is the reason goes last: as long as it is there, this can be done again.
-    const bool there = decision.pod && std::any_of(view_.pods.begin(), view_.pods.end(),
-                                                   [&](const PodSeen& pod) {
-                                                     return pod.uid == decision.pod->uid;
-                                                   });
+    const bool there =
+        decision.pod && std::any_of(view_.pods.begin(), view_.pods.end(), [&](const PodSeen& pod) {
+          return pod.uid == decision.pod->uid;
+        });
     if (there && RestartsPart(decision.action)) {
       AddStep(out_.plan, {PodMark(*decision.pod)});
       if (!decision.pod->being_deleted) AddStep(out_.plan, {PodDelete(*decision.pod)});
@@ -218,8 +218,12 @@ class JobPlanner {
     if (GroupIsOutdated()) return DropGroup();
     json changed = json::object();
     const json& spec = ObjectAt(*view_.pod_group, {"spec"});
-    for (const char* key : {"minMember", "minTaskMember", "minResources", "priorityClassName",
-                            "networkTopology", "subGroupPolicy"}) {
+    for (const char* key : {"minMember",
+                            "minTaskMember",
+                            "minResources",
+                            "priorityClassName",
+                            "networkTopology",
+                            "subGroupPolicy"}) {
       const json* value = FieldAt(wanted, {"spec", key});
       const json* old = FieldAt(spec, {key});
       if (value != nullptr && (old == nullptr || *old != *value)) changed[key] = *value;
@@ -272,9 +276,8 @@ class JobPlanner {
           out_.plan.again = Duration(0);
           return;
         }
-        writes.push_back(CreateOf(kube::kPods,
-                                  MakePodObject({object_, job_}, {t, index}, GroupName()),
-                                  job_.meta.uid));
+        writes.push_back(CreateOf(
+            kube::kPods, MakePodObject({object_, job_}, {t, index}, GroupName()), job_.meta.uid));
       }
     }
   }
@@ -284,8 +287,8 @@ class JobPlanner {
   bool DependenciesMet(const JobTask& task) const {
     if (!task.depends_on || task.depends_on->tasks.empty()) return true;
     const auto met = [&](const std::string& name) {
-      const auto other = std::find_if(job_.tasks.begin(), job_.tasks.end(),
-                                      [&](const JobTask& t) { return t.name == name; });
+      const auto other = std::find_if(
+          job_.tasks.begin(), job_.tasks.end(), [&](const JobTask& t) { return t.name == name; });
       if (other == job_.tasks.end()) return true;
       std::int32_t ready = 0;
       for (const PodSeen& pod : view_.pods) {
@@ -309,9 +312,9 @@ class JobPlanner {
     std::vector<Write> writes;
     for (const PodSeen& pod : view_.pods) {
       // The last try is not swept: its pods tell why it failed.
-      const bool goes = restarts ? pod.job_version < job_.version &&
-                                       next_.phase != JobPhase::kFailed
-                                 : !pod.finished();
+      const bool goes = restarts
+                            ? pod.job_version < job_.version && next_.phase != JobPhase::kFailed
+                            : !pod.finished();
       if (goes && !pod.being_deleted) writes.push_back(PodDelete(pod));
     }
     AddStep(out_.plan, std::move(writes));

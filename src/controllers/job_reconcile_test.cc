@@ -128,9 +128,9 @@ TEST(ReconcileJob, RestartJobStartsAllPodsAnewAndWaitsForItsTurn) {
   EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("RestartJob")));
   cluster.SetGroupPhase("Inqueue");
   cluster.Settle();
-  EXPECT_EQ(cluster.At("pods", "train-worker-0")["metadata"]["annotations"]
-                      ["volcano.sh/job-version"],
-            "1");
+  EXPECT_EQ(
+      cluster.At("pods", "train-worker-0")["metadata"]["annotations"]["volcano.sh/job-version"],
+      "1");
 }
 
 TEST(ReconcileJob, TheLastRetryKeepsThePodsThatTellWhy) {
@@ -188,8 +188,9 @@ TEST(ReconcileJob, ATimeoutPutsTheActionOff) {
 }
 
 TEST(ReconcileJob, TaskCompletedCanCompleteTheJob) {
-  TestCluster cluster(JobOf({Task("master", 1, {{"policies", {Policy("TaskCompleted", "CompleteJob")}}}),
-                             Task("worker", 2)}));
+  TestCluster cluster(
+      JobOf({Task("master", 1, {{"policies", {Policy("TaskCompleted", "CompleteJob")}}}),
+             Task("worker", 2)}));
   cluster.Settle();
   cluster.SetGroupPhase("Running");
   cluster.Settle();
@@ -229,7 +230,8 @@ TEST(ReconcileJob, FollowsItsSize) {
 }
 
 TEST(ReconcileJob, ATaskWaitsForWhatItDependsOn) {
-  TestCluster cluster(JobOf({Task("master", 1), Task("worker", 1, {{"dependsOn", {{"name", {"master"}}}}})}));
+  TestCluster cluster(
+      JobOf({Task("master", 1), Task("worker", 1, {{"dependsOn", {{"name", {"master"}}}}})}));
   cluster.Settle();
   cluster.SetGroupPhase("Inqueue");
   cluster.Settle();
@@ -260,8 +262,7 @@ TEST(ReconcileJobProperty, FailedWritesChangeNothingInTheEnd) {
   testing::CheckProperty(60, [] {
     const int size = 1 + *testing::Below(4);
     const bool svc = *testing::Below(2) == 1;
-    const std::vector<int> luck =
-        *rc::gen::container<std::vector<int>>(60, testing::Below(3));
+    const std::vector<int> luck = *rc::gen::container<std::vector<int>>(60, testing::Below(3));
     std::size_t at = 0;
     const auto unlucky = [&](const Write&) { return at < luck.size() && luck[at++] == 0; };
     const auto play = [&](bool faults) {

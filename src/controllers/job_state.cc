@@ -56,8 +56,8 @@ JobPhase AfterRunning(const Job& job, const PodCounts& counts) {
   const std::int64_t replicas = ReplicasOf(job);
   if (job.min_success && counts.succeeded >= *job.min_success) return JobPhase::kCompleted;
   if (std::int64_t{counts.succeeded} + counts.failed >= replicas) {
-    const bool enough = !TaskFellShort(job, counts) && !job.min_success &&
-                        counts.succeeded >= job.min_available;
+    const bool enough =
+        !TaskFellShort(job, counts) && !job.min_success && counts.succeeded >= job.min_available;
     return enough ? JobPhase::kCompleted : JobPhase::kFailed;
   }
   return counts.pending > replicas - job.min_available ? JobPhase::kPending : JobPhase::kRunning;
@@ -65,8 +65,8 @@ JobPhase AfterRunning(const Job& job, const PodCounts& counts) {
 
 JobPhase AfterRestarting(const Job& job, const PodCounts& counts) {
   if (job.retry_count >= job.max_retry) return JobPhase::kFailed;
-  const bool swept = counts.outdated == 0 &&
-                     ReplicasOf(job) - counts.terminating >= job.min_available;
+  const bool swept =
+      counts.outdated == 0 && ReplicasOf(job) - counts.terminating >= job.min_available;
   return swept ? JobPhase::kPending : JobPhase::kRestarting;
 }
 

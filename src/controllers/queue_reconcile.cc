@@ -17,7 +17,7 @@ constexpr std::string_view kRoot = "root";
 
 struct Counter {
   const char* key;
-  std::int64_t GroupCounts::* count;
+  std::int64_t GroupCounts::*count;
 };
 constexpr std::array<Counter, 5> kCounters = {{{"pending", &GroupCounts::pending},
                                                {"inqueue", &GroupCounts::inqueue},

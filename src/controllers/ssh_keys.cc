@@ -25,8 +25,8 @@ using Number = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
 
 std::string PrivatePem(EVP_PKEY* key) {
   const Bio out(BIO_new(BIO_s_mem()), &BIO_free);
-  CHECK(PEM_write_bio_PrivateKey_traditional(out.get(), key, nullptr, nullptr, 0, nullptr, nullptr) ==
-        1);
+  CHECK(PEM_write_bio_PrivateKey_traditional(
+            out.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1);
   char* text = nullptr;
   const long size = BIO_get_mem_data(out.get(), &text);
   return {text, static_cast<std::size_t>(size)};

@@ -91,7 +91,10 @@ class TestCluster {
                  .commands = {},
                  .memory = memory,
                  .priorities = objects::PriorityTable({}),
-                 .make_keys = [] { return SshKeys{"private", "public"}; },
+                 .make_keys =
+                     [] {
+                       return SshKeys{"private", "public"};
+                     },
                  .now = now};
     for (const auto& [name, object] : objects_) {
       if (name.first == "podgroups") view.pod_group = Ref(object);

@@ -92,9 +92,7 @@ Status ClusterFeed::Apply(objects::ObjectSet objects) {
   return PutAll(objects.pods);
 }
 
-void ClusterFeed::Remove(std::string_view kind,
-                         const std::string& space,
-                         const std::string& name) {
+void ClusterFeed::Remove(std::string_view kind, const std::string& space, const std::string& name) {
   using Member = void (ClusterFeed::*)(const std::string&);
   constexpr std::array<std::pair<std::string_view, Member>, 9> kRemovers = {
       {{"Pod", &ClusterFeed::RemovePod},

@@ -112,7 +112,8 @@ Result<LoadReport> LoadCluster(const objects::ObjectSet& objects,
     state.UpsertQuota(std::move(spec));
   }
   for (const objects::PodGroup& group : objects.pod_groups) {
-    TRY_ASSIGN(JobSpec spec, Of(group.meta, ToJobSpec(group, around.priorities, state.resource_names())));
+    TRY_ASSIGN(JobSpec spec,
+               Of(group.meta, ToJobSpec(group, around.priorities, state.resource_names())));
     state.UpsertJob(std::move(spec));
   }
   LoadReport report;

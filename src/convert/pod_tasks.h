@@ -26,9 +26,9 @@ struct PodSurroundings {
 
 // What a pod is to a state.
 struct PodReading {
-  std::optional<TaskSpec> task;    // none: nothing
-  std::string group;               // "namespace/podgroup" it names; "" if none
-  bool waits_for_group = false;    // it would be a pending task, but its PodGroup is not there
+  std::optional<TaskSpec> task;  // none: nothing
+  std::string group;             // "namespace/podgroup" it names; "" if none
+  bool waits_for_group = false;  // it would be a pending task, but its PodGroup is not there
 };
 
 // Reads one pod against the jobs and quotas of `state`, whose resource names may grow.

@@ -29,13 +29,13 @@ void Binder::Bind(BindOrder order, OnOutcome on_outcome) {
                       const kube::Reply& reply) {
     if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
     const std::string error = reply.error().error.message;
-    client.Start(kube::GetCall({kube::kPods, order.pod.space, order.pod.name, ""}),
-                 [order, on_outcome, error](const kube::Reply& pod) {
-                   const bool bound = pod && HasNode(*pod);
-                   on_outcome({bound ? Outcome::Kind::kBound : Outcome::Kind::kFailed,
-                               order,
-                               bound ? "" : error});
-                 });
+    client.Start(
+        kube::GetCall({kube::kPods, order.pod.space, order.pod.name, ""}),
+        [order, on_outcome, error](const kube::Reply& pod) {
+          const bool bound = pod && HasNode(*pod);
+          on_outcome(
+              {bound ? Outcome::Kind::kBound : Outcome::Kind::kFailed, order, bound ? "" : error});
+        });
   };
   calls_.Submit(key, std::move(call), CallQueue::Urgency::kUrgent, std::move(answered));
 }

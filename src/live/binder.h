@@ -25,8 +25,8 @@ class Binder {
  public:
   struct Outcome {
     enum class Kind {
-      kBound,    // now or before: the informers show where
-      kFailed,   // it has no node
+      kBound,   // now or before: the informers show where
+      kFailed,  // it has no node
     } kind = Kind::kBound;
     BindOrder order;
     std::string error;  // why it failed

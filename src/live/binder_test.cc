@@ -72,9 +72,10 @@ TEST(CallQueue, WritesToOneObjectOneAfterTheOtherAndTheNewestOnly) {
   CallQueue calls(*server.client, {.most_under_way = 8, .may_send = {}});
   std::vector<int> told;
   for (int i = 0; i < 3; ++i) {
-    calls.Submit("x", Put("x" + std::to_string(i)), CallQueue::Urgency::kUsual, [&told, i](const auto&) {
-      told.push_back(i);
-    });
+    calls.Submit(
+        "x", Put("x" + std::to_string(i)), CallQueue::Urgency::kUsual, [&told, i](const auto&) {
+          told.push_back(i);
+        });
   }
   server.Settle();
   EXPECT_THAT(server.OpenPaths(), ElementsAre(kQueues + "x0"));

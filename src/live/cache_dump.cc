@@ -82,11 +82,8 @@ std::string DescribeState(const ClusterState& state) {
   return out;
 }
 
-Result<std::string> WriteCacheDump(const ClusterState& state,
-                                   const std::string& folder,
-                                   Time now) {
-  std::string path =
-      fmt::format("{}/strata-cache-{}.txt", folder, now.time_since_epoch().count());
+Result<std::string> WriteCacheDump(const ClusterState& state, const std::string& folder, Time now) {
+  std::string path = fmt::format("{}/strata-cache-{}.txt", folder, now.time_since_epoch().count());
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   if (file) file << DescribeState(state) << std::flush;
   if (!file) {

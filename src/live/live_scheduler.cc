@@ -80,8 +80,7 @@ class LiveScheduler::Impl {
         clock_(clock),
         feed_(TakerOf(options_.scheduler_names)),
         events_(client, {.component = "volcano"}, clock),
-        calls_(client,
-               {.most_under_way = kMostWrites, .may_send = [this] { return Leads(); }}),
+        calls_(client, {.most_under_way = kMostWrites, .may_send = [this] { return Leads(); }}),
         binder_(client, calls_),
         status_(calls_, events_, mailbox_, clock) {}
 
@@ -216,8 +215,8 @@ class LiveScheduler::Impl {
     }
     const objects::Source source{"cluster", delta.text};
     Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
-    const Status applied =
-        read ? feed_.Apply(*std::move(read)) : Status(tl::unexpected<Error>(std::move(read).error()));
+    const Status applied = read ? feed_.Apply(*std::move(read))
+                                : Status(tl::unexpected<Error>(std::move(read).error()));
     if (!applied) log_.Warning("object left out", {{"err", applied.error().message}});
   }
 
@@ -234,9 +233,7 @@ class LiveScheduler::Impl {
       });
     };
     hooks.stopped = [this] { mailbox_->Post([this] { lost_ = true; }); };
-    hooks.trouble = [this](const std::string& error) {
-      log_.Warning("lease", {{"err", error}});
-    };
+    hooks.trouble = [this](const std::string& error) { log_.Warning("lease", {{"err", error}}); };
     lease_ = std::make_unique<kube::LeaderLease>(
         client_, *options_.lease, std::move(hooks), clock_, kube::SystemRandom());
   }

@@ -1,14 +1,14 @@
 #include "live/metrics.h"
 
-#include <map>
-#include <set>
-#include <utility>
-
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
+
+#include <map>
+#include <set>
+#include <utility>
 
 namespace strata::live {
 namespace {
@@ -124,9 +124,8 @@ class SchedulerMetrics::Impl {
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       const auto id = IdAt<ResourceId>(i);
       if (id == kCpu || id == kMemory || amounts.Get(id) == 0) continue;
-      gauges.scalars.Set(
-          {{"queue_name", queue}, {"resource", state.resource_names().name(id)}},
-          static_cast<double>(amounts.Get(id)));
+      gauges.scalars.Set({{"queue_name", queue}, {"resource", state.resource_names().name(id)}},
+                         static_cast<double>(amounts.Get(id)));
     }
   }
 

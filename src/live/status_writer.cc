@@ -94,8 +94,8 @@ void StatusWriter::TellOf(const objects::PodGroup& group,
   const kube::ObjectReference about = Refer(group.meta, kube::kPodGroups);
   const objects::Condition* was_refused = True(before, kUnschedulable);
   const objects::Condition* refused = True(after, kUnschedulable);
-  const bool said = was_refused != nullptr && refused != nullptr &&
-                    was_refused->message == refused->message;
+  const bool said =
+      was_refused != nullptr && refused != nullptr && was_refused->message == refused->message;
   if (refused != nullptr && !said) {
     events_.Record({about, Type::kWarning, kUnschedulable, refused->message});
   }
@@ -130,8 +130,9 @@ void StatusWriter::WritePod(const objects::Pod& pod, const Refusal& verdict) {
     const auto now = std::chrono::floor<std::chrono::seconds>(clock_.Now());
     condition["lastTransitionTime"] = FormatTimestamp(now);
   }
-  const ordered_json patch = {{"metadata", {{"uid", pod.meta.uid}}},
-                              {"status", {{"conditions", ordered_json::array({std::move(condition)})}}}};
+  const ordered_json patch = {
+      {"metadata", {{"uid", pod.meta.uid}}},
+      {"status", {{"conditions", ordered_json::array({std::move(condition)})}}}};
   Send("pods/" + pod.meta.ns + "/" + pod.meta.name,
        kube::PatchCall({kube::kPods, pod.meta.ns, pod.meta.name, "status"},
                        {.type = kube::PatchType::kStrategic, .field_manager = ""},
@@ -188,18 +189,17 @@ void StatusWriter::WriteQueues(const ClusterFeed& feed) {
 }
 
 void StatusWriter::Send(const std::string& key, kube::Call call, std::function<void()> forget) {
-  calls_.Submit(
-      key,
-      std::move(call),
-      CallQueue::Urgency::kUsual,
-      [this, mailbox = mailbox_, forget = std::move(forget)](const kube::Reply& reply) {
-        if (reply || !forget) return;
-        const bool gone = reply.error().http_status == 404;
-        mailbox->Post([this, forget, gone] {
-          forget();
-          if (!gone) unfinished_ = true;
-        });
-      });
+  calls_.Submit(key,
+                std::move(call),
+                CallQueue::Urgency::kUsual,
+                [this, mailbox = mailbox_, forget = std::move(forget)](const kube::Reply& reply) {
+                  if (reply || !forget) return;
+                  const bool gone = reply.error().http_status == 404;
+                  mailbox->Post([this, forget, gone] {
+                    forget();
+                    if (!gone) unfinished_ = true;
+                  });
+                });
 }
 
 }  // namespace strata::live

@@ -55,7 +55,7 @@ class StatusWriter {
   kube::EventRecorder& events_;
   std::shared_ptr<Mailbox> mailbox_;
   const Clock& clock_;
-  std::map<std::string, Group> groups_;  // by "namespace/podgroup"
+  std::map<std::string, Group> groups_;        // by "namespace/podgroup"
   std::map<std::string, std::string> queues_;  // name -> the patch last written
   bool unfinished_ = false;
 };

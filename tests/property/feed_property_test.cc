@@ -30,32 +30,44 @@ struct Object {
   std::string text;
 };
 
-Object Cluster(const std::string& api, const std::string& kind, std::string name, const std::string& rest) {
-  std::string text = fmt::format(
-      R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}","uid":"{}"}}{}}})", api, kind, name, name, rest);
+Object Cluster(const std::string& api,
+               const std::string& kind,
+               std::string name,
+               const std::string& rest) {
+  std::string text =
+      fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}","uid":"{}"}}{}}})",
+                  api,
+                  kind,
+                  name,
+                  name,
+                  rest);
   return {kind, "", std::move(name), std::move(text)};
 }
 
 Object RandomNode() {
   const char* taints[] = {"", R"("taints":[{"key":"k","effect":"NoSchedule"}])"};
-  return Cluster("v1",
-                 "Node",
-                 fmt::format("n{}", *Below(4)),
-                 fmt::format(R"(,"spec":{{{}}},"status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"9"{}}}}})",
-                             taints[*Below(2)],
-                             4 + *Below(3),
-                             *Below(2) == 0 ? "" : R"(,"vendor.com/x":"2")"));
+  return Cluster(
+      "v1",
+      "Node",
+      fmt::format("n{}", *Below(4)),
+      fmt::format(
+          R"(,"spec":{{{}}},"status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"9"{}}}}})",
+          taints[*Below(2)],
+          4 + *Below(3),
+          *Below(2) == 0 ? "" : R"(,"vendor.com/x":"2")"));
 }
 
 Object RandomHyperNode() {
   const int tier = 1 + *Below(2);
-  return Cluster("topology.volcano.sh/v1alpha1",
-                 "HyperNode",
-                 fmt::format("h{}{}", tier, *Below(2)),
-                 fmt::format(R"(,"spec":{{"tier":{},"members":[{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}}]}})",
-                             tier,
-                             tier == 1 ? "Node" : "HyperNode",
-                             tier == 1 ? fmt::format("n{}", *Below(4)) : fmt::format("h1{}", *Below(2))));
+  return Cluster(
+      "topology.volcano.sh/v1alpha1",
+      "HyperNode",
+      fmt::format("h{}{}", tier, *Below(2)),
+      fmt::format(
+          R"(,"spec":{{"tier":{},"members":[{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}}]}})",
+          tier,
+          tier == 1 ? "Node" : "HyperNode",
+          tier == 1 ? fmt::format("n{}", *Below(4)) : fmt::format("h1{}", *Below(2))));
 }
 
 Object RandomQueue() {
@@ -83,18 +95,19 @@ Object RandomGroup() {
       R"(,"subGroupPolicy":[{"name":"s","subGroupSize":1,"matchLabelKeys":["part"]}])",
       R"(,"subGroupPolicy":[{"name":"t","subGroupSize":2,"matchLabelKeys":["part"]}])"};
   const char* phases[] = {"Pending", "Inqueue", "Running"};
-  return {"PodGroup",
-          "ns",
+  return {
+      "PodGroup",
+      "ns",
+      name,
+      fmt::format(
+          R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"ns"}},)"
+          R"("spec":{{"minMember":{},"queue":"{}","priorityClassName":"p{}"{}}},"status":{{"phase":"{}"}}}})",
           name,
-          fmt::format(
-              R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"ns"}},)"
-              R"("spec":{{"minMember":{},"queue":"{}","priorityClassName":"p{}"{}}},"status":{{"phase":"{}"}}}})",
-              name,
-              1 + *Below(3),
-              *Below(2) == 0 ? "default" : "q",
-              *Below(2),
-              sub_groups[*Below(3)],
-              phases[*Below(3)])};
+          1 + *Below(3),
+          *Below(2) == 0 ? "default" : "q",
+          *Below(2),
+          sub_groups[*Below(3)],
+          phases[*Below(3)])};
 }
 
 Object RandomPod() {
@@ -104,34 +117,36 @@ Object RandomPod() {
   const char* rules[] = {
       "",
       R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"part":"1"}}}]}})"};
-  return {"Pod",
-          "ns",
+  return {
+      "Pod",
+      "ns",
+      name,
+      fmt::format(
+          R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"ns","uid":"u{}","labels":{{"part":"{}"}},)"
+          R"("annotations":{{"scheduling.k8s.io/group-name":"g{}","volcano.sh/task-spec":"r{}"}}{}}},)"
+          R"("spec":{{"schedulerName":"{}"{}{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+          R"("status":{{"phase":"{}"}}}})",
           name,
-          fmt::format(
-              R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"ns","uid":"u{}","labels":{{"part":"{}"}},)"
-              R"("annotations":{{"scheduling.k8s.io/group-name":"g{}","volcano.sh/task-spec":"r{}"}}{}}},)"
-              R"("spec":{{"schedulerName":"{}"{}{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
-              R"("status":{{"phase":"{}"}}}})",
-              name,
-              *Below(2),
-              *Below(2),
-              *Below(3),
-              *Below(2),
-              *Below(5) == 0 ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
-              *Below(4) == 0 ? "other" : "volcano",
-              has_node ? fmt::format(R"(,"nodeName":"n{}")", *Below(4)) : "",
-              rules[*Below(6) == 0 ? 1 : 0],
-              *Below(3),
-              has_node ? phases[*Below(3)] : "Pending")};
+          *Below(2),
+          *Below(2),
+          *Below(3),
+          *Below(2),
+          *Below(5) == 0 ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
+          *Below(4) == 0 ? "other" : "volcano",
+          has_node ? fmt::format(R"(,"nodeName":"n{}")", *Below(4)) : "",
+          rules[*Below(6) == 0 ? 1 : 0],
+          *Below(3),
+          has_node ? phases[*Below(3)] : "Pending")};
 }
 
 Object RandomQuota() {
-  return {"ResourceQuota",
-          "ns",
-          "quota",
-          fmt::format(
-              R"({{"apiVersion":"v1","kind":"ResourceQuota","metadata":{{"name":"quota","namespace":"ns"}},"spec":{{"hard":{{"cpu":"{}"}}}}}})",
-              1 + *Below(5))};
+  return {
+      "ResourceQuota",
+      "ns",
+      "quota",
+      fmt::format(
+          R"({{"apiVersion":"v1","kind":"ResourceQuota","metadata":{{"name":"quota","namespace":"ns"}},"spec":{{"hard":{{"cpu":"{}"}}}}}})",
+          1 + *Below(5))};
 }
 
 Object RandomObject() {
