@@ -109,11 +109,16 @@ class Training(Walk):
         self.until(self.runs, "four workers run")
 
     def test_the_lines_that_the_debugging_guide_greps_for(self):
+        self.server.stop()
+        self.start("-v", "5")
+        self.build_by_hand()
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.until(self.runs, "four workers run")
         logs = self.kubectl("logs", "-n", "volcano-system", "-l", "app=volcano-scheduler", "-c", "volcano-scheduler",
                             "--tail=-1")
-        self.assertIn("hyperNode", logs)
+        for line in ("hyperNode in session", "HyperNodesReadyToSchedule", "networkTopologyAware hyperNode score",
+                     "networkTopologyAware node score"):
+            self.assertIn(line, logs)
         tail = self.kubectl("logs", "-n", "volcano-system", "volcano-scheduler", "--tail=2")
         self.assertEqual(tail.count("\n"), 2)
 

@@ -25,20 +25,25 @@ class ApiServer:
 
     def __init__(self, folder, *arguments, listen="127.0.0.1:0"):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")
+        self.errors = pathlib.Path(folder) / "stderr"  # a file: a pipe that nobody reads would stop a talkative server
+        with open(self.errors, "wb") as errors:
+            self._start(listen, errors, arguments)
+
+    def _start(self, listen, errors, arguments):
         self.process = subprocess.Popen(
             [STRATA, self.command, "--listen", listen, "--kubeconfig", self.kubeconfig, *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
         self.ready = self.process.stdout.readline().decode().strip()
         if not self.ready.startswith("ready "):
-            self.process.kill()
-            raise AssertionError(f"not ready: {self.ready!r} {self.process.communicate()[1].decode()}")
+            self.kill()
+            raise AssertionError(f"not ready: {self.ready!r} {self.errors.read_text()}")
         self.url = self.ready.split()[1]
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=20)
+        self.process.communicate(timeout=20)
         if self.process.returncode != 0:
-            raise AssertionError(f"exit {self.process.returncode}: {errors.decode()}")
+            raise AssertionError(f"exit {self.process.returncode}: {self.errors.read_text()}")
 
     def kill(self):
         self.process.kill()
