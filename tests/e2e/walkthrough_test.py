@@ -104,7 +104,7 @@ class Training(Walk):
         conf = (EXAMPLES / "scheduler-conf" / "configmap.yaml").read_text()
         self.apply(conf)
         logs = ("logs", "-n", "volcano-system", "-l", "app=volcano-scheduler", "--tail=-1")
-        self.until(lambda: re.search(r"onfig\w* (re)?load", self.kubectl(*logs)) or "conf" in self.kubectl(*logs), "reload")
+        self.until(lambda: self.kubectl(*logs).count('"configuration read"') == 2, "it is read again")
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.until(self.runs, "four workers run")
 
@@ -199,8 +199,9 @@ class Discovery(Walk):
         self.apply(json.dumps({"apiVersion": "v1", "kind": "ConfigMap",
                                "metadata": {"name": "volcano-controller-configmap", "namespace": "volcano-system"},
                                "data": {"volcano-controller.conf": json.dumps(conf)}}))
-        self.until(lambda: "s" in self.kubectl("get", "hypernodes", "-l", "volcano.sh/network-topology-source=ufm", "-o",
-                                               "name"), "HyperNodes of the fabric")
+        found = ("get", "hypernodes", "-l", "volcano.sh/network-topology-source=ufm")
+        self.until(lambda: any(item.get("status", {}).get("nodeCount") == 8 for item in self.kubectl.json(*found)["items"]),
+                   "HyperNodes of the fabric, up to one of all eight nodes")
         self.until(lambda: "Successfully started all network topology discoverers" in self.kubectl(
             "logs", "-n", "volcano-system", "-l", "app=volcano-controllers", "-c", "volcano-controllers", "--tail=-1"),
             "the line in the log")
