@@ -46,8 +46,8 @@ class Cluster:
             fail(f"the cluster did not start (exit {self.process.wait()})")
         self.url = ready.split()[1]
         text = self.kubeconfig.read_text()
-        self.token = re.search(r"token: (\S+)", text)[1]
-        authority = re.search(r"certificate-authority-data: (\S+)", text)[1]
+        self.token = re.search(r"token: \"?([^\"\s]+)", text)[1]
+        authority = re.search(r"certificate-authority-data: \"?([^\"\s]+)", text)[1]
         pem = base64.b64decode(authority).decode()
         self.context = ssl.create_default_context(cadata=pem)
 
