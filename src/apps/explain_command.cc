@@ -2,11 +2,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
+#include "simulate/changes.h"
 #include "simulate/explain.h"
 #include "simulate/job_names.h"
 #include "simulate/render_explain.h"
@@ -30,21 +32,43 @@ struct ExplainFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+// Whether the job was where it is before this run, so that there is nothing to tell of it.
+bool RanBefore(const Explanation& explanation) {
+  return explanation.cycle == 0 && explanation.outcome.reason.empty() &&
+         explanation.outcome.phase == "Running";
+}
+
+// The story of the job if all its pods were to be placed now, one step in.
+Result<std::vector<std::string>> TellAgain(const CompletedObjects& objects, ExplainQuery query) {
+  CompletedObjects released = objects;
+  ReleaseGroup(released.objects, query.job);
+  query.objects = &released;
+  TRY_ASSIGN(const Explanation again, ExplainJob(query));
+  std::vector<std::string> lines = {
+      "Were it placed again now, with the rest of the cluster as it is:"};
+  for (const std::string& line : ExplainLines(again)) lines.push_back("  " + line);
+  return lines;
+}
+
 Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress& progress) {
   SimulationOptions options;
   options.now = input.now;
   progress.Stage("placing pending pods");
   TRY_ASSIGN(const SimulationResult result, RunSimulation(input.cluster, input.config, options));
-  TRY_ASSIGN(std::string job, FindJobByName(result, input.cluster, flags.job));
-  TRY_ASSIGN(const Explanation explanation,
-             ExplainJob({.objects = &input.objects,
-                         .config = &input.config,
-                         .options = options,
-                         .job = std::move(job),
-                         .progress = [&](const std::string& what) { progress.Stage(what); }}));
-  return flags.output == OutputFormat::kJson
-             ? RenderJson(explanation)
-             : RenderText(ExplainLines(explanation), StandardOutputStyle());
+  ExplainQuery query;
+  query.objects = &input.objects;
+  query.config = &input.config;
+  query.options = options;
+  TRY_ASSIGN(query.job, FindJobByName(result, input.cluster, flags.job));
+  query.progress = [&](const std::string& what) { progress.Stage(what); };
+  TRY_ASSIGN(const Explanation explanation, ExplainJob(query));
+  if (flags.output == OutputFormat::kJson) return RenderJson(explanation);
+  std::vector<std::string> lines = ExplainLines(explanation);
+  if (RanBefore(explanation)) {
+    TRY_ASSIGN(const std::vector<std::string> again, TellAgain(input.objects, std::move(query)));
+    lines.insert(lines.end(), again.begin(), again.end());
+  }
+  return RenderText(lines, StandardOutputStyle());
 }
 
 int RunExplain(const ExplainFlags& flags) {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "convert/gpu_annotations.h"
 #include "convert/specs.h"
 #include "objects/pod_request.h"
 
@@ -214,6 +215,23 @@ void SetHard(objects::ObjectSet& objects,
              std::optional<Quantity> amount) {
   objects::ResourceQuota* found = FindByName(objects.quotas, quota);
   if (found != nullptr) SetOrErase(found->hard, resource, amount);
+}
+
+void ReleaseGroup(objects::ObjectSet& objects, std::string_view group) {
+  if (objects::PodGroup* found = FindByName(objects.pod_groups, group)) {
+    found->phase = objects::PodGroupPhase::kPending;
+  }
+  for (objects::Pod& pod : objects.pods) {
+    if (GroupOf(pod) != group) continue;
+    pod.spec.node_name.clear();
+    pod.status.phase = objects::PodPhase::kPending;
+    for (const std::string_view gpus : {kGpuNodeAnnotation,
+                                        kGpuAllocatedAnnotation,
+                                        kGpuToAllocateAnnotation,
+                                        kMigAllocationsAnnotation}) {
+      pod.meta.annotations.erase(std::string(gpus));
+    }
+  }
 }
 
 void RemoveGroup(objects::ObjectSet& objects, std::string_view group) {

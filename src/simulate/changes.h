@@ -76,6 +76,8 @@ void SetHard(objects::ObjectSet& objects,
              const std::string& resource,
              std::optional<Quantity> amount);
 
+// The job's pods wait as if they had never been placed.
+void ReleaseGroup(objects::ObjectSet& objects, std::string_view group);
 // The job is gone, with all its pods; likewise a pod that stands for itself.
 void RemoveGroup(objects::ObjectSet& objects, std::string_view group);
 void RemovePod(objects::ObjectSet& objects, std::string_view pod);

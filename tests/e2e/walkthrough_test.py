@@ -10,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from live import EXAMPLES, ApiServer, LiveTest
+from live import STRATA, EXAMPLES, ApiServer, LiveTest
 from strata_run import FIXTURES
 
 JOB = "pytorch-distributed-training"
@@ -74,6 +74,11 @@ class Training(Walk):
         self.until(lambda: "phase: Running" in self.kubectl("get", "vcjob", JOB, "-o", "yaml"), "the Job says so")
         self.assertIn("highestTierAllowed: 2", self.kubectl("get", "vcjob", JOB, "-o", "yaml"))
         self.until(lambda: self.pod_group()["status"].get("phase") == "Running", "the PodGroup says so")
+        story = subprocess.run([STRATA, "explain", f"default/{JOB}", "--kubeconfig", self.server.kubeconfig],
+                               check=True, capture_output=True, text=True).stdout
+        self.assertIn("is Running in s", story)
+        self.assertIn("Were it placed again now, with the rest of the cluster as it is:", story)
+        self.assertRegex(story, "tier 2: chosen: s[45] with score")
 
     def test_hypernodes_show_their_nodes(self):
         pattern = r"(?m)^s4 +2 +\S* +4 "
