@@ -49,7 +49,12 @@ class Server:
         self.process.wait(timeout=30)
 
 
+missed = []
+
+
 def row(what, figure, target, good):
+    if not good:
+        missed.append(what)
     print(f"{what:<34} {figure:>34}   {target:<16} {'' if good else 'MISSED'}")
 
 
@@ -85,3 +90,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    sys.exit(f"missed: {', '.join(missed)}" if missed else 0)

@@ -103,6 +103,7 @@ Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progre
   }
   progress.Stage(fmt::format("parsing {} objects", objects.size()));
   std::vector<std::string_view> texts;
+  texts.reserve(objects.size());
   for (const inspect::ListedObject& object : objects) texts.push_back(object.text);
   return inspect::ParseTexts(texts);
 }
@@ -115,8 +116,9 @@ std::optional<Time> TimeOf(const InputFlags& flags) {
 Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
   TRY_ASSIGN(std::optional<SchedulerConf> conf, LoadGivenConf(flags));
   // A ConfigMap among manifests is one of a cluster's objects, not a setting of this run.
-  if (!conf && !flags.live())
+  if (!conf && !flags.live()) {
     conf = SchedulerConf{.config = DefaultSchedulerConfig(), .warnings = {}};
+  }
   TRY_ASSIGN(objects::ObjectSet objects,
              flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
   TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));

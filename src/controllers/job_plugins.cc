@@ -79,6 +79,7 @@ std::string HostOf(const Job& job, const JobTask& task, std::int32_t index) {
 
 std::vector<std::string> HostsOf(const Job& job, const JobTask& task) {
   std::vector<std::string> hosts;
+  hosts.reserve(static_cast<std::size_t>(std::max(task.replicas, 0)));
   for (std::int32_t i = 0; i < task.replicas; ++i) hosts.push_back(HostOf(job, task, i));
   return hosts;
 }

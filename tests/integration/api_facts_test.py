@@ -292,7 +292,20 @@ class Objects(Case):
         self.assertIn('299 - "unknown field \\"spec.gizmo\\""', headers.get_all("Warning"))
         kept = self.ok("GET", f"{CORE}/pods/{name}")
         self.assertEqual(kept["spec"]["gizmo"], 1)
-        self.assertEqual(kept["spec"]["containers"][0]["widget"]["a"][:2], [1, "b"])
+        self.assertEqual(kept["spec"]["containers"][0]["widget"], {"a": [1, "b", None, 2.5]})
+
+    def test_unknown_fields_that_are_kept_do_not_stand_in_the_way_of_patches(self):
+        name = self.name()
+        self.ok("POST", CORE + "/configmaps", {"metadata": {"name": name}, "extra": {"deep": [{"n": None}]}})
+        path = f"{CORE}/configmaps/{name}?fieldValidation=Strict"
+        merge = {"Content-Type": "application/merge-patch+json"}
+        status, headers, text = self.server.request("PATCH", path, {"data": {"a": "1"}}, headers=merge)
+        self.assertEqual((status, headers.get_all("Warning")), (200, None), text)
+        self.assertEqual(json.loads(text)["extra"], {"deep": [{"n": None}]})
+        status, _, text = self.server.request("PATCH", path, {"more": 1}, headers=merge)
+        self.assertEqual(status, 422, text)
+        self.assertIn('unknown field \\"more\\"', text)
+        self.assertNotIn('unknown field \\"extra\\"', text)
 
     def test_duplicate_fields_are_named_when_strict(self):
         body = '{"metadata":{"name":"a"},"data":{"k":"1"},"data":{"k":"2"}}'

@@ -133,18 +133,12 @@ class Command(unittest.TestCase):
             self.assertEqual(process.wait(20), 0)
         self.assertRegex(line, r"^ready https://\[::1\]:\d+ kubeconfig=")
 
-    @staticmethod
-    def processor_seconds(pid):
-        """What a process has computed so far: on a busy machine, how long it would have taken on an idle one."""
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def test_it_is_small_and_quick(self):
         best = math.inf  # of several: others work on this machine, too
         for _ in range(5):
             started = time.monotonic()
             server = self.start()
-            best = min(best, time.monotonic() - started, self.processor_seconds(server.process.pid))
+            best = min(best, time.monotonic() - started)
         resident = pathlib.Path(f"/proc/{server.process.pid}/status").read_text().split("VmRSS:")[1].split()[0]
         self.assertLessEqual(int(resident), 32 * 1024)
         self.assertLess(best, 0.2 * SLOWNESS)

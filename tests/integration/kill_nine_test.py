@@ -18,7 +18,7 @@ from api_server import ApiServer
 
 KILLS = int(os.environ.get("STRATA_KILLS", "50"))
 SEED = int(os.environ.get("STRATA_SEED", "1"))
-WRITERS = 4
+WRITERS = 32
 OBJECTS = 5  # of each writer
 PATH = "/api/v1/namespaces/default/configmaps"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -126,7 +126,7 @@ class KillNine(unittest.TestCase):
 
     def write_until_killed(self, server, round_number):
         """Writers at work; the server is killed when some writes were acknowledged."""
-        writes = self.random.randrange(1, 40)
+        writes = self.random.randrange(1, 200)
         lock, enough, count = threading.Lock(), threading.Event(), 0
 
         def acknowledged(version):
@@ -194,8 +194,8 @@ class KillNine(unittest.TestCase):
         for round_number in range(KILLS):
             writers, remover = self.write_until_killed(server, round_number)
             server = self.start()
-            self.check_next_version(server)
             self.check(server, writers)
+            self.check_next_version(server)
             self.check_removals(server, remover)
         server.stop()
 

@@ -148,11 +148,15 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
                                                decodes.error().message)));
 }
 
-// What Strict refuses and Warn tells of, in the body of a create or an update.
-std::vector<std::string> StrictErrors(const Call& call, const json& object) {
+// What Strict refuses and Warn tells of: fields that nobody knows, unless `before` (null: none) has
+// them already, for then this request did not bring them.
+std::vector<std::string> StrictErrors(const Call& call, const json& object, const json& before) {
   std::vector<std::string> errors;
-  const schema::UnknownPaths unknown = schema::UnknownFields(*call.resource->schema, object);
+  schema::UnknownPaths unknown = schema::UnknownFields(*call.resource->schema, object);
+  const schema::UnknownPaths kept = schema::UnknownFields(*call.resource->schema, before);
+  unknown.more -= std::min(unknown.more, kept.more);
   for (const std::string& path : unknown.first) {
+    if (std::find(kept.first.begin(), kept.first.end(), path) != kept.first.end()) continue;
     errors.push_back(fmt::format("unknown field \"{}\"", Shortened(path, kLongestPath)));
   }
   if (unknown.more > 0) errors.push_back(fmt::format("and {} more unknown fields", unknown.more));
@@ -191,7 +195,7 @@ ApiResult<json> ReadObject(Call& call, FieldValidation validation) {
     object["metadata"] = json::object();
   }
   if (validation == FieldValidation::kIgnore) return object;
-  std::vector<std::string> errors = StrictErrors(call, object);
+  std::vector<std::string> errors = StrictErrors(call, object, json());
   if (const std::string twice = DuplicateField(call.exchange->request()); !twice.empty()) {
     errors.insert(errors.begin(),
                   fmt::format("duplicate field \"{}\"", Shortened(twice, kLongestPath)));
@@ -208,12 +212,15 @@ ApiResult<json> ReadObject(Call& call, FieldValidation validation) {
   return object;
 }
 
-ApiResult<void> CheckPatched(Call& call, const json& object, FieldValidation validation) {
+ApiResult<void> CheckPatched(Call& call,
+                             const json& object,
+                             const json& before,
+                             FieldValidation validation) {
   const Resource& resource = *call.resource;
   if (resource.custom) TRY_API(CheckCustomKind(call, object));
   TRY_API(CheckTypes(resource, object));
   if (validation == FieldValidation::kIgnore) return {};
-  std::vector<std::string> errors = StrictErrors(call, object);
+  std::vector<std::string> errors = StrictErrors(call, object, before);
   if (validation == FieldValidation::kStrict && !errors.empty()) {
     return tl::unexpected(Invalid(
         resource,

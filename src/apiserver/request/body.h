@@ -24,9 +24,11 @@ namespace strata::apiserver {
 // the call, as `validation` says.
 [[nodiscard]] ApiResult<nlohmann::json> ReadObject(Call& call, FieldValidation validation);
 
-// The same checks for an object that a patch has made.
+// The same checks for an object that a patch has made of `before`; null when it made it of nothing.
+// Unknown fields that were there before are not the patch's.
 [[nodiscard]] ApiResult<void> CheckPatched(Call& call,
                                            const nlohmann::json& object,
+                                           const nlohmann::json& before,
                                            FieldValidation validation);
 
 // The body of a DELETE; null when there is none.

@@ -89,7 +89,6 @@ ApiResult<void> ApplySchema(const Resource& resource, json& object) {
   schema::ApplyDefaults(*resource.schema, object);
   schema::Normalize(*resource.schema, object);
   if (!resource.custom) {
-    schema::DropNulls(object);  // null is the same as nothing here, and is not shown
     if (!object.contains("metadata")) object["metadata"] = json::object();
     return {};
   }

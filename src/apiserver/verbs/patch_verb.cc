@@ -141,7 +141,7 @@ ApiResult<json> ReadApplied(Call& call, const WriteOptions& options) {
   if (!ListAt(*config, {"metadata", "managedFields"}).empty()) {
     return tl::unexpected(BadRequest("metadata.managedFields must be nil"));
   }
-  TRY_API(CheckPatched(call, *config, options.field_validation));
+  TRY_API(CheckPatched(call, *config, json(), options.field_validation));
   json& meta = ObjectIn(*config, "metadata");
   const std::string& name = TextAt(meta, {"name"});
   if (name.empty()) {
@@ -232,7 +232,7 @@ void HandlePatch(ServerState& state, const CallRef& call) {
   json before = ParseWithKind(resource, *live);
   ApiResult<json> after = Patched(*call, *type, before);
   if (!after) return AnswerError(*call, after.error());
-  if (auto fine = CheckPatched(*call, *after, options->field_validation); !fine) {
+  if (auto fine = CheckPatched(*call, *after, before, options->field_validation); !fine) {
     return AnswerError(*call, fine.error());
   }
   const std::string& version = TextAt(*after, {"metadata", "resourceVersion"});
