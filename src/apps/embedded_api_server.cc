@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -28,6 +29,8 @@ namespace {
 
 // How long clients have to take their last answers.
 constexpr Duration kDrainTime = std::chrono::seconds(2);
+
+constexpr int kInterrupted = 130;  // what a shell says of a process that SIGINT ended
 
 template <typename Bytes>
 void FillRandomly(Bytes& bytes) {
@@ -168,7 +171,11 @@ class EmbeddedApiServer::Impl {
   }
 
   void TakeSignal() {
-    if (std::exchange(interrupted_, true)) return loop_.Stop();  // asked twice: at once
+    if (std::exchange(interrupted_, true)) {  // asked twice: at once
+      // Parts that wait for this server would wait on. The journal survives any end.
+      if (hooks_.interrupted) std::_Exit(kInterrupted);
+      return loop_.Stop();
+    }
     hooks_.interrupted ? hooks_.interrupted() : Drain();
   }
 

@@ -14,6 +14,7 @@ constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .most
 // A write that is not seen for so long was undone, or the server started over.
 constexpr Duration kMostWait = seconds(5);
 constexpr Duration kLookForWrites = milliseconds(50);
+constexpr Duration kLeadAgain = milliseconds(1000);
 
 }  // namespace
 
@@ -58,7 +59,10 @@ void Controller::Run() {
 }
 
 void Controller::LookAt(const std::string& key) {
-  if (!tools_.may_write()) return;  // a new leader starts from everything there is
+  if (!tools_.may_write()) {  // a new leader starts from everything there is; we may lead again
+    queue_.AddAfter(key, kLeadAgain);
+    return;
+  }
   const Work work = decide_(key);
   ++plans_;
   Applied applied = Apply(tools_.client, work.plan, tools_.may_write);

@@ -235,6 +235,37 @@ TEST(CollectGarbage, InTheForegroundTheOwnerGoesLast) {
   EXPECT_EQ(BodyOf(last, 0)["metadata"]["finalizers"], json::array({"other"}));
 }
 
+TEST(CollectGarbage, WhatAnotherOwnsTooOnlyLosesTheOwnerThatGoes) {
+  const auto gone = [](const OwnerSeen&, const std::string&) { return false; };
+  OwnedSeen owner = Owned("owner", {});
+  owner.being_deleted = true;
+  owner.finalizers = {"foregroundDeletion"};
+  const Plan plan = CollectGarbage({owner, {Owned("child", {"owner", "second"})}, gone});
+  EXPECT_THAT(Deeds(plan), ElementsAre("patch child"));
+  EXPECT_THAT(BodyOf(plan, 0)["metadata"]["ownerReferences"], SizeIs(1));
+}
+
+TEST(OwnerGraph, AnOwnerThatWasLeftIsLookedAt) {
+  OwnerGraph graph;
+  const auto change = [&graph](kube::Delta::Type type, const json& owners) {
+    const json object = {{"metadata",
+                          {{"name", "child"},
+                           {"namespace", "default"},
+                           {"uid", "u-child"},
+                           {"ownerReferences", owners}}}};
+    Cache::Change seen;
+    seen.type = type;
+    seen.resource = &kube::kPods;
+    seen.key = {"default", "child"};
+    seen.uid = "u-child";
+    seen.seen = Seen(object);
+    return graph.Take(seen);
+  };
+  change(kube::Delta::Type::kAdded,
+         json::array({{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", "o"}, {"uid", "u-o"}}}));
+  EXPECT_THAT(change(kube::Delta::Type::kModified, json::array()), ElementsAre("u-child", "u-o"));
+}
+
 TEST(CollectGarbage, OrphansLoseTheirOwnerFirst) {
   const auto gone = [](const OwnerSeen&, const std::string&) { return false; };
   OwnedSeen owner = Owned("owner", {});

@@ -79,6 +79,13 @@ Write WithoutOwner(const OwnedSeen& object, const std::string& uid) {
   return MetadataPatch(object, {{"ownerReferences", std::move(owners)}});
 }
 
+// Whether somebody else who is still there owns it, too.
+bool IsShared(const OwnedSeen& dependent, const GarbageView& view) {
+  return std::any_of(dependent.owners.begin(), dependent.owners.end(), [&](const auto& owner) {
+    return owner.uid != view.object.uid && !view.is_gone(owner, dependent.key.space);
+  });
+}
+
 bool Blocks(const OwnedSeen& dependent, const std::string& uid) {
   return std::any_of(dependent.owners.begin(), dependent.owners.end(), [&](const auto& owner) {
     return owner.uid == uid && owner.blocks;
@@ -91,7 +98,9 @@ Plan DeleteForeground(const GarbageView& view) {
   bool blocked = false;
   for (const OwnedSeen& dependent : view.dependents) {
     blocked = blocked || Blocks(dependent, view.object.uid);
-    if (!dependent.being_deleted) writes.push_back(WriteFor(Write::Verb::kDelete, dependent));
+    if (dependent.being_deleted) continue;
+    writes.push_back(IsShared(dependent, view) ? WithoutOwner(dependent, view.object.uid)
+                                               : WriteFor(Write::Verb::kDelete, dependent));
   }
   if (!blocked) writes.push_back(WithoutFinalizer(view.object, kForeground));
   AddStep(plan, std::move(writes));
@@ -134,6 +143,9 @@ std::set<std::string> OwnerGraph::Take(const Cache::Change& change) {
   const bool is_new = change.type == kube::Delta::Type::kAdded && !seen.owners.empty();
   const bool waits = seen.being_deleted && (Has(seen, kForeground) || Has(seen, kOrphan));
   if (is_new || waits || owners != seen.owners) uids.insert(seen.uid);
+  if (owners != seen.owners) {  // an owner that it left may wait for that
+    for (const OwnerSeen& owner : owners) uids.insert(owner.uid);
+  }
   by_uid_[seen.uid] = std::move(seen);
   return uids;
 }

@@ -101,14 +101,14 @@ void ClusterFeed::PriorityClassesChanged() {
   std::vector<objects::PriorityClass> classes;
   CopyTo(priorities_, classes);
   around_.priorities = objects::PriorityTable(classes);
-  groups_stale_ = true;
-  pods_stale_ = true;
+  MakeStale(groups_stale_);
+  MakeStale(pods_stale_);
 }
 
 Status ClusterFeed::Put(objects::Namespace space) {
   const std::string name = space.meta.name;
   const auto others = around_.rules.LearnNamespace(name, space.meta.labels);
-  if (others == PodRulesReader::Others::kMayBeOld) pods_stale_ = true;
+  if (others == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
   namespaces_.insert_or_assign(name, std::move(space));
   return {};
 }
@@ -116,7 +116,7 @@ Status ClusterFeed::Put(objects::Namespace space) {
 void ClusterFeed::RemoveNamespace(const std::string& name) {
   if (namespaces_.erase(name) == 0) return;
   const auto others = around_.rules.LearnNamespace(name, {});
-  if (others == PodRulesReader::Others::kMayBeOld) pods_stale_ = true;
+  if (others == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
 }
 
 template <typename T>
@@ -124,7 +124,7 @@ Status ClusterFeed::PutStorage(Kept<T>& kept, T object) {
   const std::string name = objects::NamespacedName(object.meta);
   RemoveStorage(kept, name);
   around_.volumes.Put(kept.insert_or_assign(name, std::move(object)).first->second);
-  volume_pods_stale_ = true;
+  MakeStale(volume_pods_stale_);
   return {};
 }
 
@@ -134,7 +134,7 @@ void ClusterFeed::RemoveStorage(Kept<T>& kept, const std::string& name) {
   if (it == kept.end()) return;
   around_.volumes.Drop(it->second);
   kept.erase(it);
-  volume_pods_stale_ = true;
+  MakeStale(volume_pods_stale_);
 }
 
 void ClusterFeed::Settle(std::vector<std::string>& problems) {

@@ -116,6 +116,11 @@ class ClusterFeed {
   void PriorityClassesChanged();
 
   void Changed() { ++version_; }
+  // What Settle does for these may matter to a decision.
+  void MakeStale(bool& which) {
+    which = true;
+    Changed();
+  }
 
   TakesPod takes_;
   ClusterState state_;

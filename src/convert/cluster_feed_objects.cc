@@ -97,7 +97,7 @@ Status ClusterFeed::Put(objects::NumaTopology topology) {
   TRY(Of(topology.meta, ToNumaSpec(topology)));
   const std::string name = topology.meta.name;
   numa_.insert_or_assign(name, std::move(topology));
-  if (!std::exchange(around_.numa, true)) pods_stale_ = true;
+  if (!std::exchange(around_.numa, true)) MakeStale(pods_stale_);
   ReadNodeAgain(name);
   return {};
 }
@@ -105,7 +105,7 @@ Status ClusterFeed::Put(objects::NumaTopology topology) {
 void ClusterFeed::RemoveNumaTopology(const std::string& name) {
   if (numa_.erase(name) == 0) return;
   around_.numa = !numa_.empty();
-  if (!around_.numa) pods_stale_ = true;
+  if (!around_.numa) MakeStale(pods_stale_);
   ReadNodeAgain(name);
 }
 
@@ -215,7 +215,7 @@ void ClusterFeed::RemoveGroup(const std::string& name) {
 
 Status ClusterFeed::Put(objects::Pod pod) {
   const std::string name = objects::NamespacedName(pod.meta);
-  if (around_.rules.Learn(pod) == PodRulesReader::Others::kMayBeOld) pods_stale_ = true;
+  if (around_.rules.Learn(pod) == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
   const auto known = pods_.find(name);
   if (known != pods_.end() && GroupOf(known->second) != GroupOf(pod)) RemovePod(name);
   TRY(ReadPodAgain(pod));
@@ -241,7 +241,17 @@ void ClusterFeed::RemovePod(const std::string& name) {
 
 Status ClusterFeed::ReadPodAgain(const objects::Pod& pod) {
   const std::string name = objects::NamespacedName(pod.meta);
-  TRY_ASSIGN(PodReading reading, ReadPod(pod, around_, takes_, state_));
+  // A pod that is being bound may land on its node whatever happens to it meanwhile, so it is read
+  // as one that is there.
+  const auto held = assumed_.find(name);
+  const bool binding =
+      pod.spec.node_name.empty() && held != assumed_.end() && held->second.uid == pod.meta.uid;
+  objects::Pod there;
+  if (binding) {
+    there = pod;
+    there.spec.node_name = held->second.node;
+  }
+  TRY_ASSIGN(PodReading reading, ReadPod(binding ? there : pod, around_, takes_, state_));
   if (!pod.spec.node_name.empty()) assumed_.erase(name);
   if (reading.waits_for_group) {
     waiting_[reading.group].insert(name);

@@ -19,6 +19,30 @@ bool HasNode(const std::string& pod) {
   return node != spec->end() && node->is_string() && !node->get_ref<const std::string&>().empty();
 }
 
+// Nobody has said anything about the pod: the server is away, or not itself.
+bool SaysNothing(const kube::Failure& failure) {
+  if (failure.http_status == 0) return failure.cause != net::TransportError::Cause::kTrust;
+  return failure.http_status >= 500;
+}
+
+// Asks until there is an answer: until then the bind may have been done, and the room may not go
+// to another. The client waits longer and longer between its own attempts.
+void LookInto(kube::Client& client,
+              const BindOrder& order,
+              const std::string& error,
+              const Binder::OnOutcome& on_outcome) {
+  using Kind = Binder::Outcome::Kind;
+  client.Start(kube::GetCall({kube::kPods, order.pod.space, order.pod.name, ""}),
+               [&client, order, error, on_outcome](const kube::Reply& pod) {
+                 if (!pod && pod.error().cause == net::TransportError::Cause::kCancelled) return;
+                 if (!pod && SaysNothing(pod.error())) {
+                   return LookInto(client, order, error, on_outcome);
+                 }
+                 const bool bound = pod && HasNode(*pod);
+                 on_outcome({bound ? Kind::kBound : Kind::kFailed, order, bound ? "" : error});
+               });
+}
+
 }  // namespace
 
 BindOrder MakeBindOrder(const ClusterState& state, const CycleResult::Bind& bind, Time now) {
@@ -45,18 +69,11 @@ std::string PodKey(const std::string& space, const std::string& name) {
 void Binder::Bind(BindOrder order, OnOutcome on_outcome) {
   kube::Call call = kube::BindCall(order.pod, order.node, order.annotations);
   const std::string key = PodKey(order.pod.space, order.pod.name);
-  auto answered = [&client = client_, order = std::move(order), on_outcome](
-                      const kube::Reply& reply) {
-    if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
-    const std::string error = reply.error().error.message;
-    client.Start(
-        kube::GetCall({kube::kPods, order.pod.space, order.pod.name, ""}),
-        [order, on_outcome, error](const kube::Reply& pod) {
-          const bool bound = pod && HasNode(*pod);
-          on_outcome(
-              {bound ? Outcome::Kind::kBound : Outcome::Kind::kFailed, order, bound ? "" : error});
-        });
-  };
+  auto answered =
+      [&client = client_, order = std::move(order), on_outcome](const kube::Reply& reply) {
+        if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
+        LookInto(client, order, reply.error().error.message, on_outcome);
+      };
   calls_.Submit(key, std::move(call), CallQueue::Urgency::kUrgent, std::move(answered));
 }
 

@@ -140,6 +140,23 @@ TEST(Binder, AConflictWithAPodThatHasANodeIsNoFailure) {
   EXPECT_EQ(bind.outcomes[0].kind, Kind::kBound);
 }
 
+// The bind may have been done: its room is nobody else's before somebody has said so.
+TEST(Binder, AsksUntilThereIsAnAnswer) {
+  BindCase bind;
+  for (int answers = 0; bind.outcomes.empty() && answers < 100; ++answers) {
+    if (bind.server.open.empty()) bind.server.transport.Advance(std::chrono::minutes(1));
+    ASSERT_FALSE(bind.server.open.empty());
+    const bool is_look = bind.server.open[0].second.method == "GET";
+    if (is_look && answers > 20) {
+      bind.server.Answer(200, R"({"spec":{"nodeName":"n"}})");
+    } else {
+      bind.server.Answer(503, "{}");
+    }
+  }
+  ASSERT_EQ(bind.outcomes.size(), 1U);
+  EXPECT_EQ(bind.outcomes[0].kind, Kind::kBound);
+}
+
 TEST(Binder, APodThatHasNoNodeAfterwardsIsToBeDecidedAgain) {
   for (const char* pod : {R"({"spec":{}})", R"({"spec":{"nodeName":7}})", "[", "null"}) {
     BindCase bind;

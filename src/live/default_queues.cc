@@ -27,7 +27,11 @@ DefaultQueues::DefaultQueues(CallQueue& calls,
 void DefaultQueues::Ensure(const ClusterFeed& feed) {
   const std::pair<std::string, bool> wanted[] = {{"root", false}, {default_queue_, true}};
   for (const auto& [name, reclaimable] : wanted) {
-    if (feed.FindQueue(name) != nullptr || !asked_for_.insert(name).second) continue;
+    if (feed.FindQueue(name) != nullptr) {
+      asked_for_.erase(name);
+      continue;
+    }
+    if (!asked_for_.insert(name).second) continue;
     auto answered = [this, mailbox = mailbox_, name = name](const kube::Reply& reply) {
       if (reply || reply.error().AlreadyExists()) return;
       mailbox->Post([this, name, error = reply.error().error.message] {

@@ -96,7 +96,7 @@ bool SaysTheSame(const GroupStatus& a, const GroupStatus& b) {
                     SameCondition);
 }
 
-std::string StatusPatch(const GroupStatus& status) {
+std::string StatusPatch(const GroupStatus& status, const std::string& uid) {
   nlohmann::ordered_json conditions = nlohmann::ordered_json::array();
   for (const objects::Condition& condition : status.conditions) {
     nlohmann::ordered_json out = {{"type", condition.type}, {"status", condition.status}};
@@ -113,7 +113,8 @@ std::string StatusPatch(const GroupStatus& status) {
   const auto counter = [](std::int32_t count) {
     return count == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(count);
   };
-  const nlohmann::ordered_json patch = {{"status",
+  const nlohmann::ordered_json patch = {{"metadata", {{"uid", uid}}},
+                                        {"status",
                                          {{"phase", status.phase},
                                           {"conditions", std::move(conditions)},
                                           {"running", counter(status.running)},

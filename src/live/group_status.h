@@ -40,8 +40,9 @@ struct Moment {
 // Whether somebody who looks at the object could tell them apart, but for the times in it.
 [[nodiscard]] bool SaysTheSame(const GroupStatus& a, const GroupStatus& b);
 
-// A merge patch that brings the status about.
-[[nodiscard]] std::string StatusPatch(const GroupStatus& status);
+// A merge patch that brings the status about, of the group with this uid and no later one of its
+// name.
+[[nodiscard]] std::string StatusPatch(const GroupStatus& status, const std::string& uid);
 
 inline constexpr const char* kUnschedulable = "Unschedulable";
 inline constexpr const char* kScheduled = "Scheduled";

@@ -57,7 +57,8 @@ TEST(NextStatus, SaysTheSameWhileNothingChanges) {
 
 TEST(StatusPatch, IsWhatTheObjectIsToSay) {
   const auto patch =
-      nlohmann::json::parse(StatusPatch(NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst)));
+      nlohmann::json::parse(StatusPatch(NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst), "u"));
+  EXPECT_EQ(patch["metadata"]["uid"], "u");
   EXPECT_EQ(patch["status"]["phase"], "Inqueue");
   EXPECT_EQ(patch["status"]["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:00Z");
   EXPECT_TRUE(patch["status"]["running"].is_null());
@@ -65,7 +66,8 @@ TEST(StatusPatch, IsWhatTheObjectIsToSay) {
 
 TEST(StatusPatch, SurvivesTextThatIsNoUtf8) {
   const Refusal odd{"X", "\xff\xfe"};
-  EXPECT_THAT(StatusPatch(NextStatus({}, Gang(1, 1, 0), &odd, kFirst)), HasSubstr("Unschedulable"));
+  EXPECT_THAT(StatusPatch(NextStatus({}, Gang(1, 1, 0), &odd, kFirst), "u"),
+              HasSubstr("Unschedulable"));
 }
 
 }  // namespace

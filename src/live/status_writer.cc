@@ -73,7 +73,7 @@ void StatusWriter::WriteGroup(const ClusterFeed& feed,
     Send("podgroups/" + job.spec.name,
          kube::PatchCall({kube::kPodGroups, group->meta.ns, group->meta.name, ""},
                          {.type = kube::PatchType::kMerge, .field_manager = ""},
-                         StatusPatch(next)),
+                         StatusPatch(next, group->meta.uid)),
          [this, name = job.spec.name] { groups_.erase(name); });
     known.status = std::move(next);
   }
