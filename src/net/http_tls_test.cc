@@ -70,7 +70,25 @@ class TlsServer {
     const Ssl<X509> certificate = ReadCertificate(identity.own.certificate_pem);
     CHECK(SSL_CTX_use_certificate(context_.get(), certificate.get()) == 1);
     CHECK(SSL_CTX_use_PrivateKey(context_.get(), key.get()) == 1);
-    SSL_CTX_set_alpn_select_cb(context_.get(), &Choose, this);
+    SSL_CTX_set_alpn_select_cb(
+        context_.get(),
+        [](SSL*,
+           const unsigned char** out,
+           unsigned char* out_size,
+           const unsigned char* offered,
+           unsigned size,
+           void* self) {
+          const std::string& wanted = static_cast<TlsServer*>(self)->protocol_;
+          for (unsigned at = 0; at < size; at += offered[at] + 1U) {
+            const std::string name(reinterpret_cast<const char*>(&offered[at + 1]), offered[at]);
+            if (name != wanted) continue;
+            *out = &offered[at + 1];
+            *out_size = offered[at];
+            return SSL_TLSEXT_ERR_OK;
+          }
+          return SSL_TLSEXT_ERR_NOACK;
+        },
+        this);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -104,23 +122,6 @@ class TlsServer {
   [[nodiscard]] int accepted() const { return accepted_; }
 
  private:
-  static int Choose(SSL* /*connection*/,
-                    const unsigned char** out,
-                    unsigned char* out_size,
-                    const unsigned char* offered,
-                    unsigned size,
-                    void* self) {
-    const std::string& wanted = static_cast<TlsServer*>(self)->protocol_;
-    for (unsigned at = 0; at < size; at += offered[at] + 1U) {
-      const std::string name(reinterpret_cast<const char*>(&offered[at + 1]), offered[at]);
-      if (name != wanted) continue;
-      *out = &offered[at + 1];
-      *out_size = offered[at];
-      return SSL_TLSEXT_ERR_OK;
-    }
-    return SSL_TLSEXT_ERR_NOACK;
-  }
-
   void AcceptAll() {
     while (true) {
       const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -167,7 +168,10 @@ constexpr unsigned char kEndStream = 1;
 constexpr unsigned char kAck = 1;
 constexpr unsigned char kEndHeaders = 4;
 
-std::string FrameOf(Frame type, unsigned char flags, const std::string& stream, std::string body) {
+std::string FrameOf(Frame type,
+                    unsigned char flags,
+                    const std::string& stream,
+                    const std::string& body) {
   std::string frame;
   for (const unsigned shift : {16U, 8U, 0U}) {
     frame += static_cast<char>((body.size() >> shift) & 0xFFU);
@@ -186,7 +190,7 @@ void ServeHttp2(SSL* connection) {
     std::string head;
     if (!ReadAll(connection, head, 9)) return;
     std::size_t size = 0;
-    for (int i = 0; i < 3; ++i) size = size << 8U | static_cast<unsigned char>(head[i]);
+    for (std::size_t i = 0; i < 3; ++i) size = size << 8U | static_cast<unsigned char>(head[i]);
     const auto type = static_cast<unsigned char>(head[3]);
     const auto flags = static_cast<unsigned char>(head[4]);
     const std::string stream = head.substr(5);
