@@ -79,7 +79,8 @@ std::string Described(const std::vector<std::pair<std::string, std::string>>& en
       if (c == ':') escaped += '\\';
       escaped += c;
     }
-    quoted.push_back(Quote(escaped + ":" + summary));
+    escaped.append(":").append(summary);
+    quoted.push_back(Quote(escaped));
   }
   return fmt::format("{}", fmt::join(quoted, " "));
 }

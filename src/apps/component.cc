@@ -25,8 +25,6 @@
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMostVerbose = 1000;
-
 void AddLeaseFlags(CLI::App& command, ComponentFlags& flags) {
   command
       .add_option(

@@ -10,8 +10,6 @@
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMostVerbose = 1000;
-
 net::HttpResponse Text(int status, std::string body) {
   return {.status = status,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,9 @@
 #include "obs/log.h"
 
 namespace strata {
+
+// The largest -v that means anything to anybody.
+inline constexpr std::int64_t kMostVerbose = 1000;
 
 // What a component tells of itself over HTTP. Called on the loop that serves the pages.
 struct DebugSources {

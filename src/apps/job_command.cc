@@ -79,8 +79,9 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
   KeepOnly(flags.name, objects.jobs);
   TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
              inspect::MakeJobReports(objects, warnings));
-  if (jobs.empty())
+  if (jobs.empty()) {
     return Fail(Code::kInvalidArgument, fmt::format("{}", fmt::join(warnings, "; ")));
+  }
   const inspect::JobReport& job = jobs.front();
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);

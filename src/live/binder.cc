@@ -69,11 +69,11 @@ std::string PodKey(const std::string& space, const std::string& name) {
 void Binder::Bind(BindOrder order, OnOutcome on_outcome) {
   kube::Call call = kube::BindCall(order.pod, order.node, order.annotations);
   const std::string key = PodKey(order.pod.space, order.pod.name);
-  auto answered =
-      [&client = client_, order = std::move(order), on_outcome](const kube::Reply& reply) {
-        if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
-        LookInto(client, order, reply.error().error.message, on_outcome);
-      };
+  auto answered = [&client = client_, order = std::move(order), on_outcome = std::move(on_outcome)](
+                      const kube::Reply& reply) {
+    if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
+    LookInto(client, order, reply.error().error.message, on_outcome);
+  };
   calls_.Submit(key, std::move(call), CallQueue::Urgency::kUrgent, std::move(answered));
 }
 

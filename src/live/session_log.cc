@@ -30,8 +30,8 @@ void LogTree(const obs::Log& log, const HyperNodeTree& tree) {
   const auto all = tree.hypernodes();
   std::map<std::string, std::vector<std::string>> children;
   for (const HyperNodeTree::HyperNode& hypernode : all) {
-    if (hypernode.parent.valid())
-      children[tree.at(hypernode.parent).name].push_back(hypernode.name);
+    if (!hypernode.parent.valid()) continue;
+    children[tree.at(hypernode.parent).name].push_back(hypernode.name);
   }
   for (const HyperNodeTree::HyperNode& hypernode : all) {
     log.Info("hyperNode in session",

@@ -72,8 +72,9 @@ Status ReadGpus(std::string_view text, GenerateSpec& spec) {
 
 Status ReadAmount(std::string_view key, std::string_view text, std::string& out) {
   const auto amount = Quantity::Parse(text);
-  if (!amount)
+  if (!amount) {
     return Fail(Code::kInvalidArgument, fmt::format("{}: {}", key, amount.error().message));
+  }
   if (amount->IsNegative()) {
     return Fail(Code::kInvalidArgument, fmt::format("{}: must not be negative", key));
   }

@@ -204,9 +204,10 @@ TEST(CustomTable, CellsByJsonPath) {
 TEST(CustomTable, ANumberThatIsTooLargeForAColumnIsNotShown) {
   const Resource row = WithColumns({{"Ratio", "integer", "", "", 0, ".spec.ratio"}});
   for (const double number : {1e19, -1e19, 9223372036854775808.0, 1e308}) {
-    EXPECT_EQ(Cells(row, {{"spec", {{"ratio", number}}}}, kTestNow), json({nullptr})) << number;
+    EXPECT_EQ(Cells(row, {{"spec", {{"ratio", number}}}}, kTestNow), json::array({nullptr}))
+        << number;
   }
-  EXPECT_EQ(Cells(row, {{"spec", {{"ratio", -2.7}}}}, kTestNow), json({-2}));
+  EXPECT_EQ(Cells(row, {{"spec", {{"ratio", -2.7}}}}, kTestNow), json::array({-2}));
 }
 
 TEST(CustomTable, WithoutColumnsThereAreNameAndAge) {
