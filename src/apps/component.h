@@ -58,7 +58,7 @@ void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, cons
 [[nodiscard]] std::string NewLeaseIdentity();
 
 struct Component {
-  std::function<Status(std::stop_token)> run;
+  std::function<Status(const std::stop_token&)> run;
   std::function<std::string()> metrics;
   std::function<bool()> ready;
   std::function<void()> dump;  // at SIGUSR2; may be empty

@@ -51,7 +51,7 @@ Component MakeControllers(const ControllersFlags& flags, kube::Client& client, o
   options.lease = LeaseOf(flags.common);
   const auto made = std::make_shared<controllers::Controllers>(
       client, std::move(options), log, kube::SystemClock());
-  return {.run = [made](std::stop_token stop) { return made->Run(std::move(stop)); },
+  return {.run = [made](const std::stop_token& stop) { return made->Run(stop); },
           .metrics = [made] { return made->Metrics(); },
           .ready = [made] { return made->IsReady(); },
           .dump = {}};

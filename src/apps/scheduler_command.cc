@@ -73,7 +73,7 @@ Component MakeScheduler(const SchedulerFlags& flags, kube::Client& client, obs::
   options.ready = [&log] { log.Info("ready"); };
   const auto scheduler =
       std::make_shared<live::LiveScheduler>(client, std::move(options), log, kube::SystemClock());
-  return {.run = [scheduler](std::stop_token stop) { return scheduler->Run(std::move(stop)); },
+  return {.run = [scheduler](const std::stop_token& stop) { return scheduler->Run(stop); },
           .metrics = [scheduler] { return scheduler->Metrics(); },
           .ready = [scheduler] { return scheduler->IsReady(); },
           .dump = [scheduler] { scheduler->DumpCache(); }};

@@ -68,7 +68,7 @@ class Readiness {
 // One part of the cluster.
 struct Part {
   const char* name;  // 15 characters at most: also of its thread
-  std::function<Status(kube::Client&, std::function<void()> ready, std::stop_token)> run;
+  std::function<Status(kube::Client&, std::function<void()> ready, const std::stop_token&)> run;
 };
 
 class Cluster {
@@ -87,7 +87,9 @@ class Cluster {
     return server_.Run(
         std::move(options),
         {.serving =
-             [&] { director = std::jthread([this](std::stop_token stop) { Direct(stop); }); },
+             [&] {
+               director = std::jthread([this](const std::stop_token& stop) { Direct(stop); });
+             },
          .interrupted =
              [&] { director.joinable() ? void(director.request_stop()) : server_.End({}); }});
   }

@@ -48,8 +48,8 @@ Status RunUntilSignal(kube::Client& client, const VirtualNodesFlags& flags) {
   loop.OnSignals({SIGINT, SIGTERM}, [&] { loop.Stop(); });
   Status outcome;
   {
-    const std::jthread worker([&](std::stop_token stop) {
-      outcome = nodes.Run(std::move(stop));
+    const std::jthread worker([&](const std::stop_token& stop) {
+      outcome = nodes.Run(stop);
       loop.Stop();
     });
     loop.Run();

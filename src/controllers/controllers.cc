@@ -105,7 +105,7 @@ class Controllers::Impl {
                       [](Duration time) { return discovery::MakeSystemReader({.time = time}); },
                       [this] { hypernode_.Add(kDiscoveryKey); }}) {}
 
-  Status Run(std::stop_token stop) {
+  Status Run(const std::stop_token& stop) {
     TRY(ReadConfFile());
     const std::stop_callback on_stop(stop, [this] { deltas_.Close(); });
     kube::Informers::Options options;
@@ -363,8 +363,8 @@ Controllers::Controllers(kube::Client& client,
 
 Controllers::~Controllers() = default;
 
-Status Controllers::Run(std::stop_token stop) {
-  return impl_->Run(std::move(stop));
+Status Controllers::Run(const std::stop_token& stop) {
+  return impl_->Run(stop);
 }
 
 std::string Controllers::Metrics() const {

@@ -39,7 +39,7 @@ class Controllers {
 
   // Works until it is asked to stop. An error only when it cannot go on: a configuration file that
   // is given and cannot be used at the start, a lease that was lost.
-  [[nodiscard]] Status Run(std::stop_token stop);
+  [[nodiscard]] Status Run(const std::stop_token& stop);
 
   // What /metrics shows. From any thread.
   [[nodiscard]] std::string Metrics() const;

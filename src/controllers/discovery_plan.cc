@@ -74,6 +74,7 @@ Plan PlanFor(const discovery::Discovery& found, const std::vector<ObjectRef>& ex
   AddStep(plan, std::move(creates));
   AddStep(plan, std::move(changes));
   std::vector<Write> deletes;
+  deletes.reserve(ours.size());
   for (const auto& [name, object] : ours) deletes.push_back(DeleteOf(kube::kHyperNodes, *object));
   AddStep(plan, std::move(deletes));
   return plan;

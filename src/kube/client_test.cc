@@ -185,9 +185,9 @@ TEST(Client, WritesArePacedAndReadsAreNot) {
 }
 
 TEST(Client, AWriteThatIsNotPacedGoesBeforeThoseThatWait) {
-  World world({}, {.rate = 1, .burst = 1});
-  int binds = 0;
+  int binds = 0;  // before the client, which tells of what it gives up when it ends
   bool renewed = false;
+  World world({}, {.rate = 1, .burst = 1});
   for (int i = 0; i < 32; ++i) {
     world.client->Start(BindCall({"ns", "p" + std::to_string(i), ""}, "n", {}),
                         [&](const Reply&) { ++binds; });

@@ -384,7 +384,7 @@ LiveScheduler::LiveScheduler(kube::Client& client,
 
 LiveScheduler::~LiveScheduler() = default;
 
-Status LiveScheduler::Run(std::stop_token stop) {
+Status LiveScheduler::Run(const std::stop_token& stop) {
   return impl_->Run(stop);
 }
 

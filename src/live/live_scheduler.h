@@ -41,7 +41,7 @@ class LiveScheduler {
 
   // Schedules on the calling thread until it is asked to stop. An error only when it cannot go on:
   // a configuration file that is given and cannot be used at the start, a lease that was lost.
-  [[nodiscard]] Status Run(std::stop_token stop);
+  [[nodiscard]] Status Run(const std::stop_token& stop);
 
   // What /metrics shows: Volcano's names. From any thread.
   [[nodiscard]] std::string Metrics() const;

@@ -163,7 +163,7 @@ VirtualNodes::VirtualNodes(kube::Client& client, Options options, obs::Log& log,
     : impl_(std::make_unique<Impl>(client, std::move(options), log, clock)) {}
 VirtualNodes::~VirtualNodes() = default;
 
-Status VirtualNodes::Run(std::stop_token stop) {
+Status VirtualNodes::Run(const std::stop_token& stop) {
   return impl_->Run(stop);
 }
 

@@ -35,7 +35,7 @@ class VirtualNodes {
   ~VirtualNodes();
 
   // Works until it is asked to stop.
-  [[nodiscard]] Status Run(std::stop_token stop);
+  [[nodiscard]] Status Run(const std::stop_token& stop);
 
  private:
   class Impl;
