@@ -119,30 +119,30 @@ class Cluster {
   std::vector<Part> Parts() {
     std::vector<Part> parts;
     parts.push_back(
-        {"scheduler", [this](kube::Client& client, auto ready, auto stop) {
+        {"scheduler", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
            live::SchedulerOptions options;
            options.scheduler_names = {};
            options.conf_file = flags_.scheduler_conf;
            options.schedule_period = kSchedulePeriod;
            options.ready = std::move(ready);
-           return live::LiveScheduler(client, options, scheduler_log_, clock_).Run(std::move(stop));
+           return live::LiveScheduler(client, options, scheduler_log_, clock_).Run(stop);
          }});
-    parts.push_back({"controllers", [this](kube::Client& client, auto ready, auto stop) {
-                       controllers::ControllersOptions options;
-                       options.conf_file = flags_.controller_conf;
-                       options.scheduler_names = {};
-                       options.collect_garbage = true;
-                       options.ready = std::move(ready);
-                       return controllers::Controllers(client, options, controllers_log_, clock_)
-                           .Run(std::move(stop));
-                     }});
-    parts.push_back({"virtual-nodes", [this](kube::Client& client, auto ready, auto stop) {
-                       virtual_nodes::Options options;
-                       options.reach = virtual_nodes::Reach::kEvery;
-                       options.ready = std::move(ready);
-                       return virtual_nodes::VirtualNodes(client, options, nodes_log_, clock_)
-                           .Run(std::move(stop));
-                     }});
+    parts.push_back(
+        {"controllers", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
+           controllers::ControllersOptions options;
+           options.conf_file = flags_.controller_conf;
+           options.scheduler_names = {};
+           options.collect_garbage = true;
+           options.ready = std::move(ready);
+           return controllers::Controllers(client, options, controllers_log_, clock_).Run(stop);
+         }});
+    parts.push_back(
+        {"virtual-nodes", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
+           virtual_nodes::Options options;
+           options.reach = virtual_nodes::Reach::kEvery;
+           options.ready = std::move(ready);
+           return virtual_nodes::VirtualNodes(client, options, nodes_log_, clock_).Run(stop);
+         }});
     return parts;
   }
 

@@ -30,6 +30,7 @@ std::vector<ResourceId> ShownIds(const ClusterState& state) {
 
 std::vector<Amount> Pick(std::span<const Amount> amounts, const std::vector<ResourceId>& ids) {
   std::vector<Amount> picked;
+  picked.reserve(ids.size());
   for (const ResourceId id : ids) {
     picked.push_back(id.index() < amounts.size() ? amounts[id.index()] : 0);
   }

@@ -58,20 +58,20 @@ struct SeenPod {
   std::string name;
   std::string uid;
   std::string version;
-  std::string node;   // "" before it is bound
-  std::string phase;  // "" is Pending
-  bool has_container_statuses = false;
-  std::optional<Time> start_time;  // status.startTime: a kubelet has taken it
-  bool host_network = false;
-  std::vector<SeenContainer> containers;  // init containers first
-
-  bool deleting = false;
+  std::string node;                            // "" before it is bound
+  std::string phase;                           // "" is Pending
+  std::vector<SeenContainer> containers;       // init containers first
+  std::optional<Time> start_time;              // status.startTime: a kubelet has taken it
   std::optional<std::int64_t> deletion_grace;  // seconds
-  bool has_finalizers = false;
 
   std::optional<Duration> run_time;  // strata.sh/run-seconds; none: until it is deleted
-  std::int32_t exit_code = 0;        // strata.sh/exit-code
   std::string bad_annotation;        // the first of the two that cannot be read; "" if none
+  std::int32_t exit_code = 0;        // strata.sh/exit-code
+
+  bool has_container_statuses = false;
+  bool host_network = false;
+  bool deleting = false;
+  bool has_finalizers = false;
 
   [[nodiscard]] bool IsPending() const { return phase.empty() || phase == "Pending"; }
   [[nodiscard]] bool HasEnded() const { return phase == "Succeeded" || phase == "Failed"; }
