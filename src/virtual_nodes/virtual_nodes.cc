@@ -106,8 +106,8 @@ class VirtualNodes::Impl {
     return std::clamp(*due - client_.writes().Now(), Duration(0), kLong);
   }
 
-  void Turn(std::vector<Inbox::Finished> finished) {
-    TakeFinished(std::move(finished));
+  void Turn(const std::vector<Inbox::Finished>& finished) {
+    TakeFinished(finished);
     for (const kube::Delta& delta : deltas_.Take()) {
       if (const Status taken = kubelets_.Take(delta); !taken) {
         log_.Warning("left alone, it cannot be read",
@@ -135,7 +135,7 @@ class VirtualNodes::Impl {
                   });
   }
 
-  void TakeFinished(std::vector<Inbox::Finished> finished) {
+  void TakeFinished(const std::vector<Inbox::Finished>& finished) {
     for (const Inbox::Finished& one : finished) {
       --under_way_;
       const Kubelets::Outcome outcome = OutcomeOf(one.reply);
