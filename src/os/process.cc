@@ -238,7 +238,7 @@ Interrupt::~Interrupt() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-void Interrupt::Fire() {
+void Interrupt::Fire() const {
   (void)eventfd_write(descriptor_, 1);
 }
 

@@ -39,7 +39,7 @@ class Interrupt {
   ~Interrupt();
 
   // For good: what is started later ends at once, too.
-  void Fire();
+  void Fire() const;
   // Readable once fired.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
