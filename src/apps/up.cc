@@ -101,6 +101,7 @@ class Cluster {
     if (!filled) return server_.End(filled);
     const std::vector<Part> parts = Parts();
     std::vector<std::jthread> threads;
+    threads.reserve(parts.size());
     for (const Part& part : parts) {
       threads.emplace_back(
           [this, &part](const std::stop_token& end) { readiness_.HasEnded(RunPart(part, end)); });
