@@ -6,7 +6,6 @@ STRATA_KILLS says how often (20), STRATA_SEED with which numbers."""
 import os
 import random
 import socket
-import time
 import unittest
 
 from invariants import Bindings, given_twice, overcommitted
@@ -19,6 +18,8 @@ GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 PODS = "/api/v1/namespaces/default/pods"
 CLUSTER = "spines=2,racks=2,nodes=2,gpus=4:dgx1v"  # 32 GPUs
 MOST_JOBS = 8
+MOST_WRITES = 80  # some more than what the parts make of one change
+QUIET_LOOKS = 200
 
 
 def free_port():
@@ -68,6 +69,18 @@ class KillTest(LiveTest):
                 self.make_job()
             else:
                 self.remove_job()
+
+    def let_write(self, writes):
+        """Returns when the parts have written so much, or write no more: the moment of the kill."""
+        first = last = self.version()
+        looks = 0
+        while last - first < writes and looks < QUIET_LOOKS:
+            now = self.version()
+            looks = looks + 1 if now == last else 0
+            last = now
+
+    def version(self):
+        return int(self.server.json("GET", PODS + "?limit=1")[1]["metadata"]["resourceVersion"])
 
     def pods_by_job(self):
         pods = {}
@@ -128,7 +141,7 @@ class TheWhole(KillTest):
         for kill in range(max(1, KILLS // 2)):
             with self.subTest(kill=kill, seed=SEED):
                 self.change()
-                time.sleep(self.random.uniform(0, 0.7))  # the moment of the kill, not a wait for something
+                self.let_write(self.random.randint(0, MOST_WRITES))
                 self.server.kill()
                 self.start()
                 self.check_now()
@@ -156,7 +169,7 @@ class TheParts(KillTest):
             victim = self.random.choice(["apiserver", *self.commands])
             with self.subTest(kill=kill, victim=victim, seed=SEED):
                 self.change()
-                time.sleep(self.random.uniform(0, 0.7))  # the moment of the kill, not a wait for something
+                self.let_write(self.random.randint(0, MOST_WRITES))
                 if victim == "apiserver":
                     self.server.kill()
                     self.start()

@@ -13,7 +13,7 @@ import unittest
 
 from api_server import ApiServer, Kubectl, new_kubectl
 from discover_http_test import PASSWORD, USER, serve
-from strata_run import FIXTURES, PODS, STRATA
+from strata_run import FIXTURES, PODS, STRATA, wait_until
 
 STARTED = "Successfully started all network topology discoverers"
 
@@ -63,14 +63,17 @@ class ControllersTest(unittest.TestCase):
 
     def eventually(self, check, limit=30):
         """Waits until check() is true; its last answer is shown when it never is."""
-        end = time.monotonic() + limit
-        while True:
-            answer = check()
-            if answer:
-                return answer
-            if time.monotonic() > end:
-                self.fail(f"not within {limit} s; log:\n{self.controllers.log.read_text()[-3000:]}")
-            time.sleep(0.02)
+        answers = []
+
+        def holds():
+            answers.append(check())
+            return answers[-1]
+
+        try:
+            wait_until(holds, limit, "it")
+        except AssertionError as error:
+            self.fail(f"{error}: {answers[-1]!r}; log:\n{self.controllers.log.read_text()[-3000:]}")
+        return answers[-1]
 
     def get(self, path):
         status, body = self.server.json("GET", path)

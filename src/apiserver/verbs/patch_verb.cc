@@ -142,22 +142,7 @@ ApiResult<json> ReadApplied(Call& call, const WriteOptions& options) {
     return tl::unexpected(BadRequest("metadata.managedFields must be nil"));
   }
   TRY_API(CheckPatched(call, *config, json(), options.field_validation));
-  json& meta = ObjectIn(*config, "metadata");
-  const std::string& name = TextAt(meta, {"name"});
-  if (name.empty()) {
-    meta["name"] = call.path.name;
-  } else if (name != call.path.name) {
-    return tl::unexpected(BadRequest(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                    name,
-                    call.path.name)));
-  }
-  const std::string& ns = TextAt(meta, {"namespace"});
-  if (resource.namespaced && !ns.empty() && ns != call.path.ns) {
-    return tl::unexpected(BadRequest(
-        "the namespace of the provided object does not match the namespace sent on the request"));
-  }
-  if (resource.namespaced) meta["namespace"] = call.path.ns;
+  TRY_API(PutNames(call, *config));
   return std::move(*config);
 }
 

@@ -122,7 +122,18 @@ ApiResult<void> CheckPreconditions(const Call& call, const StoredObject& live, c
   return {};
 }
 
-ApiResult<void> CheckNames(const Call& call, json& object) {
+void AnswerUnchanged(ServerState& state, const CallRef& call, const ObjectRef& live) {
+  state.store.WhenDurable([call, live](Status durable) {
+    if (!durable) {
+      return AnswerError(*call, FromStore(*call->resource, live->name, durable.error()));
+    }
+    AnswerStored(*call, 200, *live);
+  });
+}
+
+}  // namespace
+
+ApiResult<void> PutNames(const Call& call, json& object) {
   json& meta = ObjectIn(object, "metadata");
   const std::string& name = TextAt(meta, {"name"});
   if (name.empty()) {
@@ -138,19 +149,9 @@ ApiResult<void> CheckNames(const Call& call, json& object) {
     return tl::unexpected(BadRequest(
         "the namespace of the provided object does not match the namespace sent on the request"));
   }
+  if (call.resource->namespaced) meta["namespace"] = call.path.ns;
   return {};
 }
-
-void AnswerUnchanged(ServerState& state, const CallRef& call, const ObjectRef& live) {
-  state.store.WhenDurable([call, live](Status durable) {
-    if (!durable) {
-      return AnswerError(*call, FromStore(*call->resource, live->name, durable.error()));
-    }
-    AnswerStored(*call, 200, *live);
-  });
-}
-
-}  // namespace
 
 void UpdateObject(ServerState& state,
                   const CallRef& call,
@@ -189,7 +190,7 @@ void HandleUpdate(ServerState& state, const CallRef& call) {
   if (!options) return AnswerError(*call, options.error());
   ApiResult<json> object = ReadObject(*call, options->field_validation);
   if (!object) return AnswerError(*call, object.error());
-  if (auto named = CheckNames(*call, *object); !named) return AnswerError(*call, named.error());
+  if (auto named = PutNames(*call, *object); !named) return AnswerError(*call, named.error());
 
   const Resource& resource = *call->resource;
   ObjectRef live = state.store.GetLatest(KeyOf(resource, call->path.ns, call->path.name));

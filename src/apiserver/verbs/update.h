@@ -12,6 +12,10 @@ namespace strata::apiserver {
 // PUT of an object or its status.
 void HandleUpdate(ServerState& state, const CallRef& call);
 
+// Name and namespace of a body against those of the path: put in where they are missing, refused
+// where they differ.
+[[nodiscard]] ApiResult<void> PutNames(const Call& call, nlohmann::json& object);
+
 // A change on its way: from `live` (`before` is its value) to `after`, all with apiVersion and
 // kind.
 struct Edition {
