@@ -57,6 +57,15 @@ check-determinism: packages ## 1,000 random clusters through g++ and clang, debu
 	@tools/install-packages.sh fuzz
 	@tools/check-determinism.sh 1000
 
+.PHONY: check-mutants
+check-mutants: packages ## Break rules of the core one at a time: each must make a test fail
+	@tools/mutants.py
+
+.PHONY: check-valgrind
+check-valgrind: packages build/build.ninja ## The core's tests under valgrind's memcheck, `strata simulate` included
+	@tools/install-packages.sh bench
+	@tools/check-valgrind.sh
+
 .PHONY: bench-check
 bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.json, instructions counted by valgrind
 	@tools/install-packages.sh bench
@@ -74,25 +83,39 @@ bench-live: packages build/build.ninja ## Figures of strata up: 5,000 nodes, 10,
 	@tools/bench_live.py
 
 .PHONY: soak
-soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times)
+soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times); 300 faults of a real one
 	@$(CMAKE_BUILD) build --target strata
 	@STRATA_KILLS=1000 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 python3 tests/integration/kill_nine_test.py
 	@STRATA_KILLS=500 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
 	  PYTHONPATH=tests/integration python3 tests/e2e/kill_test.py -v
+	@tools/install-packages.sh e2e
+	@STRATA_ROUNDS=300 STRATA_SEED=$$RANDOM tools/e2e.py faults
+
+.PHONY: e2e
+e2e: packages build/build.ninja ## The live tests on a real Kubernetes control plane, which is built once (20 CPU-minutes)
+	@tools/install-packages.sh e2e
+	@$(CMAKE_BUILD) build --target strata
+	@tools/e2e.py
+
+.PHONY: package
+package: packages build/build.ninja ## A Debian package in build/: programs, manual page, completion, units
+	@tools/install-packages.sh package
+	@$(CMAKE_BUILD) build --target strata_programs
+	@cpack --config build/CPackConfig.cmake -B build
 
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
 	@tools/install-packages.sh fuzz
-	@tools/test-preset.sh asan 'unit|property|scenario'
+	@tools/test-preset.sh asan unit property scenario
 
 .PHONY: tsan
 tsan: packages ## All tests under the thread sanitizer
-	@tools/test-preset.sh tsan '.'
+	@tools/test-preset.sh tsan
 
 .PHONY: clang
 clang: packages ## All tests, compiled by clang 14
 	@tools/install-packages.sh fuzz
-	@tools/test-preset.sh clang '.'
+	@tools/test-preset.sh clang
 
 .PHONY: fuzz
 fuzz: packages ## Every fuzzer of tests/fuzz, FUZZ_SECONDS=300 for all of them together

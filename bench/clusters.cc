@@ -46,6 +46,19 @@ JobId AddJob(ClusterState& state, const Gang& gang) {
   return state.UpsertJob(std::move(job));
 }
 
+// Running pods of one `slices`th of the node, a job each.
+void AddRunningOn(ClusterState& state, std::size_t node, std::size_t pods, Amount slices) {
+  for (std::size_t k = 0; k < pods; ++k) {
+    const std::string name = fmt::format("running-{}-{}", node, k);
+    const JobId job = AddJob(state, {.name = name, .topology = {}, .part_topology = {}});
+    state.SetJobPhase(job, JobPhase::kRunning);
+    TaskSpec pod = Pod(job, "bench/" + name + "-worker-0", slices);
+    pod.status = TaskStatus::kRunning;
+    pod.node_name = NodeName(node);
+    CHECK(state.AddTask(std::move(pod)).has_value());
+  }
+}
+
 }  // namespace
 
 void AddFabric(ClusterState& state, const Fabric& fabric) {
@@ -102,16 +115,15 @@ JobId AddGang(ClusterState& state, const Gang& gang) {
 
 void AddRunning(ClusterState& state, std::size_t nodes, std::size_t pods_per_node) {
   for (std::size_t i = 0; i < nodes; ++i) {
-    for (std::size_t k = 0; k < pods_per_node; ++k) {
-      const std::string name = fmt::format("running-{}-{}", i, k);
-      const JobId job = AddJob(state, {.name = name, .topology = {}, .part_topology = {}});
-      state.SetJobPhase(job, JobPhase::kRunning);
-      TaskSpec pod =
-          Pod(job, "bench/" + name + "-worker-0", static_cast<Amount>(2 * pods_per_node));
-      pod.status = TaskStatus::kRunning;
-      pod.node_name = NodeName(i);
-      CHECK(state.AddTask(std::move(pod)).has_value());
-    }
+    AddRunningOn(state, i, pods_per_node, static_cast<Amount>(2 * pods_per_node));
+  }
+}
+
+void AddUneven(ClusterState& state, std::size_t nodes) {
+  std::uint32_t random = 1;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    random = random * 1'664'525U + 1'013'904'223U;
+    AddRunningOn(state, i, random >> 28U, 20);
   }
 }
 

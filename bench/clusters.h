@@ -35,6 +35,8 @@ void AddFabric(ClusterState& state, const Fabric& fabric);
 JobId AddGang(ClusterState& state, const Gang& gang);
 // One running pod of a job of its own on each of `nodes`, `pods_per_node` times.
 void AddRunning(ClusterState& state, std::size_t nodes, std::size_t pods_per_node);
+// Running pods of one twentieth of a node, on each node another number of them, from none to 15.
+void AddUneven(ClusterState& state, std::size_t nodes);
 // A pod that asks for one `slices`th of a node.
 [[nodiscard]] TaskSpec Pod(JobId job, std::string name, Amount slices);
 

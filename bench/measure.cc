@@ -1,10 +1,18 @@
 #include "bench/measure.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace strata::bench {
+
+double CoreSeconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
 
 double Percentile(std::vector<double> times, double share) {
   if (times.empty()) return 0;

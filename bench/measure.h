@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -14,12 +13,15 @@ namespace strata::bench {
 // repetitions. The set-up is done anew for each, outside the clock.
 void Repeat(benchmark::internal::Benchmark* bench, int repetitions);
 
-// Seconds that `work` takes.
+// Seconds of one core that this thread has used.
+[[nodiscard]] double CoreSeconds();
+
+// Seconds of one core that `work` takes: what else runs on the machine does not count.
 template <typename Work>
 [[nodiscard]] double SecondsOf(Work&& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = CoreSeconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return CoreSeconds() - start;
 }
 
 }  // namespace strata::bench

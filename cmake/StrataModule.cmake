@@ -95,14 +95,18 @@ function(strata_test)
   target_compile_definitions(${target} PRIVATE ${T_DEFINES})
   # A picture names only the fields that matter; g++ 12 counts designated initializers as forgetful.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-field-initializers>)
-  if(STRATA_TESTS_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  if(T_LABEL STREQUAL "unit")
+    target_compile_options(${target} PRIVATE ${STRATA_UNIT_TEST_OPTIONS})
   endif()
   add_test(NAME ${T_NAME} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
   endif()
   set_tests_properties(${T_NAME} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  if(NOT TARGET strata_${T_LABEL}_tests)  # all programs of that label, for tools/test-preset.sh
+    add_custom_target(strata_${T_LABEL}_tests)
+  endif()
+  add_dependencies(strata_${T_LABEL}_tests ${target})
 endfunction()
 
 # A libFuzzer program, fuzz/<name>; its corpus is tests/fuzz/corpus/<name>. Only in preset asan.

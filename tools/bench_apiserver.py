@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Figures of `strata apiserver` on this machine, as a table: tools/bench_apiserver.py [PODS].
 
-Runs build/strata and build/bench/api_load, in memory and with a folder. A figure that misses its target is marked."""
+Runs build/strata and build/bench/load/api_load, in memory and with a folder. A figure that misses its target is marked."""
 import json
 import pathlib
 import subprocess
@@ -39,7 +39,7 @@ class Server:
         """What api_load says, with the server's CPU time per request in microseconds."""
         before = self.cpu_seconds()
         text = subprocess.run(
-            [BUILD / "bench" / "api_load", self.port, *arguments], stdout=subprocess.PIPE, check=True).stdout
+            [BUILD / "bench/load/api_load", self.port, *arguments], stdout=subprocess.PIPE, check=True).stdout
         figures = json.loads(text)
         figures["cpuUs"] = (self.cpu_seconds() - before) / figures.get("count", 1) * 1e6
         return figures

@@ -25,7 +25,7 @@ SLACK = 1.5
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 COUNTED = "strata::Scheduler::RunActions()"
 REPEATS = re.compile(r"/repeats:(\d+)")
-SETUP = re.compile(r"/(iterations:\d+|repeats:\d+|manual_time|real_time|\d+)(?=/|$|_)")
+SETUP = re.compile(r"/(iterations:\d+|repeats:\d+|manual_time|real_time|\d+(?=/iterations:))(?=/|$|_)")
 
 
 def programs():

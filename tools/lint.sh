@@ -44,6 +44,7 @@ headers_alone() {
 check "format (make format repairs it)" tools/format.sh --check
 check "layers" tools/check_layers.py
 check "tree" tools/check_tree.py
+check "mutants" tools/mutants.py --check
 check "shell scripts" shell_scripts
 check "python scripts" python_scripts
 check "every header compiles on its own" headers_alone

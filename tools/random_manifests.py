@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Prints a random cluster with its jobs as a JSON list of manifests, the same for the same seed.
+"""Writes random clusters with their jobs, each a JSON list of manifests, the same for the same seed.
 
 Small clusters, so that things are short and choices are close: trees of HyperNodes, queues, running pods, GPUs with
 links, gangs with and without topology, sub-groups, affinity and spread.
 
-Usage: tools/random_manifests.py SEED
+Usage: tools/random_manifests.py FOLDER FIRST_SEED LAST_SEED; writes FOLDER/<seed>.json.
 """
 import json
+import pathlib
 import random
 import sys
 
@@ -104,8 +105,8 @@ def make_running(rng, nodes):
                       "containers": [{"name": "c", "resources": {"requests": amounts(cpu=1)}}]}} for i in range(rng.randint(0, 4))]
 
 
-def main():
-    rng = random.Random(int(sys.argv[1]))
+def make_cluster(seed):
+    rng = random.Random(seed)
     nodes = make_nodes(rng)
     queues = [f"q{i}" for i in range(rng.randint(1, 3))]
     items = nodes + make_hypernodes(rng, nodes) + make_running(rng, nodes)
@@ -116,7 +117,13 @@ def main():
         items.append({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": queue}, "spec": spec})
     for index in range(rng.randint(1, 6)):
         items += make_job(rng, index, queues)
-    print(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for seed in range(int(sys.argv[2]), int(sys.argv[3]) + 1):
+        (folder / f"{seed:06}.json").write_text(json.dumps(make_cluster(seed)))
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddManCommand(app, run);
   AddVirtualNodesCommand(app, run);
   AddControllersCommand(app, run);
+  AddWebhooksCommand(app, run);
   AddVersionCommand(app, run);
 }
 

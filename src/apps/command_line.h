@@ -32,6 +32,7 @@ void AddTopCommand(CLI::App& app, Run& run);
 void AddTopologyCommand(CLI::App& app, Run& run);
 void AddUpCommand(CLI::App& app, Run& run);
 void AddVirtualNodesCommand(CLI::App& app, Run& run);
+void AddWebhooksCommand(CLI::App& app, Run& run);
 
 // Reads the line and runs what it says; the exit status. Help and version go to standard output;
 // bad usage is one line on standard error, and 2.

@@ -25,6 +25,52 @@
 namespace strata {
 namespace {
 
+void AddClientFlags(CLI::App& command, ComponentFlags& flags) {
+  AddConnectionFlags(command, flags.connection);
+  command.add_option("--master", flags.connection.server, "Address of the API server")
+      ->type_name("URL");
+  command
+      .add_option("--kube-api-qps",
+                  flags.write_rate,
+                  fmt::format("Writes per second; default: {}", flags.write_rate))
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""));
+  command
+      .add_option("--kube-api-burst",
+                  flags.write_burst,
+                  fmt::format("Writes at once; default: {}", flags.write_burst))
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+}
+
+// Of klog and of client-go, which every component of Volcano's has.
+constexpr std::array<const char*, 13> kIgnoredByAll = {"--add_dir_header",
+                                                       "--alsologtostderr",
+                                                       "--log_backtrace_at",
+                                                       "--log_dir",
+                                                       "--log_file",
+                                                       "--log_file_max_size",
+                                                       "--log-flush-frequency",
+                                                       "--logtostderr",
+                                                       "--one_output",
+                                                       "--skip_headers",
+                                                       "--skip_log_headers",
+                                                       "--stderrthreshold",
+                                                       "--vmodule"};
+
+void AddFlagsWithoutEffect(CLI::App& command,
+                           ComponentFlags& flags,
+                           std::span<const char* const> names) {
+  for (const char* flag : names) {
+    command.add_option(flag, "Accepted, without effect")
+        ->type_name("VALUE")
+        ->expected(0, 1)
+        ->each([&given = flags.given_without_effect, flag](const std::string&) {
+          given.emplace_back(flag);
+        });
+  }
+}
+
 void AddLeaseFlags(CLI::App& command, ComponentFlags& flags) {
   command
       .add_option(
@@ -56,15 +102,18 @@ void AddLeaseFlags(CLI::App& command, ComponentFlags& flags) {
       command, "--leader-elect-retry-period", flags.lease_retry, "Between two attempts at it");
 }
 
-void AddPageFlags(CLI::App& command, ComponentFlags& flags) {
+void AddMetricsFlags(CLI::App& command, ComponentFlags& flags) {
   command.add_flag("--enable-metrics", flags.metrics, "Serve /metrics on --listen-address");
-  command.add_flag("--enable-healthz", flags.healthz, "Serve /healthz on --healthz-address");
   command
       .add_option("--listen-address",
                   flags.metrics_address,
                   "Of /metrics; default: " + flags.metrics_address)
       ->type_name("ADDRESS:PORT")
       ->each([&flags](const std::string&) { flags.metrics_address_given = true; });
+}
+
+void AddHealthzFlags(CLI::App& command, ComponentFlags& flags) {
+  command.add_flag("--enable-healthz", flags.healthz, "Serve /healthz on --healthz-address");
   command
       .add_option("--healthz-address",
                   flags.healthz_address,
@@ -122,6 +171,7 @@ class Process {
     std::stop_source stop;
     loop.OnSignals({SIGINT, SIGTERM}, [&stop] { stop.request_stop(); });
     if (component.dump) loop.OnSignals({SIGUSR2}, component.dump);
+    if (component.snapshot) loop.OnSignals({SIGUSR1}, component.snapshot);
     Status outcome;
     std::thread thread([&] {
       outcome = component.run(stop.get_token());
@@ -175,32 +225,25 @@ void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, cons
 void AddComponentFlags(CLI::App& command,
                        ComponentFlags& flags,
                        std::span<const char* const> without_effect) {
-  AddConnectionFlags(command, flags.connection);
-  command.add_option("--master", flags.connection.server, "Address of the API server")
-      ->type_name("URL");
-  command
-      .add_option("--kube-api-qps",
-                  flags.write_rate,
-                  fmt::format("Writes per second; default: {}", flags.write_rate))
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""));
-  command
-      .add_option("--kube-api-burst",
-                  flags.write_burst,
-                  fmt::format("Writes at once; default: {}", flags.write_burst))
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+  command.set_version_flag("--version", "strata " STRATA_VERSION);
+  AddClientFlags(command, flags);
   AddLeaseFlags(command, flags);
-  AddPageFlags(command, flags);
+  AddMetricsFlags(command, flags);
+  AddHealthzFlags(command, flags);
   AddVerbosityFlag(command, flags);
-  for (const char* flag : without_effect) {
-    command.add_option(flag, "Accepted, without effect")
-        ->type_name("VALUE")
-        ->expected(0, 1)
-        ->each([&given = flags.given_without_effect, flag](const std::string&) {
-          given.emplace_back(flag);
-        });
-  }
+  AddFlagsWithoutEffect(command, flags, kIgnoredByAll);
+  AddFlagsWithoutEffect(command, flags, without_effect);
+}
+
+void AddServingFlags(CLI::App& command,
+                     ComponentFlags& flags,
+                     std::span<const char* const> without_effect) {
+  command.set_version_flag("--version", "strata " STRATA_VERSION);
+  AddClientFlags(command, flags);
+  AddHealthzFlags(command, flags);
+  AddVerbosityFlag(command, flags);
+  AddFlagsWithoutEffect(command, flags, kIgnoredByAll);
+  AddFlagsWithoutEffect(command, flags, without_effect);
 }
 
 std::optional<kube::LeaseSettings> LeaseOf(const ComponentFlags& flags) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -47,6 +48,11 @@ void AddComponentFlags(CLI::App& command,
                        ComponentFlags& flags,
                        std::span<const char* const> without_effect);
 
+// The same for a component that others ask: it has no lease, and --listen-address is its own.
+void AddServingFlags(CLI::App& command,
+                     ComponentFlags& flags,
+                     std::span<const char* const> without_effect);
+
 // A flag whose value is a Go duration; `out` has the default.
 void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, const char* what);
 
@@ -61,9 +67,19 @@ struct Component {
   std::function<Status(const std::stop_token&)> run;
   std::function<std::string()> metrics;
   std::function<bool()> ready;
-  std::function<void()> dump;  // at SIGUSR2; may be empty
+  std::function<void()> dump;           // at SIGUSR2; may be empty
+  std::function<void()> snapshot = {};  // at SIGUSR1; likewise
 };
 using MakeComponent = std::function<Component(kube::Client& client, obs::Log& log)>;
+
+// Of a LiveScheduler, of Controllers: whatever runs, counts, and knows when it is ready.
+template <typename T>
+[[nodiscard]] Component ComponentOf(const std::shared_ptr<T>& made) {
+  return {.run = [made](const std::stop_token& stop) { return made->Run(stop); },
+          .metrics = [made] { return made->Metrics(); },
+          .ready = [made] { return made->IsReady(); },
+          .dump = {}};
+}
 
 // Runs what `make` gives on a thread of its own until SIGINT or SIGTERM, with signals and pages on
 // this one; the exit status. `name` is how the log and the API server know it: "scheduler" is

@@ -21,7 +21,7 @@ Examples:
   strata controllers --controller-conf volcano-controller.conf --leader-elect=false -v 3)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 13> kIgnoredByControllers = {
+constexpr std::array<const char*, 15> kIgnoredByControllers = {
     "--lock-object-namespace",
     "--ca-cert-file",
     "--tls-cert-file",
@@ -34,6 +34,8 @@ constexpr std::array<const char*, 13> kIgnoredByControllers = {
     "--max-requeue-num",
     "--inherit-owner-annotations",
     "--detection-period-of-dependson-task",
+    "--feature-gates",
+    "--leader-elect-resource-lock",
     "--enable-pprof"};
 
 struct ControllersFlags {
@@ -49,12 +51,8 @@ struct ControllersFlags {
 Component MakeControllers(const ControllersFlags& flags, kube::Client& client, obs::Log& log) {
   controllers::ControllersOptions options = flags.options;
   options.lease = LeaseOf(flags.common);
-  const auto made = std::make_shared<controllers::Controllers>(
-      client, std::move(options), log, kube::SystemClock());
-  return {.run = [made](const std::stop_token& stop) { return made->Run(stop); },
-          .metrics = [made] { return made->Metrics(); },
-          .ready = [made] { return made->IsReady(); },
-          .dump = {}};
+  return ComponentOf(std::make_shared<controllers::Controllers>(
+      client, std::move(options), log, kube::SystemClock()));
 }
 
 }  // namespace
@@ -74,7 +72,8 @@ void AddControllersCommand(CLI::App& app, Run& run) {
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,
-                  "Plain pods of this scheduler get a PodGroup; repeatable; default: volcano")
+                  "Plain pods of this scheduler get a PodGroup; the first is that of Jobs that "
+                  "name none; repeatable; default: volcano")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command.add_option("--worker-threads", flags->options.workers, "For each controller; default: 3")

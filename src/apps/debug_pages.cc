@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/listen_address.h"
 #include "base/ascii.h"
 
 namespace strata {
@@ -43,12 +42,14 @@ net::HttpResponse AnswerDebugPage(const net::HttpRequest& request, const DebugSo
   return Text(404, "404 page not found\n");
 }
 
+Result<ListenAddress> ParsePagesAddress(const std::string& text) {
+  return ParseListenAddress(text.starts_with(":") ? "0.0.0.0" + text : text);
+}
+
 Result<std::unique_ptr<net::HttpServer>> ServeDebugPages(net::EventLoop& loop,
                                                          const std::string& address,
                                                          DebugSources sources) {
-  const bool everywhere = address.starts_with(":");
-  TRY_ASSIGN(const ListenAddress listen,
-             ParseListenAddress(everywhere ? "0.0.0.0" + address : address));
+  TRY_ASSIGN(const ListenAddress listen, ParsePagesAddress(address));
   net::HttpServerOptions options;
   options.host = listen.host;
   options.port = listen.port;

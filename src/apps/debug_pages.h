@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/listen_address.h"
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "net/http_message.h"
@@ -28,7 +29,10 @@ struct DebugSources {
 [[nodiscard]] net::HttpResponse AnswerDebugPage(const net::HttpRequest& request,
                                                 const DebugSources& sources);
 
-// Serves the pages at `address` (":8080" is every address). `loop` must outlive it.
+// ":8080" is every address.
+[[nodiscard]] Result<ListenAddress> ParsePagesAddress(const std::string& text);
+
+// Serves the pages at `address`. `loop` must outlive it.
 [[nodiscard]] Result<std::unique_ptr<net::HttpServer>> ServeDebugPages(net::EventLoop& loop,
                                                                        const std::string& address,
                                                                        DebugSources sources);

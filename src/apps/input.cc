@@ -114,11 +114,7 @@ std::optional<Time> TimeOf(const InputFlags& flags) {
 }
 
 Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
-  TRY_ASSIGN(std::optional<SchedulerConf> conf, LoadGivenConf(flags));
-  // A ConfigMap among manifests is one of a cluster's objects, not a setting of this run.
-  if (!conf && !flags.live()) {
-    conf = SchedulerConf{.config = DefaultSchedulerConfig(), .warnings = {}};
-  }
+  TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
   TRY_ASSIGN(objects::ObjectSet objects,
              flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
   TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));

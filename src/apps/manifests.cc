@@ -209,7 +209,10 @@ enum class Existing : std::uint8_t { kIsFine, kIsAnError };
 class Batch {
  public:
   Batch(kube::Client& client, std::vector<NamedCall> calls, Existing existing)
-      : client_(client), calls_(std::move(calls)), existing_(existing) {}
+      : client_(client), calls_(std::move(calls)), existing_(existing) {
+    if (existing_ != Existing::kIsFine) return;
+    for (NamedCall& call : calls_) call.call.repeat = kube::Repeat::kHarmless;
+  }
 
   Status Run(int at_a_time) {
     std::unique_lock lock(mutex_);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSchedulerFooter = R"(
 The flags are Volcano's. Configuration is read again when it changes; SIGUSR2 writes what the
-scheduler knows into a file.
+scheduler knows into a file, SIGUSR1 the same as JSON.
 
 Examples:
   strata scheduler --kubeconfig ~/.kube/config
@@ -45,7 +45,7 @@ constexpr std::array<const char*, 23> kIgnoredByScheduler = {"--lock-object-name
                                                              "--ca-cert-file",
                                                              "--tls-cert-file",
                                                              "--tls-private-key-file",
-                                                             "--logtostderr"};
+                                                             "--leader-elect-resource-lock"};
 
 struct SchedulerFlags {
   SchedulerFlags() {
@@ -73,10 +73,10 @@ Component MakeScheduler(const SchedulerFlags& flags, kube::Client& client, obs::
   options.ready = [&log] { log.Info("ready"); };
   const auto scheduler =
       std::make_shared<live::LiveScheduler>(client, std::move(options), log, kube::SystemClock());
-  return {.run = [scheduler](const std::stop_token& stop) { return scheduler->Run(stop); },
-          .metrics = [scheduler] { return scheduler->Metrics(); },
-          .ready = [scheduler] { return scheduler->IsReady(); },
-          .dump = [scheduler] { scheduler->DumpCache(); }};
+  Component component = ComponentOf(scheduler);
+  component.dump = [scheduler] { scheduler->DumpCache(live::DumpForm::kText); };
+  component.snapshot = [scheduler] { scheduler->DumpCache(live::DumpForm::kJson); };
+  return component;
 }
 
 }  // namespace
@@ -102,11 +102,14 @@ void AddSchedulerCommand(CLI::App& app, Run& run) {
   command
       .add_option("--default-queue",
                   flags->options.default_queue,
-                  "Made where it is missing; default: default")
+                  "The queue of PodGroups that name none; made where it is missing; "
+                  "default: default")
       ->type_name("NAME");
   AddDurationFlag(command, "--schedule-period", flags->period, "Least time from cycle to cycle");
   command
-      .add_option("--cache-dump-dir", flags->options.cache_dump_dir, "For SIGUSR2; default: /tmp")
+      .add_option("--cache-dump-dir",
+                  flags->options.cache_dump_dir,
+                  "For SIGUSR1 and SIGUSR2; default: /tmp")
       ->type_name("DIR");
   command.callback([flags, &run] {
     run = [flags] {

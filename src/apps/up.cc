@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/attendant.h"
+#include "apps/component.h"
 #include "apps/component_logs.h"
 #include "apps/embedded_api_server.h"
 #include "apps/manifests.h"
@@ -68,7 +70,9 @@ class Readiness {
 // One part of the cluster.
 struct Part {
   const char* name;  // 15 characters at most: also of its thread
-  std::function<Status(kube::Client&, std::function<void()> ready, const std::stop_token&)> run;
+  obs::Log& log;
+  std::string pages;  // where its pages are; "": nowhere
+  std::function<Component(kube::Client&, std::function<void()> ready)> make;
 };
 
 class Cluster {
@@ -120,39 +124,64 @@ class Cluster {
   std::vector<Part> Parts() {
     std::vector<Part> parts;
     parts.push_back(
-        {"scheduler", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
-           live::SchedulerOptions options;
-           options.scheduler_names = {};
-           options.conf_file = flags_.scheduler_conf;
-           options.schedule_period = kSchedulePeriod;
-           options.ready = std::move(ready);
-           return live::LiveScheduler(client, options, scheduler_log_, clock_).Run(stop);
+        {"scheduler", scheduler_log_, flags_.scheduler_pages, [this](auto& client, auto ready) {
+           return MakeScheduler(client, std::move(ready));
          }});
     parts.push_back(
-        {"controllers", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
-           controllers::ControllersOptions options;
-           options.conf_file = flags_.controller_conf;
-           options.scheduler_names = {};
-           options.collect_garbage = true;
-           options.ready = std::move(ready);
-           return controllers::Controllers(client, options, controllers_log_, clock_).Run(stop);
-         }});
-    parts.push_back(
-        {"virtual-nodes", [this](kube::Client& client, auto ready, const std::stop_token& stop) {
-           virtual_nodes::Options options;
-           options.reach = virtual_nodes::Reach::kEvery;
-           options.ready = std::move(ready);
-           return virtual_nodes::VirtualNodes(client, options, nodes_log_, clock_).Run(stop);
-         }});
+        {"controllers",
+         controllers_log_,
+         flags_.controllers_pages,
+         [this](auto& client, auto ready) { return MakeControllers(client, std::move(ready)); }});
+    parts.push_back({"virtual-nodes", nodes_log_, "", [this](auto& client, auto ready) {
+                       return MakeVirtualNodes(client, std::move(ready));
+                     }});
     return parts;
+  }
+
+  Component MakeScheduler(kube::Client& client, std::function<void()> ready) {
+    live::SchedulerOptions options;
+    options.scheduler_names = {};
+    options.conf_file = flags_.scheduler_conf;
+    options.schedule_period = kSchedulePeriod;
+    options.ready = std::move(ready);
+    const auto made =
+        std::make_shared<live::LiveScheduler>(client, std::move(options), scheduler_log_, clock_);
+    Component component = ComponentOf(made);
+    component.dump = [made] { made->DumpCache(live::DumpForm::kText); };
+    component.snapshot = [made] { made->DumpCache(live::DumpForm::kJson); };
+    return component;
+  }
+
+  Component MakeControllers(kube::Client& client, std::function<void()> ready) {
+    controllers::ControllersOptions options;
+    options.conf_file = flags_.controller_conf;
+    options.scheduler_names = {};
+    options.collect_garbage = true;
+    options.ready = std::move(ready);
+    return ComponentOf(std::make_shared<controllers::Controllers>(
+        client, std::move(options), controllers_log_, clock_));
+  }
+
+  Component MakeVirtualNodes(kube::Client& client, std::function<void()> ready) {
+    virtual_nodes::Options options;
+    options.reach = virtual_nodes::Reach::kEvery;
+    options.ready = std::move(ready);
+    const auto made = std::make_shared<virtual_nodes::VirtualNodes>(
+        client, std::move(options), nodes_log_, clock_);
+    return {.run = [made](const std::stop_token& stop) { return made->Run(stop); },
+            .metrics = {},
+            .ready = {},
+            .dump = {}};
   }
 
   Status RunPart(const Part& part, const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), part.name);  // for top -H and tools/bench_live.py
     TRY_ASSIGN(const std::unique_ptr<kube::Connection> connection,
                Connect(fmt::format("strata-{}", part.name)));
-    return part.run(
-        connection->client(), [this] { readiness_.IsReady(); }, stop);
+    const Component component = part.make(connection->client(), [this] { readiness_.IsReady(); });
+    TRY_ASSIGN(const std::unique_ptr<Attendant> attendant,
+               Attendant::Start(part.pages, component, part.log));
+    return component.run(stop);
   }
 
   Result<std::unique_ptr<kube::Connection>> Connect(const std::string& name) {

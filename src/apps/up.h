@@ -16,6 +16,8 @@ struct UpFlags {
   std::vector<std::string> files;  // -f
   std::string scheduler_conf;      // "": the ConfigMap
   std::string controller_conf;     // "": the ConfigMap
+  std::string scheduler_pages;     // where its /metrics and so on are; "": nowhere
+  std::string controllers_pages;   // the same
   std::optional<int> verbosity;    // none: Volcano's usual one, and nothing on standard error
 };
 

@@ -1,10 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
+#include "apps/debug_pages.h"
 #include "apps/flags.h"
 #include "apps/up.h"
 
@@ -31,6 +33,15 @@ int RunUp(const UpFlags& flags) {
   if (status) return 0;
   fmt::print(stderr, "{}\n", status.error().message);
   return 1;
+}
+
+void AddPagesFlag(CLI::App& command, const std::string& part, std::string& out) {
+  command
+      .add_option("--" + part + "-pages",
+                  out,
+                  "Serve /metrics, /healthz, /readyz and /debug/flags/v of the " + part + " here")
+      ->type_name("ADDRESS:PORT")
+      ->check([](const std::string& text) { return MessageOf(ParsePagesAddress(text)); });
 }
 
 }  // namespace
@@ -60,6 +71,8 @@ void AddUpCommand(CLI::App& app, Run& run) {
                   "A volcano-controller.conf; default: ConfigMap "
                   "volcano-system/volcano-controller-configmap")
       ->type_name("FILE");
+  AddPagesFlag(command, "scheduler", flags->scheduler_pages);
+  AddPagesFlag(command, "controllers", flags->controllers_pages);
   command
       .add_option("-v,--v",
                   flags->verbosity,

@@ -18,8 +18,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostUnderWay = 64;
+constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
+constexpr int kUnprocessable = 422;
 
 kube::ResourcePath PathOf(const Write& write) {
   return {write.resource, write.space, write.name, write.subresource};
@@ -87,6 +89,7 @@ kube::Reply TakeExisting(kube::Client& client, const Write& write) {
   const json object = ParseText(*found);
   if (!IsOwnedBy(object, write.uid) || IsBeingDeleted(object)) {
     kube::Failure failure;
+    failure.http_status = kConflict;
     failure.error = {Code::kConflict, "there is another object of that name"};
     return tl::unexpected(std::move(failure));
   }
@@ -114,6 +117,19 @@ void Expect(const Write& write, const std::string& body, std::vector<Cache::Expe
   }
 }
 
+// Another time would not help.
+bool IsRefusal(int http_status) {
+  return http_status == kForbidden || http_status == kNotFound || http_status == kConflict ||
+         http_status == kUnprocessable;
+}
+
+// Whether nothing is left to do for a write that was answered so.
+bool IsAsGoodAsDone(const Write& write, int http_status) {
+  if (write.optional && IsRefusal(http_status)) return true;
+  return write.verb == Write::Verb::kDelete &&
+         (http_status == kNotFound || http_status == kConflict);
+}
+
 }  // namespace
 
 Applied Apply(kube::Client& client, const Plan& plan, const std::function<bool()>& may_write) {
@@ -128,10 +144,7 @@ Applied Apply(kube::Client& client, const Plan& plan, const std::function<bool()
       const Write& write = step[i];
       kube::Reply& reply = replies[i];
       if (!reply && reply.error().AlreadyExists()) reply = TakeExisting(client, write);
-      const bool gone =
-          !reply && write.verb == Write::Verb::kDelete &&
-          (reply.error().http_status == kNotFound || reply.error().http_status == kConflict);
-      if (reply || gone) {
+      if (reply || IsAsGoodAsDone(write, reply.error().http_status)) {
         ++applied.writes;
         Expect(write, reply ? *reply : std::string(), applied.left);
       } else if (applied.outcome) {

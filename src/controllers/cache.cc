@@ -22,10 +22,11 @@ json MetadataOnly(const json& object) {
   return kept;
 }
 
-// Without what changes with every heartbeat.
+// Without what changes with every heartbeat; with what garbage collection looks at.
 json NodeOnly(const json& node) {
   json meta = json::object();
-  for (const char* key : {"name", "uid", "labels"}) {
+  for (const char* key :
+       {"name", "uid", "labels", "ownerReferences", "finalizers", "deletionTimestamp"}) {
     if (const json* value = FieldAt(node, {"metadata", key})) meta[key] = *value;
   }
   return {{"metadata", std::move(meta)},
@@ -61,6 +62,7 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
                 .resource = &watched.spec.resource,
                 .key = delta.key,
                 .uid = delta.uid,
+                .version = delta.version,
                 .seen = nullptr,
                 .same = false,
                 .pod = nullptr};

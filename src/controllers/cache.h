@@ -29,7 +29,7 @@ class Cache {
     kWhole,
     kPod,       // PodSeen; whole only while it has no PodGroup
     kMetadata,  // apiVersion, kind and metadata
-    kNode,      // name, uid, labels and addresses
+    kNode,      // name, uid, labels, addresses, owners, and whether it is being deleted
   };
   struct Watched {
     kube::WatchSpec spec;
@@ -47,6 +47,7 @@ class Cache {
     const kube::Resource* resource = nullptr;
     kube::ObjectKey key;
     std::string uid;
+    std::string version;
     ObjectRef seen;
     bool same = false;  // what is kept of the object is as it was
     PodRef pod;         // of pods: as it is now, or as it was last seen

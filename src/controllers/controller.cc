@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace strata::controllers {
 namespace {
 
@@ -99,6 +101,24 @@ void Controller::Await(const std::string& key, std::vector<Cache::Expectation> l
   if (left.empty()) return;
   const std::lock_guard lock(mutex_);
   awaited_[key] = {std::move(left), tools_.client.writes().Now() + kMostWait};
+}
+
+std::string CounterMetrics(const std::vector<const Controller*>& controllers) {
+  std::string text;
+  const auto add = [&](const char* name, const char* help, auto value) {
+    text += fmt::format(
+        "# HELP strata_controllers_{0} {1}\n# TYPE strata_controllers_{0} counter\n", name, help);
+    for (const Controller* controller : controllers) {
+      text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
+                          name,
+                          controller->name(),
+                          value(controller->counters()));
+    }
+  };
+  add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });
+  add("writes_total", "Calls that changed something.", [](const auto& c) { return c.writes; });
+  add("failures_total", "Plans that failed.", [](const auto& c) { return c.failures; });
+  return text;
 }
 
 }  // namespace strata::controllers

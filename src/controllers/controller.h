@@ -88,4 +88,7 @@ class Controller {
   std::atomic<std::uint64_t> failures_{0};
 };
 
+// strata_controllers_plans_total{controller="job"} and so on.
+[[nodiscard]] std::string CounterMetrics(const std::vector<const Controller*>& controllers);
+
 }  // namespace strata::controllers

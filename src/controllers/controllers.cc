@@ -5,12 +5,11 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/timestamp.h"
 #include "controllers/cache.h"
 #include "controllers/controller.h"
 #include "controllers/discoverers.h"
@@ -21,10 +20,11 @@
 #include "controllers/pod_group_reconcile.h"
 #include "controllers/queue_reconcile.h"
 #include "controllers/ssh_keys.h"
+#include "controllers/volcano_metrics.h"
 #include "discovery/system_reader.h"
+#include "kube/conf_file.h"
 #include "kube/informers.h"
 #include "kube/leader_lease.h"
-#include "objects/read_files.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::controllers {
@@ -70,13 +70,18 @@ std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
   Cache::Watched conf = all(kube::kConfigMaps, Keep::kWhole);
   conf.spec.space = kConfSpace;
   conf.spec.field_selector = std::string("metadata.name=") + kConfMap;
-  watches.insert(watches.begin() + kConfSource, std::move(conf));
+  watches.push_back(std::move(conf));  // kConfSource
   if (!options.collect_garbage) return watches;
   for (const kube::Resource& resource :
        {kube::kConfigMaps, kube::kSecrets, kube::kServices, kube::kVolumeClaims}) {
     watches.push_back(all(resource, Keep::kMetadata));
   }
   return watches;
+}
+
+// Whose the jobs are that name no scheduler, as in Volcano's webhook.
+std::string JobScheduler(const ControllersOptions& options) {
+  return options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front();
 }
 
 }  // namespace
@@ -91,7 +96,7 @@ class Controllers::Impl {
         cache_(WatchesFor(options_)),
         events_(client, {.component = "vc-controller-manager"}, clock),
         tools_{client, cache_, events_, log, [this] { return MayWrite(); }},
-        jobs_(cache_, clock, NewSshKeys),
+        jobs_(cache_, clock, NewSshKeys, JobScheduler(options_)),
         owned_(client, cache_),
         job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
         pod_group_("podgroup", tools_, [this](const std::string& key) { return LonePod(key); }),
@@ -120,6 +125,7 @@ class Controllers::Impl {
     bool told = false;
     while (!stop.stop_requested()) {
       for (const kube::Delta& delta : deltas_.Wait(kGlance)) Take(delta);
+      FollowConfFile();
       if (synced_.size() < cache_.watched().size()) continue;
       if (!std::exchange(told, true)) Ready();
       if (works && !MayWrite()) break;
@@ -132,23 +138,9 @@ class Controllers::Impl {
   }
 
   std::string Metrics() const {
-    std::string text;
-    const auto add = [&](const char* name, const char* help, auto value) {
-      text += fmt::format("# HELP strata_controllers_{} {}\n# TYPE strata_controllers_{} counter\n",
-                          name,
-                          help,
-                          name);
-      for (const Controller* controller : AllControllers()) {
-        text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
-                            name,
-                            controller->name(),
-                            value(controller->counters()));
-      }
-    };
-    add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });
-    add("writes_total", "Calls that changed something.", [](const auto& c) { return c.writes; });
-    add("failures_total", "Plans that failed.", [](const auto& c) { return c.failures; });
-    return text + discoverers_.Metrics();
+    return CounterMetrics(AllControllers()) + discoverers_.Metrics() + latency_.Text() +
+           GroupMetrics(cache_.All(kube::kQueues), cache_.All(kube::kPodGroups)) +
+           JobMetrics(cache_.All(kube::kJobs));
   }
 
   bool IsReady() const { return ready_; }
@@ -158,15 +150,28 @@ class Controllers::Impl {
     return {&job_, &pod_group_, &queue_, &hypernode_, &garbage_};
   }
 
+  Status TakeConfText(const Result<std::string>& text) {
+    if (!text) return tl::unexpected(text.error());
+    return discoverers_.Configure(*text, options_.conf_file, std::nullopt);
+  }
+
+  // The first time it must be of use, later the old one stays in force.
   Status ReadConfFile() {
     if (options_.conf_file.empty()) return {};
-    std::istringstream nothing;
-    TRY_ASSIGN(const std::vector<objects::Source> read,
-               objects::ReadSources({&options_.conf_file, 1}, nothing));
-    if (read.size() != 1) {
-      return Fail(Code::kInvalidArgument, options_.conf_file + ": want one file");
-    }
-    return discoverers_.Configure(read.front().text, options_.conf_file, std::nullopt);
+    conf_file_.emplace(options_.conf_file);
+    return TakeConfText(conf_file_->ReadIfNew().value());
+  }
+
+  void FollowConfFile() {
+    if (!conf_file_) return;
+    const std::optional<Result<std::string>> text = conf_file_->ReadIfNew();
+    if (!text) return;
+    if (const Status taken = TakeConfText(*text); !taken) TellBadConf(taken.error());
+  }
+
+  void TellBadConf(const Error& error) {
+    log_.Error("the configuration cannot be used, the old one stays in force",
+               {{"err", error.message}});
   }
 
   bool MayWrite() const { return !options_.lease || (lease_ && lease_->Leads()); }
@@ -220,7 +225,7 @@ class Controllers::Impl {
   void Route(const Cache::Change& change) {
     const kube::Resource& resource = *change.resource;
     if (resource == kube::kJobs) {
-      if (change.type == kube::Delta::Type::kDeleted) jobs_.Forget(KeyText(change.key));
+      if (change.type == kube::Delta::Type::kDeleted) jobs_.Forget(change.uid);
       job_.Add(KeyText(change.key));
     } else if (resource == kube::kPods) {
       TakePod(change);
@@ -253,8 +258,7 @@ class Controllers::Impl {
           text->get<std::string>(), kConfMap, ReferenceTo(kube::kConfigMaps, *change.seen));
     }
     if (taken) return;
-    log_.Error("the configuration cannot be used, the old one stays in force",
-               {{"err", taken.error().message}});
+    TellBadConf(taken.error());
     if (!MayWrite()) return;
     events_.Record({.about = ReferenceTo(kube::kConfigMaps, *change.seen),
                     .type = kube::EventNote::Type::kWarning,
@@ -266,10 +270,18 @@ class Controllers::Impl {
     const bool gone = change.type == kube::Delta::Type::kDeleted;
     if (change.pod != nullptr && !change.pod->job.empty()) {
       if (gone) jobs_.NotePodGone(*change.pod);
+      if (ready_ && change.type == kube::Delta::Type::kAdded) MeasureCreation(*change.pod);
       job_.AddAfter(KeyText({change.key.space, change.pod->job}), kGatherPods);
     } else if (!gone) {
       pod_group_.Add(KeyText(change.key));
     }
+  }
+
+  void MeasureCreation(const PodSeen& pod) {
+    const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.space, pod.job});
+    if (job == nullptr || TextAt(*job, {"metadata", "uid"}) != pod.owner_uid) return;
+    const Result<Time> made = ParseTimestamp(TextAt(*job, {"metadata", "creationTimestamp"}));
+    if (made) latency_.Observe(clock_.Now() - *made);
   }
 
   void TakeGroup(const Cache::Change& change) {
@@ -319,11 +331,13 @@ class Controllers::Impl {
   Controller::Work QueueWork(const std::string& name) {
     const ObjectRef queue = cache_.Find(kube::kQueues, {"", name});
     if (queue == nullptr || IsBeingDeleted(*queue)) return {};
+    const std::map<std::string, GroupCounts> groups = CountGroups(cache_.All(kube::kPodGroups));
+    const auto own = groups.find(name);
     const QueueView view{
         .queue = queue,
         .parent = cache_.Find(kube::kQueues, {"", TextAt(*queue, {"spec", "parent"})}),
         .commands = CommandsFor(cache_, kube::kQueues, *queue),
-        .groups = CountGroups(cache_.All(kube::kPodGroups), name)};
+        .groups = own == groups.end() ? GroupCounts{} : own->second};
     return {.plan = ReconcileQueue(view), .done = {}};
   }
 
@@ -343,6 +357,7 @@ class Controllers::Impl {
   kube::EventRecorder events_;
   std::optional<kube::LeaderLease> lease_;
   const Tools tools_;
+  std::optional<kube::ConfFile> conf_file_;
   JobDesk jobs_;
   GarbageDesk owned_;
   Controller job_;
@@ -351,6 +366,7 @@ class Controllers::Impl {
   Controller hypernode_;
   Controller garbage_;
   Discoverers discoverers_;
+  CreationLatency latency_;
   std::set<int> synced_;
   std::atomic<bool> ready_{false};
 };

@@ -17,7 +17,8 @@ namespace strata::controllers {
 
 struct ControllersOptions {
   std::string conf_file;  // "": ConfigMap volcano-system/volcano-controller-configmap
-  // Lone pods of these schedulers get a PodGroup. Empty: every name that simulate takes.
+  // Lone pods of these schedulers get a PodGroup, and jobs that name none are for the first. Empty:
+  // every name that simulate takes, and volcano.
   std::vector<std::string> scheduler_names = {"volcano"};
   std::optional<kube::LeaseSettings> lease;  // none: nobody else controls
   // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server

@@ -13,6 +13,7 @@
 #include "controllers/discovery_plan.h"
 #include "controllers/garbage.h"
 #include "controllers/hypernode_status.h"
+#include "controllers/job_controller.h"
 #include "controllers/json_fields.h"
 #include "controllers/pod_group_reconcile.h"
 #include "controllers/queue_reconcile.h"
@@ -67,9 +68,10 @@ ObjectRef CommandTo(const std::string& action) {
 }
 
 TEST(ReconcileQueue, CountsItsGroups) {
-  const GroupCounts counts = CountGroups(
-      {Group("q", "Pending"), Group("q", ""), Group("q", "Running"), Group("other", "Running")},
-      "q");
+  const GroupCounts counts = CountGroups({Group("q", "Pending"),
+                                          Group("q", ""),
+                                          Group("q", "Running"),
+                                          Group("other", "Running")})["q"];
   const Plan plan = ReconcileQueue(
       {.queue = Queue("q", "Open"), .parent = nullptr, .commands = {}, .groups = counts});
   EXPECT_THAT(Deeds(plan), ElementsAre("patch q status"));
@@ -141,8 +143,10 @@ TEST(ReconcileLonePod, PodsOfOneControllerShareAGroup) {
                            {"name", "r"},
                            {"uid", "u-r"},
                            {"controller", true}}}}}}};
-  EXPECT_THAT(Deeds(ReconcileLonePod(PodObject(owned))),
-              ElementsAre("create podgroup-u-r", "patch p"));
+  const Plan plan = ReconcileLonePod(PodObject(owned));
+  EXPECT_THAT(Deeds(plan), ElementsAre("create podgroup-u-r", "patch p"));
+  EXPECT_EQ(BodyOf(plan, 0)["metadata"]["ownerReferences"], owned["metadata"]["ownerReferences"])
+      << "it does not block who is not ours";
 }
 
 TEST(ReconcileLonePod, LeavesThoseAloneThatEndOrHaveOne) {
@@ -342,6 +346,56 @@ TEST(Cache, ForgetsTheSpecOfPodsThatHaveTheirGroupAndKnowsWhoseTheyAre) {
   EXPECT_FALSE(cache.HasSeen({kube::kPods, {"default", "p"}, "u-p", 10}));
   static_cast<void>(cache.Take(DeltaOf(kube::Delta::Type::kDeleted, pod)));
   EXPECT_THAT(cache.PodsOf("u-j"), IsEmpty());
+}
+
+TEST(JobDesk, NothingIsLeftOfAJobThatGoesWhileItsPlanIsCarriedOut) {
+  class NoClock final : public Clock {
+    [[nodiscard]] Time Now() const override { return Time{}; }
+  };
+  std::vector<Cache::Watched> watches(1);
+  watches[0].spec.resource = kube::kJobs;
+  Cache cache(std::move(watches));
+  const NoClock clock;
+  JobDesk desk(
+      cache, clock, [] { return SshKeys{}; }, "volcano");
+  const json container = {{"name", "c"}, {"image", "i"}};
+  const json spec = {{"containers", json::array({container})}};
+  const json task = {{"name", "w"}, {"replicas", 1}, {"template", {{"spec", spec}}}};
+  const json job = {{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                    {"kind", "Job"},
+                    {"metadata", {{"name", "train"}, {"namespace", "ml"}, {"uid", "u"}}},
+                    {"spec", {{"tasks", json::array({task})}}}};
+  static_cast<void>(cache.Take(DeltaOf(kube::Delta::Type::kAdded, job)));
+  const Controller::Work stays = desk.Decide("ml/train");
+  EXPECT_FALSE(stays.plan.steps.empty());
+  stays.done();
+  EXPECT_EQ(desk.remembered(), 1U);
+  const Controller::Work goes = desk.Decide("ml/train");
+  static_cast<void>(cache.Take(DeltaOf(kube::Delta::Type::kDeleted, job)));
+  desk.Forget("u");
+  goes.done();
+  EXPECT_EQ(desk.remembered(), 0U);
+}
+
+TEST(Cache, ANodeThatGoesInTheForegroundIsLetGo) {
+  std::vector<Cache::Watched> watches(1);
+  watches[0].spec.resource = kube::kNodes;
+  watches[0].keep = Cache::Keep::kNode;
+  Cache cache(std::move(watches));
+  OwnerGraph graph;
+  const json node = {{"metadata",
+                      {{"name", "n"},
+                       {"uid", "u"},
+                       {"resourceVersion", "7"},
+                       {"deletionTimestamp", "2026-11-16T00:00:00Z"},
+                       {"finalizers", {"foregroundDeletion", "mine"}}}}};
+  const auto look_at = graph.Take(cache.Take(DeltaOf(kube::Delta::Type::kModified, node)));
+  EXPECT_THAT(look_at, ElementsAre("u"));
+  const auto gone = [](const OwnerSeen&, const std::string&) { return false; };
+  const Plan plan = CollectGarbage({graph.Find("u").value(), {}, gone});
+  EXPECT_THAT(Deeds(plan), ElementsAre("patch n"));
+  EXPECT_EQ(BodyOf(plan, 0)["metadata"]["finalizers"], json::array({"mine"}));
+  EXPECT_EQ(BodyOf(plan, 0)["metadata"]["resourceVersion"], "7");
 }
 
 TEST(Cache, TakesWhatIsNoObject) {

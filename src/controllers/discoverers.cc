@@ -64,12 +64,14 @@ Status Discoverers::Configure(const std::string& text,
     outside_.log.Warning("configuration of discovery", {{"warning", warning}});
   }
   bool all_good = true;
+  unable_.clear();
   for (const discovery::SourceConfig& entry : all_) {
     if (!entry.enabled) continue;
     if (!entry.error.empty()) {
       all_good = false;
       outside_.log.Error("a network topology discoverer cannot be started",
                          {{"source", entry.Title()}, {"err", entry.error}});
+      unable_.push_back(entry.error);
       continue;
     }
     sources_[entry.Title()].config = entry;
@@ -88,7 +90,7 @@ void Discoverers::NoteNodesChanged() {
   bool any = false;
   for (auto& [title, source] : sources_) {
     if (!ReadsNodes(source.config)) continue;
-    source.stale = source.asked;
+    source.stale = true;
     if (source.asked || source.due <= soon) continue;
     source.due = soon;
     any = true;
@@ -98,6 +100,11 @@ void Discoverers::NoteNodesChanged() {
 
 Controller::Work Discoverers::Work() {
   Controller::Work work;
+  TellUnable(work.plan.events);
+  if (!work.plan.events.empty()) {
+    work.plan.again = Duration(0);
+    return work;  // alone, so that no write that fails takes them along
+  }
   while (const std::optional<Step> step = NextStep(work.plan.again)) {
     if (!step->answers) {
       Ask(*step);
@@ -106,6 +113,11 @@ Controller::Work Discoverers::Work() {
     DiscoveryOutcome outcome =
         PlanDiscovery(ViewFor(*step), step->source, *step->answers, step->shrink);
     if (!TakeOutcome(*step, outcome)) continue;
+    if (outcome.error.empty()) {
+      work.done = [this, title = step->source.Title(), generation = step->generation] {
+        NoteWritten(title, generation);
+      };
+    }
     work.plan = std::move(outcome.plan);
     work.plan.again = Duration(0);  // there may be more
     return work;
@@ -128,8 +140,10 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
     source.asked = false;
     Step step = step_for(source);
     step.answers = std::move(answer->answers);
-    if (ReadsNodes(source.config) || source.shrunken + 1 >= kConfirmations) {
+    if (ReadsNodes(source.config)) {
       step.shrink = discovery::Shrink::kAccept;
+    } else if (source.shrunken + 1 >= kConfirmations) {
+      step.shrink = discovery::Shrink::kAcceptFewer;
     }
     return step;
   }
@@ -139,6 +153,7 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
     if (source.asked) continue;
     if (source.due <= now) {
       source.asked = true;
+      source.stale = false;
       return step_for(source);
     }
     const Duration left = source.due - now;
@@ -203,13 +218,12 @@ bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
       outside_.log.Warning("discovery", {{"warning", warning}});
     }
   }
-  source.good = outcome.error.empty();
-  if (source.good) {
-    source.failures = 0;
+  // What was said before it could not be used, or not be written.
+  if (source.failures > 0 || !outcome.error.empty()) source.good = false;
+  ++source.failures;  // until what it said is written
+  if (outcome.error.empty()) {
     source.shrunken = 0;
-    source.last_good = now;
-    const bool stale = std::exchange(source.stale, false);
-    source.due = now + (stale ? kGatherNodes : source.config.interval);
+    source.due = now + RetryAfter(source.failures, source.config.interval);
     if (outside_.log.On(2)) {
       outside_.log.Info("a source answered",
                         {{"source", title}, {"steps", outcome.plan.steps.size()}});
@@ -217,17 +231,36 @@ bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
     return true;
   }
   outside_.log.Error("discovery failed", {{"source", title}, {"err", outcome.error}});
-  if (about_) {
-    outcome.plan.events.push_back({.about = *about_,
-                                   .type = kube::EventNote::Type::kWarning,
-                                   .reason = "DiscoveryFailed",
-                                   .message = outcome.error});
-  }
-  ++source.failures;
+  TellFailure(outcome.error, outcome.plan.events);
   source.shrunken = outcome.shrunken ? source.shrunken + 1 : 0;
   source.due = now + (outcome.shrunken ? source.config.interval
                                        : RetryAfter(source.failures, source.config.interval));
   return true;
+}
+
+// With mutex_ held.
+void Discoverers::TellFailure(const std::string& error, std::vector<kube::EventNote>& events) {
+  if (!about_) return;
+  events.push_back({.about = *about_,
+                    .type = kube::EventNote::Type::kWarning,
+                    .reason = "DiscoveryFailed",
+                    .message = error});
+}
+
+void Discoverers::TellUnable(std::vector<kube::EventNote>& events) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& error : std::exchange(unable_, {})) TellFailure(error, events);
+}
+
+void Discoverers::NoteWritten(const std::string& title, int generation) {
+  const Time now = outside_.clock.Now();
+  const std::lock_guard lock(mutex_);
+  if (generation != generation_) return;
+  Source& source = sources_[title];
+  source.failures = 0;
+  source.good = true;
+  source.last_good = now;
+  source.due = now + (source.stale ? kGatherNodes : source.config.interval);
 }
 
 std::string Discoverers::Metrics() const {

@@ -21,9 +21,10 @@ namespace strata::controllers {
 
 // Asks the sources of HyperNodes on their intervals. Each is asked on a thread of its own, so that
 // one that hangs delays nobody; answers are put together one after the other, with the cluster as
-// it is then. A source that fails is asked again soon, at first after a second; an answer that
-// lacks many nodes is believed when the source says so for the third time, an interval apart.
-// Sources that read the nodes' own labels are asked when nodes change, too, and always believed.
+// it is then. A source that fails, or whose answer could not be written, is asked again soon, at
+// first after a second; an answer that lacks many nodes is believed when the source says so for the
+// third time, an interval apart. Sources that read the nodes' own labels are asked when nodes
+// change, too, and always believed.
 class Discoverers {
  public:
   struct Outside {
@@ -63,7 +64,7 @@ class Discoverers {
     Time due{};
     bool asked = false;  // an answer is under way
     bool stale = false;  // nodes have changed since it was asked
-    int failures = 0;    // in a row
+    int failures = 0;    // in a row: no answer, or one that was not written yet
     int shrunken = 0;    // in a row
     bool good = false;
     Time last_good{};
@@ -95,6 +96,11 @@ class Discoverers {
   void Ask(const Step& step);
   // False when the configuration is another by now.
   [[nodiscard]] bool TakeOutcome(const Step& step, DiscoveryOutcome& outcome);
+  void TellFailure(const std::string& error, std::vector<kube::EventNote>& events);
+  // Of sources that cannot be started, once.
+  void TellUnable(std::vector<kube::EventNote>& events);
+  // What the source said is in the cluster.
+  void NoteWritten(const std::string& title, int generation);
 
   Outside outside_;
   std::shared_ptr<Inbox> inbox_;
@@ -103,6 +109,7 @@ class Discoverers {
   std::optional<kube::ObjectReference> about_;
   std::vector<discovery::SourceConfig> all_;
   std::map<std::string, Source> sources_;  // by title: those that can be asked
+  std::vector<std::string> unable_;        // why sources cannot be started, to be told
   int generation_ = 0;
 };
 

@@ -98,6 +98,9 @@ discovery::DiscoverInput InputFor(const DiscoveryView& view,
     }
   }
   input.secrets = view.secrets;
+  input.advice = {.fewer = "it is when it comes for the third time",
+                  .none = "take the source out of the configuration if it is so",
+                  .secret = "create it; it is looked for again soon"};
   return input;
 }
 
@@ -118,7 +121,7 @@ DiscoveryOutcome PlanDiscovery(const DiscoveryView& view,
     return outcome;
   }
   outcome.error = *error;
-  input.shrink = discovery::Shrink::kAccept;
+  input.shrink = std::max(shrink, discovery::Shrink::kAcceptFewer);
   found = discovery::Discover(input, replay);
   const bool good = std::all_of(found.errors.begin(),
                                 found.errors.end(),

@@ -15,12 +15,13 @@ using nlohmann::json;
 constexpr const char* kForeground = "foregroundDeletion";
 constexpr const char* kOrphan = "orphan";
 
-OwnedSeen See(const kube::Resource& resource, const json& object) {
+OwnedSeen See(const Cache::Change& change) {
+  const json& object = *change.seen;
   OwnedSeen seen;
-  seen.resource = resource;
+  seen.resource = *change.resource;
   seen.key = {TextAt(object, {"metadata", "namespace"}), TextAt(object, {"metadata", "name"})};
   seen.uid = TextAt(object, {"metadata", "uid"});
-  seen.version = TextAt(object, {"metadata", "resourceVersion"});
+  seen.version = change.version;
   seen.being_deleted = IsBeingDeleted(object);
   for (const json& owner : ListAt(object, {"metadata", "ownerReferences"})) {
     seen.owners.push_back({.api_version = TextAt(owner, {"apiVersion"}),
@@ -138,7 +139,7 @@ std::set<std::string> OwnerGraph::Take(const Cache::Change& change) {
     return uids;
   }
   if (change.seen == nullptr) return uids;
-  OwnedSeen seen = See(*change.resource, *change.seen);
+  OwnedSeen seen = See(change);
   for (const OwnerSeen& owner : seen.owners) dependents_[owner.uid].insert(seen.uid);
   const bool is_new = change.type == kube::Delta::Type::kAdded && !seen.owners.empty();
   const bool waits = seen.being_deleted && (Has(seen, kForeground) || Has(seen, kOrphan));

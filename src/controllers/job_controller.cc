@@ -58,26 +58,32 @@ Controller::Work JobDesk::Decide(const std::string& key) {
   JobView view = ViewOf(job, object_key);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = memory_.find(key); found != memory_.end()) view.memory = found->second;
+    const auto found = memory_.find(TextAt(*job, {"metadata", "uid"}));
+    if (found != memory_.end()) view.memory = found->second;
   }
   JobPlan made = ReconcileJob(view);
   return {.plan = std::move(made.plan),
-          .done = [this, key, used = std::move(view.memory), next = std::move(made.memory)] {
-            Remember(key, used, next);
+          .done = [this, job, used = std::move(view.memory), next = std::move(made.memory)] {
+            Remember(job, used, next);
           }};
 }
 
 void JobDesk::NotePodGone(const PodSeen& pod) {
   if (pod.finished() || pod.out_of_sync) return;
+  const std::lock_guard lock(mutex_);
   const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.space, pod.job});
   if (job == nullptr || TextAt(*job, {"metadata", "uid"}) != pod.owner_uid) return;
-  const std::lock_guard lock(mutex_);
-  memory_[KeyText({pod.key.space, pod.job})].lost.push_back(pod);
+  memory_[pod.owner_uid].lost.push_back(pod);
 }
 
-void JobDesk::Forget(const std::string& job_key) {
+void JobDesk::Forget(const std::string& job_uid) {
   const std::lock_guard lock(mutex_);
-  memory_.erase(job_key);
+  memory_.erase(job_uid);
+}
+
+std::size_t JobDesk::remembered() const {
+  const std::lock_guard lock(mutex_);
+  return memory_.size();
 }
 
 JobView JobDesk::ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const {
@@ -88,7 +94,8 @@ JobView JobDesk::ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const 
           .memory = {},
           .priorities = PrioritiesIn(cache_),
           .make_keys = make_keys_,
-          .now = clock_.Now()};
+          .now = clock_.Now(),
+          .scheduler = scheduler_};
 }
 
 ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
@@ -97,14 +104,20 @@ ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
   return cache_.Find(kube::kPodGroups, key);
 }
 
-// Pods that went while the plan was carried out are kept for the next.
-void JobDesk::Remember(const std::string& key, const JobMemory& used, JobMemory next) {
+// Pods that went while the plan was carried out are kept for the next. A job that went meanwhile is
+// not in the cache any more, and was or will be forgotten: nothing is left of it.
+void JobDesk::Remember(const ObjectRef& job, const JobMemory& used, JobMemory next) {
+  const json& meta = ObjectAt(*job, {"metadata"});
+  const std::string& uid = TextAt(meta, {"uid"});
   const std::lock_guard lock(mutex_);
-  JobMemory& memory = memory_[key];
+  const ObjectRef known =
+      cache_.Find(kube::kJobs, {TextAt(meta, {"namespace"}), TextAt(meta, {"name"})});
+  if (known == nullptr || TextAt(*known, {"metadata", "uid"}) != uid) return;
+  JobMemory& memory = memory_[uid];
   std::vector<PodSeen> newer;
   for (const PodSeen& pod : memory.lost) {
-    const auto known = std::find(used.lost.begin(), used.lost.end(), pod);
-    if (known == used.lost.end()) newer.push_back(pod);
+    const auto asked = std::find(used.lost.begin(), used.lost.end(), pod);
+    if (asked == used.lost.end()) newer.push_back(pod);
   }
   memory = std::move(next);
   std::move(newer.begin(), newer.end(), std::back_inserter(memory.lost));

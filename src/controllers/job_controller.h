@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
@@ -14,27 +15,34 @@ namespace strata::controllers {
 // Gathers what ReconcileJob is to see, and remembers what it wants remembered. Thread-safe.
 class JobDesk {
  public:
-  // Both must outlive it.
-  JobDesk(const Cache& cache, const Clock& clock, MakeSshKeys make_keys)
-      : cache_(cache), clock_(clock), make_keys_(std::move(make_keys)) {}
+  // Both references must outlive it. `scheduler` is that of jobs that name none.
+  JobDesk(const Cache& cache, const Clock& clock, MakeSshKeys make_keys, std::string scheduler)
+      : cache_(cache),
+        clock_(clock),
+        make_keys_(std::move(make_keys)),
+        scheduler_(std::move(scheduler)) {}
 
   // The work for "namespace/name"; none for a job that is not there.
   [[nodiscard]] Controller::Work Decide(const std::string& key);
 
   // A pod of a job is gone.
   void NotePodGone(const PodSeen& pod);
-  void Forget(const std::string& job_key);
+  // A job is gone.
+  void Forget(const std::string& job_uid);
+  // Of how many jobs something is remembered.
+  [[nodiscard]] std::size_t remembered() const;
 
  private:
   [[nodiscard]] JobView ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const;
   [[nodiscard]] ObjectRef GroupOf(const nlohmann::json& job, const kube::ObjectKey& key) const;
-  void Remember(const std::string& key, const JobMemory& used, JobMemory next);
+  void Remember(const ObjectRef& job, const JobMemory& used, JobMemory next);
 
   const Cache& cache_;
   const Clock& clock_;
   const MakeSshKeys make_keys_;
+  const std::string scheduler_;
   mutable std::mutex mutex_;
-  std::map<std::string, JobMemory> memory_;  // by job key
+  std::map<std::string, JobMemory> memory_;  // by uid of the job
 };
 
 // "namespace/name", or "name" for objects of the cluster; and back.

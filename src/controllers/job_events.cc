@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "controllers/job_state.h"
+
 namespace strata::controllers {
 namespace {
 
@@ -64,6 +66,17 @@ std::string_view EventOf(const PodSeen& pod) {
   return "";
 }
 
+// Whether another pod has taken the place of one that is gone.
+bool IsReplaced(const JobScene& scene, const PodSeen& gone) {
+  return std::any_of(scene.pods.begin(), scene.pods.end(), [&](const PodSeen& pod) {
+    return pod.key == gone.key && pod.uid != gone.uid && pod.phase != PodPhase::kPending;
+  });
+}
+
+bool IsLost(const JobScene& scene, const PodSeen& pod) {
+  return std::find(scene.lost.begin(), scene.lost.end(), pod) != scene.lost.end();
+}
+
 class Gatherer {
  public:
   explicit Gatherer(const JobScene& scene) : scene_(scene) {}
@@ -115,6 +128,25 @@ class Gatherer {
   std::vector<Happening> all_;
 };
 
+// Whether the time of an event has come; else the verdict says when to look again, if at all.
+bool IsDue(const JobScene& scene,
+           const Happening& happening,
+           Duration timeout,
+           JobVerdict& verdict) {
+  const bool lost = happening.pod != nullptr && IsLost(scene, *happening.pod);
+  if (lost && IsReplaced(scene, *happening.pod)) return false;
+  const std::string id = happening.Id();
+  const auto known = scene.since.find(id);
+  const Time since =
+      happening.began.value_or(known == scene.since.end() ? scene.now : known->second);
+  verdict.since[id] = since;
+  const Duration left = since + timeout - scene.now;
+  if (left <= Duration(0)) return true;
+  verdict.next = std::min(verdict.next.value_or(left), left);
+  if (lost) verdict.lost.push_back(*happening.pod);
+  return false;
+}
+
 }  // namespace
 
 JobVerdict AskPolicies(const JobScene& scene) {
@@ -123,19 +155,8 @@ JobVerdict AskPolicies(const JobScene& scene) {
     const LifecyclePolicy* policy =
         happening.task != nullptr ? PolicyFor(happening.task->policies, happening) : nullptr;
     if (policy == nullptr) policy = PolicyFor(scene.job.policies, happening);
-    if (policy == nullptr || policy->action == "ResumeJob") continue;  // it has not stopped
-    if (policy->timeout) {
-      const std::string id = happening.Id();
-      const auto known = scene.since.find(id);
-      const Time since =
-          happening.began.value_or(known == scene.since.end() ? scene.now : known->second);
-      verdict.since[id] = since;
-      const Duration left = since + *policy->timeout - scene.now;
-      if (left > Duration(0)) {
-        verdict.next = std::min(verdict.next.value_or(left), left);
-        continue;
-      }
-    }
+    if (policy == nullptr || !StopsPods(policy->action)) continue;
+    if (policy->timeout && !IsDue(scene, happening, *policy->timeout, verdict)) continue;
     if (verdict.due) continue;
     verdict.due = JobDecision{.action = policy->action,
                               .event = std::string(happening.event),

@@ -35,10 +35,12 @@ struct JobVerdict {
   // time has passed.
   std::map<std::string, Time> since;
   std::optional<Duration> next;  // until the next of these is due
+  std::vector<PodSeen> lost;     // those whose time has not come: to be told again
 };
 
 // Pods of older versions of the job, beyond its size, or ended by us are no events. Policies of a
-// task go before those of the job; `*` means every event but PodPending and PodRunning.
+// task go before those of the job; `*` means every event but PodPending and PodRunning. An event
+// that waits for its time has passed when its pod has: when another pod runs under that name.
 [[nodiscard]] JobVerdict AskPolicies(const JobScene& scene);
 
 }  // namespace strata::controllers

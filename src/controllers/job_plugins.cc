@@ -166,6 +166,20 @@ json HeadlessService(const Job& job) {
           {"spec", std::move(spec)}};
 }
 
+// Pods of the job, and nobody else, may call them.
+json PolicyAmongPods(const Job& job) {
+  const json pods = {{"matchLabels",
+                      {{std::string(objects::kJobNameKey), job.meta.name},
+                       {std::string(objects::kJobNamespaceKey), job.meta.ns}}}};
+  return {{"apiVersion", "networking.k8s.io/v1"},
+          {"kind", "NetworkPolicy"},
+          {"metadata", OwnedMetadata(job, job.meta.name)},
+          {"spec",
+           {{"podSelector", pods},
+            {"ingress", json::array({{{"from", json::array({{{"podSelector", pods}}})}}})},
+            {"policyTypes", json::array({"Ingress"})}}}};
+}
+
 // --- ssh
 
 std::string SshSecretOf(const Job& job) {
@@ -203,6 +217,25 @@ void ApplySsh(const Job& job, json& spec) {
 
 // --- frameworks
 
+// An init container that ends when the master takes connections, or fails when its time is over.
+void WaitForMaster(const PluginArguments& arguments, json& spec) {
+  constexpr std::int32_t kSeconds = 300;
+  constexpr const char* kName = "wait-for-master";
+  constexpr const char* kScript =
+      "end=$(($(date +%s) + WAIT_SECONDS)); until nc -z -w 2 \"$MASTER_ADDR\" \"$MASTER_PORT\"; do "
+      "if [ \"$(date +%s)\" -ge \"$end\" ]; then "
+      "echo \"no master at $MASTER_ADDR:$MASTER_PORT\" >&2; exit 1; fi; sleep 1; done";
+  json& containers = ListIn(spec, "initContainers");
+  if (HasNamed(containers, kName)) return;
+  const std::int32_t patience = arguments.Number("wait-master-timeout", kSeconds);
+  json container = {
+      {"name", kName},
+      {"image", arguments.Text("wait-master-image", "busybox:1.36.1")},
+      {"command", {"sh", "-c", kScript}},
+      {"env", json::array({{{"name", "WAIT_SECONDS"}, {"value", std::to_string(patience)}}})}};
+  containers.insert(containers.begin(), std::move(container));
+}
+
 void ApplyPytorch(const Job& job, PodPlace place, json& spec) {
   constexpr std::int32_t kPort = 23456;
   const PluginArguments arguments = ArgumentsOf(job, "pytorch");
@@ -213,6 +246,7 @@ void ApplyPytorch(const Job& job, PodPlace place, json& spec) {
   const std::int32_t port = arguments.Port("port", kPort);
   std::int64_t size = 0;
   for (const JobTask& other : job.tasks) size += other.replicas;
+  if (!is_master && arguments.Flag("wait-master-enabled", false)) WaitForMaster(arguments, spec);
   SetVariable("MASTER_ADDR", HostOf(job, *master, 0), spec);
   SetVariable("MASTER_PORT", std::to_string(port), spec);
   SetVariable("WORLD_SIZE", std::to_string(size), spec);
@@ -283,9 +317,28 @@ void ApplyPlugins(const Job& job, PodPlace place, json& pod) {
   if (has("tensorflow")) ApplyTensorflow(job, place, spec);
 }
 
+std::vector<std::string> MissingPlugins(const Job& job) {
+  std::vector<std::string> missing;
+  for (const char* plugin : {"hcclrank", "ray"}) {
+    if (job.plugins.contains(plugin)) missing.emplace_back(plugin);
+  }
+  return missing;
+}
+
 std::vector<PluginObject> MakePluginObjects(const Job& job) {
   if (!job.plugins.contains("svc")) return {};
-  return {{kube::kConfigMaps, HostsMap(job)}, {kube::kServices, HeadlessService(job)}};
+  std::vector<PluginObject> objects = {{kube::kConfigMaps, HostsMap(job)},
+                                       {kube::kServices, HeadlessService(job)}};
+  if (!ArgumentsOf(job, "svc").Flag("disable-network-policy", false)) {
+    objects.push_back({kNetworkPolicies, PolicyAmongPods(job)});
+  }
+  return objects;
+}
+
+json MakeSshConfig(const Job& job) {
+  if (!job.plugins.contains("ssh")) return nullptr;
+  return {{"metadata", {{"name", SshSecretOf(job)}, {"namespace", job.meta.ns}}},
+          {"data", {{"config", EncodeBase64(SshConfig(job))}}}};
 }
 
 json MakeSshSecret(const Job& job, const MakeSshKeys& make_keys) {

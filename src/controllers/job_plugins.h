@@ -25,6 +25,13 @@ void MountVolume(const MountedVolume& mounted, nlohmann::json& spec);
 // stay.
 void ApplyPlugins(const objects::Job& job, PodPlace place, nlohmann::json& pod);
 
+// Those of Volcano's plugins that the job names and that are not here.
+[[nodiscard]] std::vector<std::string> MissingPlugins(const objects::Job& job);
+
+// Not every API server has these: strata apiserver has not.
+inline constexpr kube::Resource kNetworkPolicies{
+    "networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
+
 struct PluginObject {
   kube::Resource resource;
   nlohmann::json object;
@@ -42,5 +49,7 @@ using MakeSshKeys = std::function<SshKeys()>;
 // The Secret of the ssh plugin; null when the job does not have that plugin. `make_keys` is asked
 // when the plugin's arguments bring no keys.
 [[nodiscard]] nlohmann::json MakeSshSecret(const objects::Job& job, const MakeSshKeys& make_keys);
+// Its name and what of it follows the size of the job; null likewise.
+[[nodiscard]] nlohmann::json MakeSshConfig(const objects::Job& job);
 
 }  // namespace strata::controllers

@@ -75,7 +75,7 @@ TEST(JobPlugins, SvcGivesHostsAndNames) {
   EXPECT_EQ(pod["spec"]["subdomain"], "train");
   EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"][0]["mountPath"], "/etc/volcano");
   const std::vector<PluginObject> objects = MakePluginObjects(job);
-  ASSERT_THAT(objects, SizeIs(2));
+  ASSERT_THAT(objects, SizeIs(3));
   const json& data = objects[0].object["data"];
   EXPECT_EQ(data["my_worker.host"], "train-my-worker-0.train\ntrain-my-worker-1.train");
   EXPECT_EQ(data["VC_MY_WORKER_HOSTS"], "train-my-worker-0.train,train-my-worker-1.train");
@@ -84,6 +84,30 @@ TEST(JobPlugins, SvcGivesHostsAndNames) {
   EXPECT_EQ(VariableIn(pod["spec"]["containers"][0], "VC_MASTER_NUM"), "");  // from the ConfigMap
   const json without = PodOf(JobWith("svc", {"--inject-hosts-env=false"}), {1, 0});
   EXPECT_EQ(VariableIn(without["spec"]["containers"][0], "VC_MASTER_NUM"), "none");
+}
+
+TEST(JobPlugins, OnlyPodsOfTheJobMayCallEachOther) {
+  const json policy = MakePluginObjects(JobWith("svc")).back().object;
+  const json labels = {{"volcano.sh/job-name", "train"}, {"volcano.sh/job-namespace", "ml"}};
+  EXPECT_EQ(policy["kind"], "NetworkPolicy");
+  EXPECT_EQ(policy["metadata"]["name"], "train");
+  EXPECT_EQ(policy["spec"]["podSelector"]["matchLabels"], labels);
+  EXPECT_EQ(policy["spec"]["ingress"][0]["from"][0]["podSelector"]["matchLabels"], labels);
+  EXPECT_THAT(MakePluginObjects(JobWith("svc", {"--disable-network-policy"})), SizeIs(2));
+}
+
+TEST(JobPlugins, PytorchWorkersWaitForTheirMasterWhereThatIsWanted) {
+  const objects::Job job = JobWith(
+      "pytorch", {"--worker=my-worker", "--wait-master-enabled=true", "--wait-master-timeout=60"});
+  const json waits = PodOf(job, {.task = 1, .index = 0})["spec"]["initContainers"][0];
+  EXPECT_EQ(waits["name"], "wait-for-master");
+  EXPECT_EQ(waits["image"], "busybox:1.36.1");
+  EXPECT_EQ(VariableIn(waits, "MASTER_ADDR"), "train-master-0.train");
+  EXPECT_EQ(VariableIn(waits, "MASTER_PORT"), "23456");
+  EXPECT_EQ(VariableIn(waits, "WAIT_SECONDS"), "60");
+  EXPECT_EQ(PodOf(job, {.task = 0, .index = 0})["spec"]["initContainers"][0]["name"], "i");
+  const objects::Job plain = JobWith("pytorch", {"--worker=my-worker"});
+  EXPECT_EQ(PodOf(plain, {.task = 1, .index = 0})["spec"]["initContainers"][0]["name"], "i");
 }
 
 TEST(JobPlugins, PytorchRanksAndWhatTheTemplateSaysStays) {

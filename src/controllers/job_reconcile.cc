@@ -18,6 +18,7 @@
 #include "objects/expand_job.h"
 #include "objects/load.h"
 #include "objects/volcano_keys.h"
+#include "objects/waiting_advice.h"
 #include "objects/write_pod_group.h"
 
 namespace strata::controllers {
@@ -30,6 +31,9 @@ using objects::JobTask;
 
 // Pods that one plan makes: a large job is made in several, and its status is told in between.
 constexpr std::size_t kMostCreates = 500;
+
+// How long the counts of pods in a status may be old.
+constexpr Duration kCountsPace = std::chrono::seconds(1);
 
 bool KeepsPods(JobPhase phase) {
   return phase == JobPhase::kPending || phase == JobPhase::kRunning;
@@ -76,6 +80,7 @@ class JobPlanner {
     } else {
       Sweep();
     }
+    TellWhyItWaits();
     return std::move(out_);
   }
 
@@ -108,6 +113,7 @@ class JobPlanner {
                                       .since = view_.memory.since,
                                       .now = view_.now});
     out_.memory.since = std::move(verdict.since);
+    out_.memory.lost = std::move(verdict.lost);
     out_.plan.again = verdict.next;
     if (!verdict.due) return false;
     Act(*verdict.due);
@@ -173,6 +179,11 @@ class JobPlanner {
   void EnsureObjects() {
     std::vector<Write> writes;
     if (IsNew()) {
+      for (const std::string& plugin : MissingPlugins(job_)) {
+        Tell(kube::EventNote::Type::kWarning,
+             "PluginError",
+             fmt::format("plugin {} is not here: it adds nothing to the pods", plugin));
+      }
       for (const json& claim : MakeClaimObjects({object_, job_})) {
         writes.push_back(CreateOf(kube::kVolumeClaims, claim, job_.meta.uid));
       }
@@ -186,8 +197,16 @@ class JobPlanner {
     for (const PluginObject& made : MakePluginObjects(job_)) {
       Write write = CreateOf(made.resource, made.object, job_.meta.uid);
       write.verb = Write::Verb::kEnsure;
+      write.optional = made.resource == kNetworkPolicies;
       all += write.body;
       ensures.push_back(std::move(write));
+    }
+    const json config = MakeSshConfig(job_);
+    if (!config.is_null()) {
+      Write write = PatchOf(kube::kSecrets, config, {{"data", config["data"]}});
+      write.optional = true;
+      all += write.body;
+      if (!IsNew()) ensures.push_back(std::move(write));  // else it is in the Secret from the start
     }
     out_.memory.ensured = all.empty() ? "" : std::to_string(std::hash<std::string>{}(all));
     if (out_.memory.ensured != view_.memory.ensured) {
@@ -201,22 +220,29 @@ class JobPlanner {
   }
 
   // One of an older version of the job is on its way out: a restarted job waits for its turn again.
+  // One that bears no version was made by Volcano: it is of this one, and EnsureGroup says so in
+  // it.
   bool GroupIsOutdated() const {
     if (!GroupIsOurs()) return false;
     const std::string& text =
         TextAt(*view_.pod_group, {"metadata", "annotations", objects::kJobVersionKey});
-    return IsBeingDeleted(*view_.pod_group) || text != std::to_string(job_.version);
+    const bool is_of_another = !text.empty() && text != std::to_string(job_.version);
+    return is_of_another || IsBeingDeleted(*view_.pod_group);
   }
 
   void EnsureGroup() {
     objects::PodGroup group = objects::MakePodGroup(job_, view_.priorities);
-    group.meta.annotations[std::string(objects::kJobVersionKey)] = std::to_string(job_.version);
+    const std::string version_key(objects::kJobVersionKey);
+    group.meta.annotations[version_key] = std::to_string(job_.version);
     const json wanted = objects::WritePodGroup(group);
     if (view_.pod_group == nullptr) {
       return AddStep(out_.plan, {CreateOf(kube::kPodGroups, wanted, job_.meta.uid)});
     }
     if (GroupIsOutdated()) return DropGroup();
     json changed = json::object();
+    if (TextAt(*view_.pod_group, {"metadata", "annotations", version_key}).empty()) {
+      changed["metadata"]["annotations"][version_key] = group.meta.annotations[version_key];
+    }
     const json& spec = ObjectAt(*view_.pod_group, {"spec"});
     for (const char* key : {"minMember",
                             "minTaskMember",
@@ -226,11 +252,10 @@ class JobPlanner {
                             "subGroupPolicy"}) {
       const json* value = FieldAt(wanted, {"spec", key});
       const json* old = FieldAt(spec, {key});
-      if (value != nullptr && (old == nullptr || *old != *value)) changed[key] = *value;
+      if (value != nullptr && (old == nullptr || *old != *value)) changed["spec"][key] = *value;
     }
     if (changed.empty()) return;
-    AddStep(out_.plan,
-            {PatchOf(kube::kPodGroups, *view_.pod_group, {{"spec", std::move(changed)}})});
+    AddStep(out_.plan, {PatchOf(kube::kPodGroups, *view_.pod_group, changed)});
   }
 
   void DropGroup() {
@@ -330,10 +355,7 @@ class JobPlanner {
     if (!ended) return;
     const Duration left =
         *ended + std::chrono::seconds(*job_.ttl_seconds_after_finished) - view_.now;
-    if (left > Duration(0)) {
-      out_.plan.again = left;
-      return;
-    }
+    if (left > Duration(0)) return LookAgain(left);
     Write write = DeleteOf(kube::kJobs, object_);
     write.propagation = "Foreground";
     AddStep(out_.plan, {std::move(write)});
@@ -345,9 +367,46 @@ class JobPlanner {
     const json before = ObjectAt(object_, {"status"});
     json status = MakeJobStatus(before, job_, next_, counts_, view_.now);
     json controlled = ObjectAt(before, {"controlledResources"});
-    for (const auto& [name, arguments] : job_.plugins) controlled["plugin-" + name] = name;
+    const std::vector<std::string> missing = MissingPlugins(job_);
+    for (const auto& [name, arguments] : job_.plugins) {
+      if (std::find(missing.begin(), missing.end(), name) != missing.end()) continue;
+      controlled["plugin-" + name] = name;
+    }
     if (!controlled.empty()) status["controlledResources"] = std::move(controlled);
-    if (status != before) AddStep(out_.plan, {StatusOf(kube::kJobs, object_, status)});
+    out_.memory.counts_since.reset();
+    if (status == before || (DifferInCountsOnly(before, status) && CountsMayWait())) return;
+    AddStep(out_.plan, {StatusOf(kube::kJobs, object_, status)});
+  }
+
+  bool CountsMayWait() {
+    const Time since = std::min(view_.memory.counts_since.value_or(view_.now), view_.now);
+    const Duration left = since + kCountsPace - view_.now;
+    if (left <= Duration(0)) return false;
+    out_.memory.counts_since = since;
+    LookAgain(left);
+    return true;
+  }
+
+  void LookAgain(Duration after) {
+    out_.plan.again = std::min(out_.plan.again.value_or(after), after);
+  }
+
+  // People look at their Job first. Each reason once.
+  void TellWhyItWaits() {
+    if (view_.pod_group == nullptr || !GroupIsOurs()) return;
+    for (const json& condition : ListAt(*view_.pod_group, {"status", "conditions"})) {
+      if (TextAt(condition, {"type"}) != "Unschedulable") continue;
+      if (TextAt(condition, {"status"}) == "True") {
+        out_.memory.waits = objects::WithoutAdvice(TextAt(condition, {"message"}));
+      }
+    }
+    if (out_.memory.waits.empty() || out_.memory.waits == view_.memory.waits) return;
+    Tell(kube::EventNote::Type::kWarning,
+         "PodGroupPending",
+         fmt::format("PodGroup {}:{} unschedule,reason: {}",
+                     job_.meta.ns,
+                     TextAt(*view_.pod_group, {"metadata", "name"}),
+                     out_.memory.waits));
   }
 
   void Tell(kube::EventNote::Type type, std::string reason, std::string message) {
@@ -371,7 +430,7 @@ JobPlan ReconcileJob(const JobView& view) {
   JobPlan out;
   if (IsBeingDeleted(*view.job)) return out;
   const objects::Source source{.name = "job", .text = TextOf(*view.job)};
-  const Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
+  Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
   if (!read || read->jobs.size() != 1) {
     out.plan.events.push_back({.about = ReferenceTo(kube::kJobs, *view.job),
                                .type = kube::EventNote::Type::kWarning,
@@ -379,7 +438,9 @@ JobPlan ReconcileJob(const JobView& view) {
                                .message = read ? "no Job" : read.error().message});
     return out;
   }
-  return JobPlanner(view, read->jobs.front()).Make();
+  Job& job = read->jobs.front();
+  if (TextAt(*view.job, {"spec", "schedulerName"}).empty()) job.scheduler_name = view.scheduler;
+  return JobPlanner(view, job).Make();
 }
 
 }  // namespace strata::controllers

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ using ObjectRef = std::shared_ptr<const nlohmann::json>;  // never null unless i
 // What is remembered between two looks at one job. Nothing is lost with it: a process that starts
 // anew waits anew for timeouts, and makes sure once more of what plugins made.
 struct JobMemory {
-  std::vector<PodSeen> lost;          // gone since, before they had ended
+  std::vector<PodSeen> lost;          // gone since, before they had ended, or JobVerdict::lost
   std::map<std::string, Time> since;  // JobVerdict::since
   std::string ensured;                // which objects of plugins were written
+  std::string waits;                  // why its PodGroup waits, as it was told
+  std::optional<Time> counts_since;   // since when the status counts its pods otherwise than we do
 };
 
 struct JobView {
@@ -34,6 +37,7 @@ struct JobView {
   objects::PriorityTable priorities;
   MakeSshKeys make_keys;
   Time now;
+  std::string scheduler = "volcano";  // of jobs that name none
 };
 
 struct JobPlan {
@@ -46,7 +50,9 @@ struct JobPlan {
 //
 // Pure. Carried out and asked again until nothing is left to do, it ends in the same state whatever
 // failed on the way: names are those of the job, deletions are of uids, and what counts (phase,
-// version, retries) is in the status, which only the newest version of the Job takes.
+// version, retries) is in the status, which only the newest version of the Job takes. A status that
+// differs in nothing but how many pods are in which phase is written a second after that was
+// noticed: pods come up one after the other.
 [[nodiscard]] JobPlan ReconcileJob(const JobView& view);
 
 }  // namespace strata::controllers

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/test_cluster.h"
+#include "controllers/test_jobs.h"
 #include "tests/support/property.h"
 
 namespace strata::controllers {
@@ -18,39 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-json Task(const std::string& name, int replicas, const json& more = json::object()) {
-  json task = {{"name", name},
-               {"replicas", replicas},
-               {"template",
-                {{"spec",
-                  {{"containers", {{{"name", "c"}, {"image", "i"}}}},
-                   {"restartPolicy", "Never"},
-                   {"unheardOf", {{"kept", true}}}}}}}};
-  task.merge_patch(more);
-  return task;
-}
-
-json JobOf(const std::vector<json>& tasks, const json& more = json::object()) {
-  json spec = {{"tasks", tasks}};
-  spec.merge_patch(more);
-  return {{"spec", spec}};
-}
-
-json Policy(const std::string& event, const std::string& action) {
-  return {{"event", event}, {"action", action}};
-}
-
-// A job of two workers that run.
-TestCluster Running(const json& more = json::object(), const json& task = json::object()) {
-  TestCluster cluster(JobOf({Task("worker", 2, task)}, more));
-  cluster.Settle();
-  cluster.SetGroupPhase("Inqueue");
-  cluster.Settle();
-  cluster.SetPods("Running");
-  cluster.Settle();
-  return cluster;
-}
 
 TEST(ReconcileJob, ANewJobGetsItsPodGroupAndIsPending) {
   TestCluster cluster(JobOf({Task("worker", 2)}));
@@ -80,6 +48,20 @@ TEST(ReconcileJob, PodsComeOnceTheGroupIsLetIn) {
   EXPECT_EQ(pod["metadata"]["ownerReferences"][0]["controller"], true);
 }
 
+TEST(ReconcileJob, PodsOfAJobThatNamesNoSchedulerAreForOurs) {
+  for (const std::string name : {"", "other"}) {
+    json job = JobOf({Task("worker", 1)});
+    job["spec"]["schedulerName"] = name;
+    TestCluster cluster(job);
+    cluster.scheduler = "tide";
+    cluster.Settle();
+    cluster.SetGroupPhase("Inqueue");
+    cluster.Settle();
+    EXPECT_EQ(cluster.At("pods", "train-worker-0")["spec"]["schedulerName"],
+              name.empty() ? "tide" : name);
+  }
+}
+
 TEST(ReconcileJob, RunsAndCompletes) {
   TestCluster cluster = Running();
   EXPECT_EQ(cluster.Phase(), "Running");
@@ -98,6 +80,38 @@ TEST(ReconcileJob, RunsAndCompletes) {
   EXPECT_THAT(phases, ElementsAre("Pending", "Running", "Completed"));
   EXPECT_THAT(cluster.Names("podgroups"), IsEmpty());
   EXPECT_THAT(cluster.Names("pods"), SizeIs(2));
+}
+
+TEST(ReconcileJob, PodsThatComeUpAreCountedOnceASecondAndANewPhaseIsToldAtOnce) {
+  TestCluster cluster(JobOf({Task("worker", 3)}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  cluster.SetPod("train-worker-0", "Running");
+  EXPECT_FALSE(cluster.Step());
+  EXPECT_EQ(cluster.again, std::chrono::seconds(1));
+  cluster.now += std::chrono::milliseconds(600);
+  cluster.SetPod("train-worker-1", "Running");
+  EXPECT_FALSE(cluster.Step());
+  EXPECT_EQ(cluster.again, std::chrono::milliseconds(400));
+  cluster.now += std::chrono::milliseconds(400);
+  EXPECT_TRUE(cluster.Step());
+  const json& status = cluster.At("jobs", "train")["status"];
+  EXPECT_EQ(status["running"], 2);
+  EXPECT_EQ(status["pending"], 1);
+  cluster.SetPod("train-worker-2", "Running");
+  EXPECT_TRUE(cluster.Step());
+  EXPECT_EQ(cluster.Phase(), "Running");
+  EXPECT_FALSE(cluster.memory.counts_since);
+}
+
+TEST(ReconcileJob, CountsDoNotWaitLongerWhenTheClockIsSetBack) {
+  TestCluster cluster = Running();
+  cluster.SetPod("train-worker-0", "Succeeded");
+  EXPECT_FALSE(cluster.Step());
+  cluster.now -= std::chrono::hours(1);
+  EXPECT_FALSE(cluster.Step());
+  EXPECT_EQ(cluster.again, std::chrono::seconds(1));
 }
 
 TEST(ReconcileJob, FailsWhenAPodFailsAndNoPolicySaysOtherwise) {
@@ -131,6 +145,44 @@ TEST(ReconcileJob, RestartJobStartsAllPodsAnewAndWaitsForItsTurn) {
   EXPECT_EQ(
       cluster.At("pods", "train-worker-0")["metadata"]["annotations"]["volcano.sh/job-version"],
       "1");
+}
+
+TEST(ReconcileJob, AJobTakenOverFromVolcanoKeepsItsGroupAndWaitsForItsTurnWhenRestarted) {
+  TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartJob")}}});
+  json& metadata = cluster.At("podgroups", cluster.GroupName())["metadata"];
+  const std::string uid = metadata["uid"];
+  metadata.erase("annotations");
+  cluster.Settle();
+  EXPECT_EQ(cluster.At("podgroups", cluster.GroupName())["metadata"]["uid"], uid);
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  cluster.Settle();
+  EXPECT_NE(cluster.At("podgroups", cluster.GroupName())["metadata"]["uid"], uid);
+  EXPECT_THAT(cluster.Names("pods"), IsEmpty()) << "none before it is admitted again";
+}
+
+TEST(ReconcileJob, SaysOnceWhyItsGroupWaits) {
+  TestCluster cluster(JobOf({Task("worker", 2)}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  json& status = cluster.At("podgroups", cluster.GroupName())["status"];
+  status["conditions"] = {
+      {{"type", "Unschedulable"}, {"status", "True"}, {"message", "too little cpu"}}};
+  cluster.Settle();
+  status["conditions"][0]["message"] = "too little cpu; this alone would let it start: more";
+  cluster.Settle();
+  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("unschedule,reason: too little cpu")));
+  status["conditions"][0]["status"] = "False";
+  cluster.Settle();
+  status["conditions"][0]["status"] = "True";
+  cluster.Settle();
+  EXPECT_THAT(cluster.told, SizeIs(2)) << "it waits again";
+}
+
+TEST(ReconcileJob, SaysThatAPluginIsNotHere) {
+  TestCluster cluster(JobOf({Task("worker", 1)}, {{"plugins", {{"hcclrank", json::array()}}}}));
+  cluster.Settle();
+  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("plugin hcclrank is not here")));
+  EXPECT_FALSE(cluster.At("jobs", "train")["status"].contains("controlledResources"));
 }
 
 TEST(ReconcileJob, TheLastRetryKeepsThePodsThatTellWhy) {

@@ -20,6 +20,12 @@ using objects::JobPhase;
 using objects::JobTask;
 using objects::PodPhase;
 
+constexpr std::string_view kRestartJob = "RestartJob";
+constexpr std::array<std::pair<std::string_view, JobPhase>, 3> kEnds = {
+    {{"AbortJob", JobPhase::kAborting},
+     {"CompleteJob", JobPhase::kCompleting},
+     {"TerminateJob", JobPhase::kTerminating}}};
+
 std::int64_t ReplicasOf(const Job& job) {
   std::int64_t sum = 0;
   for (const JobTask& task : job.tasks) sum += task.replicas;
@@ -54,6 +60,7 @@ bool TaskFellShort(const Job& job, const PodCounts& counts) {
 
 JobPhase AfterRunning(const Job& job, const PodCounts& counts) {
   const std::int64_t replicas = ReplicasOf(job);
+  if (replicas == 0) return JobPhase::kRunning;  // scaled to nothing: it waits to grow again
   if (job.min_success && counts.succeeded >= *job.min_success) return JobPhase::kCompleted;
   if (std::int64_t{counts.succeeded} + counts.failed >= replicas) {
     const bool enough =
@@ -166,11 +173,13 @@ bool RestartsPart(std::string_view action) {
   return action == "RestartPod" || action == "RestartTask" || action == "RestartPartition";
 }
 
+bool StopsPods(std::string_view action) {
+  const bool ends =
+      std::any_of(kEnds.begin(), kEnds.end(), [&](const auto& end) { return end.first == action; });
+  return ends || action == kRestartJob || RestartsPart(action);
+}
+
 JobProgress AfterAction(const Job& job, std::string_view action) {
-  constexpr std::array<std::pair<std::string_view, JobPhase>, 3> kEnds = {
-      {{"AbortJob", JobPhase::kAborting},
-       {"CompleteJob", JobPhase::kCompleting},
-       {"TerminateJob", JobPhase::kTerminating}}};
   JobProgress next = ProgressOf(job);
   const bool lives = job.phase == JobPhase::kPending || job.phase == JobPhase::kRunning;
   const bool aborted = job.phase == JobPhase::kAborting || job.phase == JobPhase::kAborted;
@@ -179,7 +188,7 @@ JobProgress AfterAction(const Job& job, std::string_view action) {
     ++next.retries;
     return next;
   }
-  if ((lives && action == "RestartJob") || (aborted && action == "ResumeJob")) {
+  if ((lives && action == kRestartJob) || (aborted && action == "ResumeJob")) {
     return {JobPhase::kRestarting, next.version + 1, next.retries + 1};
   }
   for (const auto& [name, phase] : kEnds) {
@@ -209,6 +218,15 @@ json MakeJobStatus(const json& before,
     status["taskStatusCount"][task]["phase"] = phases;
   }
   return status;
+}
+
+bool DifferInCountsOnly(json a, json b) {
+  for (const char* key :
+       {"pending", "running", "succeeded", "failed", "terminating", "unknown", "taskStatusCount"}) {
+    a.erase(key);
+    b.erase(key);
+  }
+  return a == b;
 }
 
 std::string GoDuration(Duration duration) {

@@ -49,6 +49,9 @@ struct JobProgress {
 // RestartPod, RestartTask, RestartPartition: some pods go, the rest stay as they are.
 [[nodiscard]] bool RestartsPart(std::string_view action);
 
+// Whether an action does anything to a job that is under way; ResumeJob does not.
+[[nodiscard]] bool StopsPods(std::string_view action);
+
 // The status of a job: `before` with everything that the controller knows better. A new phase is
 // one more condition, with `now` as its time.
 [[nodiscard]] nlohmann::json MakeJobStatus(const nlohmann::json& before,
@@ -56,6 +59,9 @@ struct JobProgress {
                                            const JobProgress& progress,
                                            const PodCounts& counts,
                                            Time now);
+
+// Whether two statuses, both objects, differ in nothing but how many pods are in which phase.
+[[nodiscard]] bool DifferInCountsOnly(nlohmann::json a, nlohmann::json b);
 
 // "1h2m3s", as Go writes durations of whole seconds.
 [[nodiscard]] std::string GoDuration(Duration duration);

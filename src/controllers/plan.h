@@ -31,6 +31,7 @@ struct Write {
   std::string body;         // JSON
   std::string uid;          // kCreate, kEnsure: the owner's; kDelete: the object's own
   std::string propagation;  // kDelete: "" as the server likes
+  bool optional = false;    // a refusal is no failure: no such kind, no right, or it is another's
 };
 
 struct Plan {

@@ -33,13 +33,18 @@ bool PluginArguments::Flag(std::string_view name, bool otherwise) const {
   return otherwise;
 }
 
+std::int32_t PluginArguments::Number(std::string_view name, std::int32_t otherwise) const {
+  const std::string text = Text(name, "");
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number > 0 ? number : otherwise;
+}
+
 std::int32_t PluginArguments::Port(std::string_view name, std::int32_t otherwise) const {
   constexpr std::int32_t kLast = 65535;
-  const std::string text = Text(name, "");
-  std::int32_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && port > 0 && port <= kLast ? port : otherwise;
+  const std::int32_t port = Number(name, otherwise);
+  return port <= kLast ? port : otherwise;
 }
 
 }  // namespace strata::controllers

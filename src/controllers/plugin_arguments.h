@@ -17,7 +17,8 @@ class PluginArguments {
   [[nodiscard]] std::string Text(std::string_view name, std::string_view otherwise) const;
   // A word that is no truth value is `otherwise`.
   [[nodiscard]] bool Flag(std::string_view name, bool otherwise) const;
-  // Likewise for what is no port.
+  // Likewise for what is no number from 1 on, or no port.
+  [[nodiscard]] std::int32_t Number(std::string_view name, std::int32_t otherwise) const;
   [[nodiscard]] std::int32_t Port(std::string_view name, std::int32_t otherwise) const;
 
  private:

@@ -43,7 +43,10 @@ Plan ReconcileLonePod(const json& pod) {
                            .message = group.error().message});
     return plan;
   }
-  const json object = objects::WritePodGroup(*group);
+  json object = objects::WritePodGroup(*group);
+  // Nobody waits for a PodGroup, and to make its owner wait takes a right on the owner, of whatever
+  // kind that is, where the server enforces it.
+  object["metadata"]["ownerReferences"][0].erase("blockOwnerDeletion");
   AddStep(plan, {CreateOf(kube::kPodGroups, object, group->meta.owners.front().uid)});
   const json annotation = {{std::string(objects::kGroupNameAnnotation), group->meta.name}};
   AddStep(plan,

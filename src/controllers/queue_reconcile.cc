@@ -133,12 +133,11 @@ class QueuePlanner {
 
 }  // namespace
 
-GroupCounts CountGroups(const std::vector<ObjectRef>& groups, const std::string& queue) {
-  GroupCounts counts;
+std::map<std::string, GroupCounts> CountGroups(const std::vector<ObjectRef>& groups) {
+  std::map<std::string, GroupCounts> counts;
   for (const ObjectRef& group : groups) {
-    const std::string& named = TextAt(*group, {"spec", "queue"});
-    if ((named.empty() ? "default" : named) != queue) continue;
-    ++CounterFor(counts, TextAt(*group, {"status", "phase"}));
+    const std::string& queue = TextAt(*group, {"spec", "queue"});
+    ++CounterFor(counts[queue.empty() ? "default" : queue], TextAt(*group, {"status", "phase"}));
   }
   return counts;
 }

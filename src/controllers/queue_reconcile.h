@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct GroupCounts {
 
   friend bool operator==(const GroupCounts&, const GroupCounts&) = default;
 };
-[[nodiscard]] GroupCounts CountGroups(const std::vector<ObjectRef>& groups,
-                                      const std::string& queue);
+// By the name of the queue; a queue without PodGroups is not there.
+[[nodiscard]] std::map<std::string, GroupCounts> CountGroups(const std::vector<ObjectRef>& groups);
 
 struct QueueView {
   ObjectRef queue;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/timestamp.h"
 #include "controllers/job_reconcile.h"
 #include "controllers/json_fields.h"
 #include "controllers/plan.h"
@@ -95,7 +96,8 @@ class TestCluster {
                      [] {
                        return SshKeys{"private", "public"};
                      },
-                 .now = now};
+                 .now = now,
+                 .scheduler = scheduler};
     for (const auto& [name, object] : objects_) {
       if (name.first == "podgroups") view.pod_group = Ref(object);
       if (name.first == "pods") view.pods.push_back(SeePod(object));
@@ -120,15 +122,18 @@ class TestCluster {
     memory = made.memory;
     return wrote;
   }
-  // Until nothing is left to do.
+  // Until nothing is left to do, as if counts had waited for their second.
   void Settle() {
     for (int i = 0; i < 200; ++i) {
-      if (!Step()) return;
+      if (Step()) continue;
+      if (!memory.counts_since) return;
+      memory.counts_since = now - std::chrono::seconds(1);
     }
     ADD_FAILURE() << "does not settle";
   }
 
   Time now = Time(std::chrono::hours(24));
+  std::string scheduler = "volcano";
   JobMemory memory;
   std::optional<Duration> again;
   std::vector<std::string> told;
@@ -146,7 +151,9 @@ class TestCluster {
       case Write::Verb::kEnsure:
         if (found == objects_.end()) {
           ++creates;
-          Put(name.first, ParseText(write.body));
+          Json made = ParseText(write.body);
+          made["metadata"]["creationTimestamp"] = FormatTimestamp(now);
+          Put(name.first, std::move(made));
         } else if (write.verb == Write::Verb::kCreate) {
           twice.push_back(write.name);
         } else {

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "convert/gpu_annotations.h"
 #include "convert/specs.h"
 #include "objects/sort_by_name.h"
 
@@ -21,8 +22,9 @@ void CopyTo(const std::map<std::string, T, std::less<>>& kept, std::vector<T>& o
 
 }  // namespace
 
-ClusterFeed::ClusterFeed(TakesPod takes)
+ClusterFeed::ClusterFeed(TakesPod takes, std::string default_queue)
     : takes_(std::move(takes)),
+      default_queue_(std::move(default_queue)),
       around_{.priorities = objects::PriorityTable({}), .rules = {}, .volumes = {}, .numa = false} {
   state_.UpsertQueue(DefaultQueue());
 }
@@ -194,7 +196,20 @@ objects::ObjectSet ClusterFeed::Objects() const {
   objects::ObjectSet set;
   CopyTo(nodes_, set.nodes);
   CopyTo(pods_, set.pods);
+  for (objects::Pod& pod : set.pods) {
+    const auto held = assumed_.find(objects::NamespacedName(pod.meta));
+    if (held == assumed_.end() || held->second.uid != pod.meta.uid) continue;
+    const Assumption& binding = held->second;
+    pod.spec.node_name = binding.node;
+    if (binding.gpus.empty()) continue;
+    for (auto& [key, value] : WriteGpuClaim(binding.gpus, binding.node)) {
+      pod.meta.annotations.insert_or_assign(key, value);
+    }
+  }
   CopyTo(groups_, set.pod_groups);
+  for (objects::PodGroup& group : set.pod_groups) {
+    if (group.queue.empty()) group.queue = default_queue_;
+  }
   CopyTo(queues_, set.queues);
   CopyTo(quotas_, set.quotas);
   CopyTo(hypernodes_, set.hypernodes);

@@ -26,7 +26,8 @@ namespace strata {
 // Not for use by several threads at once.
 class ClusterFeed {
  public:
-  explicit ClusterFeed(TakesPod takes);
+  // `default_queue` is the queue of PodGroups that name none.
+  explicit ClusterFeed(TakesPod takes, std::string default_queue = kDefaultQueue);
   ClusterFeed(const ClusterFeed&) = delete;
   ClusterFeed& operator=(const ClusterFeed&) = delete;
 
@@ -41,6 +42,7 @@ class ClusterFeed {
   // used any more is left out and becomes a line of `problems`.
   void Settle(std::vector<std::string>& problems);
 
+  [[nodiscard]] const TakesPod& takes() const { return takes_; }
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] const ClusterState& state() const { return state_; }
   // Moves with every change that may matter to a decision.
@@ -58,7 +60,8 @@ class ClusterFeed {
   [[nodiscard]] const objects::PodGroup* FindGroup(const std::string& name) const;
   [[nodiscard]] const objects::Pod* FindPod(const std::string& name) const;
   [[nodiscard]] const objects::Queue* FindQueue(const std::string& name) const;
-  // Everything that is there. COST: a copy.
+  // Everything that is there, to be looked at elsewhere: pods that are being bound have their node
+  // and the annotations of their GPUs. COST: a copy.
   [[nodiscard]] objects::ObjectSet Objects() const;
 
  private:
@@ -123,6 +126,7 @@ class ClusterFeed {
   }
 
   TakesPod takes_;
+  std::string default_queue_;
   ClusterState state_;
   PodSurroundings around_;
   std::uint64_t version_ = 0;

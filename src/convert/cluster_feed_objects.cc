@@ -163,6 +163,7 @@ void ClusterFeed::RemoveQuota(const std::string& name) {
 Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   TRY_ASSIGN(JobSpec spec,
              Of(group.meta, ToJobSpec(group, around_.priorities, state_.resource_names())));
+  if (group.queue.empty()) spec.queue = default_queue_;
   state_.GrowTables();
   const std::string name = spec.name;
   const auto known = state_.FindJob(name);

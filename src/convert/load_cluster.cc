@@ -71,7 +71,7 @@ Status LoadQueues(const objects::ObjectSet& objects, ClusterState& state) {
     TRY_ASSIGN(QueueSpec spec, Of(queue.meta, ToQueueSpec(queue, state.resource_names())));
     state.UpsertQueue(std::move(spec));
   }
-  if (!state.FindQueue("default")) state.UpsertQueue(DefaultQueue());
+  if (!state.FindQueue(kDefaultQueue)) state.UpsertQueue(DefaultQueue());
   return {};
 }
 
@@ -79,8 +79,8 @@ Status LoadQueues(const objects::ObjectSet& objects, ClusterState& state) {
 
 QueueSpec DefaultQueue() {
   QueueSpec spec;
-  spec.name = "default";
-  spec.uid = "default";
+  spec.name = kDefaultQueue;
+  spec.uid = kDefaultQueue;
   spec.parent = "root";
   return spec;
 }

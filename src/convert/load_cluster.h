@@ -44,6 +44,7 @@ struct LoadReport {
                                              const TakesPod& takes,
                                              ClusterState& state);
 
+inline constexpr const char* kDefaultQueue = "default";
 // The queue of everybody who names none, where the cluster has none of its name.
 [[nodiscard]] QueueSpec DefaultQueue();
 

@@ -13,6 +13,7 @@
 #include "convert/amounts.h"
 #include "convert/gpu_annotations.h"
 #include "convert/gpu_request.h"
+#include "convert/load_cluster.h"
 #include "convert/role_affinity.h"
 #include "objects/pod_request.h"
 #include "objects/volcano_keys.h"
@@ -201,7 +202,7 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   JobSpec spec;
   spec.name = objects::NamespacedName(group.meta);
   spec.uid = group.meta.uid;
-  spec.queue = group.queue.empty() ? "default" : group.queue;
+  spec.queue = group.queue.empty() ? kDefaultQueue : group.queue;
   spec.priority =
       priorities.ValueOf(group.priority_class_name).value_or(priorities.global_default());
   spec.min_available = group.min_member;

@@ -63,7 +63,7 @@ class SourcePass {
         names_(input.nodes ? HostNames(*input.nodes) : HostNames()) {}
 
   Result<Found> Run() {
-    TRY_ASSIGN(credentials_, CredentialsOf(entry_, input_.secrets));
+    TRY_ASSIGN(credentials_, CredentialsOf(entry_, input_.secrets, input_.advice.secret));
     Result<Found> found =
         std::visit([&](const auto& config) { return Read(config); }, entry_.config);
     if (found && SendsSecretsInPlainText()) {
@@ -236,8 +236,10 @@ std::set<std::string> NodesOf(const Found& found) {
   return nodes;
 }
 
-Status Believe(const Found& found, const std::vector<std::string>& before, Shrink shrink) {
-  if (shrink == Shrink::kAccept) return {};
+Status Believe(const Found& found,
+               const std::vector<std::string>& before,
+               const DiscoverInput& input) {
+  if (input.shrink == Shrink::kAccept) return {};
   constexpr std::size_t kPercentMayGo = 30;
   const std::set<std::string> now = NodesOf(found);
   const bool has_members = !found.hypernodes.empty() && now.empty();
@@ -248,15 +250,17 @@ Status Believe(const Found& found, const std::vector<std::string>& before, Shrin
   // A program's HyperNodes may choose their nodes by patterns, which are not resolved here.
   if (now.empty() && (!has_members || !before.empty())) {
     return Fail(Code::kUnavailable,
-                "the answer holds no node of the cluster: not believed (--accept-shrink does)");
+                fmt::format("the answer holds no node of the cluster: not believed ({})",
+                            input.advice.none));
   }
+  if (input.shrink == Shrink::kAcceptFewer) return {};
   if (gone.size() * 100 > before.size() * kPercentMayGo) {
     return Fail(Code::kUnavailable,
-                fmt::format("{} of the {} nodes of --previous are gone ({}): not believed "
-                            "(--accept-shrink does)",
+                fmt::format("{} of the {} nodes that it had are gone ({}): not believed ({})",
                             gone.size(),
                             before.size(),
-                            Several(gone)));
+                            Several(gone),
+                            input.advice.fewer));
   }
   return {};
 }
@@ -310,7 +314,7 @@ class Assembly {
     const std::unique_ptr<Reader> reader = make_reader(entry.timeout);
     Result<Found> found = SourcePass(entry, input_, previous_, *reader).Run();
     Status believed;
-    if (found) believed = Believe(*found, previous_.NodesOf(owner), input_.shrink);
+    if (found) believed = Believe(*found, previous_.NodesOf(owner), input_);
     if (found && believed) believed = CheckNames(*found);
     if (!found || !believed) {
       const Error& error = found ? believed.error() : found.error();

@@ -16,7 +16,16 @@
 
 namespace strata::discovery {
 
-enum class Shrink : std::uint8_t { kRefuse, kAccept };
+// Whether to believe an answer that lacks many of the nodes that its source had: kAcceptFewer does
+// unless it holds none at all.
+enum class Shrink : std::uint8_t { kRefuse, kAcceptFewer, kAccept };
+
+// What a message tells to do, which depends on who reads it.
+struct Advice {
+  std::string fewer = "--accept-shrink does";
+  std::string none = "--accept-shrink does";
+  std::string secret = "want it among the manifests of --nodes";
+};
 
 struct DiscoverInput {
   std::vector<SourceConfig> sources;
@@ -25,6 +34,7 @@ struct DiscoverInput {
   std::vector<objects::Secret> secrets;
   std::vector<objects::HyperNode> previous;
   Shrink shrink = Shrink::kRefuse;
+  Advice advice = {};
 };
 
 struct Discovery {
@@ -40,7 +50,7 @@ using MakeReader = std::function<std::unique_ptr<Reader>(Duration)>;
 // One pass over the enabled sources. Sources do not touch each other: one that fails, or whose
 // answer is not believed, is one error, and what `previous` holds of it stands in its place. Not
 // believed is an answer without any node, and one that lacks more than 30% of the nodes that the
-// source had, unless told to accept it.
+// source had, as `shrink` says.
 [[nodiscard]] Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader);
 
 // What stands when the configuration itself cannot be read: all that any source made.

@@ -170,12 +170,11 @@ TEST(Discover, AnAnswerThatLacksMoreThanThirtyPercentIsNotBelieved) {
   EXPECT_THAT(Pass(Shrunken(7)).errors, IsEmpty());
   World world = Shrunken(6);
   Discovery found = Pass(world);
-  EXPECT_THAT(
-      found.errors,
-      ElementsAre("topograph: 4 of the 10 nodes of --previous are gone (n6, n7, n8, n9): not "
-                  "believed (--accept-shrink does)"));
+  EXPECT_THAT(found.errors,
+              ElementsAre("topograph: 4 of the 10 nodes that it had are gone (n6, n7, n8, n9): not "
+                          "believed (--accept-shrink does)"));
   EXPECT_EQ(RenderYaml(found.hypernodes), world.previous);
-  world.shrink = Shrink::kAccept;
+  world.shrink = Shrink::kAcceptFewer;
   found = Pass(world);
   EXPECT_THAT(found.errors, IsEmpty());
   EXPECT_THAT(Picture(found)[1], "hn-topograph-t1-leaf-2 t1: n5");
@@ -187,6 +186,8 @@ TEST(Discover, AnEmptyAnswerIsNotBelieved) {
               ElementsAre("topograph: the answer holds no node of the cluster: not believed "
                           "(--accept-shrink does)"));
   EXPECT_EQ(RenderYaml(Pass(world).hypernodes), world.previous);
+  world.shrink = Shrink::kAcceptFewer;
+  EXPECT_THAT(Pass(world).errors, SizeIs(1));
   world.previous.clear();
   EXPECT_THAT(Pass(world).errors, SizeIs(1));
 }
@@ -389,7 +390,7 @@ TEST(Credentials, PlainTextGoesBeforeBase64) {
       "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}, data: {username: "
       "YWRtaW4=, "
       "password: eA==}, stringData: {password: \"p w\"}}");
-  const Result<Credentials> credentials = CredentialsOf(entry, set.secrets);
+  const Result<Credentials> credentials = CredentialsOf(entry, set.secrets, "");
   ASSERT_TRUE(credentials.has_value());
   EXPECT_EQ(credentials->username, "admin");
   EXPECT_EQ(credentials->password, "p w");

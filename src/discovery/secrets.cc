@@ -53,17 +53,18 @@ Status ReadKey(const objects::Secret& secret, std::string_view key, std::string&
 }  // namespace
 
 Result<Credentials> CredentialsOf(const SourceConfig& entry,
-                                  std::span<const objects::Secret> secrets) {
+                                  std::span<const objects::Secret> secrets,
+                                  std::string_view advice) {
   Credentials credentials;
   if (!entry.secret) return credentials;
   const auto found = std::find_if(secrets.begin(), secrets.end(), [&](const objects::Secret& s) {
     return s.meta.name == entry.secret->name && s.meta.ns == entry.secret->ns;
   });
   if (found == secrets.end()) {
-    return Fail(Code::kNotFound,
-                fmt::format("Secret {}/{} is not there (want it among the manifests of --nodes)",
-                            entry.secret->ns,
-                            entry.secret->name));
+    return Fail(
+        Code::kNotFound,
+        fmt::format(
+            "Secret {}/{} is not there ({})", entry.secret->ns, entry.secret->name, advice));
   }
   TRY(ReadKey(*found, "username", credentials.username));
   TRY(ReadKey(*found, "password", credentials.password));

@@ -4,15 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kube/dump.h"
+
 namespace strata::kube {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Names come from outside and may hold anything.
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 void AddParameter(std::string& query, std::string_view name, std::string_view value) {
   if (value.empty()) return;

@@ -1,25 +1,19 @@
 #include "kube/connection.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <future>
 #include <mutex>
-#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kube/exec_plugin.h"
-#include "kube/informers.h"
-#include "kube/test_fake_api.h"
 #include "kube/token_credentials.h"
-#include "tests/support/property.h"
 #include "tests/support/socket_server.h"
 
 namespace strata::kube {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -220,161 +214,6 @@ TEST(TokenFile, IsReadAgainAfterAMinuteOrARefusal) {
   EXPECT_FALSE(TokenFile::Open("/t",
                                {nullptr, [](const auto&) { return Result<std::string>("a\nb"); }},
                                [&] { return now; }));
-}
-
-// A FakeApi behind sockets, whose answers go wrong as a seed says.
-class FaultySockets {
- public:
-  explicit FaultySockets(std::uint64_t seed)
-      : random_(seed), server_([this](RawConnection& peer) {
-          while (const auto request = peer.Read()) {
-            if (!Answer(peer, request->target)) return;
-          }
-        }) {}
-  ~FaultySockets() {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-  }
-
-  [[nodiscard]] std::string url() const { return server_.url(); }
-
-  void Change(const std::function<void(FakeApi&)>& change) {
-    const std::lock_guard lock(mutex_);
-    change(api_);
-    changed_.notify_all();
-  }
-  std::map<std::string, std::string> Calm() {
-    const std::lock_guard lock(mutex_);
-    faulty_ = false;
-    changed_.notify_all();
-    return api_.Objects();
-  }
-
- private:
-  std::uint64_t Draw(std::uint64_t end) {
-    const std::lock_guard lock(mutex_);
-    return random_() % end;
-  }
-  bool Faulty() {
-    const std::lock_guard lock(mutex_);
-    return faulty_;
-  }
-
-  // False: close the connection.
-  bool Answer(RawConnection& peer, const std::string& target) {
-    std::optional<FakeApi::Answer> answer;
-    {
-      const std::lock_guard lock(mutex_);
-      answer = api_.Get(target.substr(target.find('?') + 1));
-    }
-    const std::uint64_t fault = Faulty() ? Draw(12) : 99;
-    if (!answer) return peer.Answer(410, FakeApi::StatusText(410, "Expired"));
-    if (fault == 0) return peer.Answer(500, "broken");
-    if (fault == 1) return peer.Answer(429, "busy", "Retry-After: 0\r\n");
-    if (fault == 2) return peer.Answer(409, FakeApi::StatusText(409, "Conflict"));
-    if (fault == 3) return peer.ResetOnClose(), false;
-    if (answer->stream) return Stream(peer, *answer, fault);
-    std::string body = answer->body;
-    if (fault == 4) body[Draw(body.size())] = '\x01';
-    if (fault == 5) {
-      peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + body);
-      peer.HalfClose();
-      return false;
-    }
-    return peer.Answer(200, body);
-  }
-
-  enum class Go : std::uint8_t { kOn, kClose, kEnd };
-
-  // Sends a line as the fault has it.
-  static Go SendLine(RawConnection& peer, std::string line, std::uint64_t fault) {
-    if (fault == 4) line[line.size() / 2] = '\x01';
-    if (fault == 5) peer.HalfClose();
-    if (fault == 6) peer.ResetOnClose();
-    if (fault == 7) peer.Chunk(line.substr(0, line.size() / 2));
-    if (fault == 6 || fault == 7) return Go::kClose;
-    if (fault == 8) return Go::kEnd;
-    return peer.Chunk(line + "\n") ? Go::kOn : Go::kClose;
-  }
-
-  // Waits for the lines behind `from`; none: the stream is to be closed.
-  std::vector<std::string> NextLines(std::uint64_t& from, bool is_faulty) {
-    std::unique_lock lock(mutex_);
-    std::vector<std::string> lines;
-    changed_.wait(lock, [&] {
-      if (api_.HasForgotten(from)) {
-        lines = {FakeApi::ErrorLine(410)};
-        from = UINT64_MAX;
-      } else {
-        lines = api_.LinesSince(from);
-      }
-      return stopping_ || !lines.empty() || (!faulty_ && is_faulty);
-    });
-    if (stopping_ || (!faulty_ && is_faulty)) lines.clear();
-    return lines;
-  }
-
-  bool Stream(RawConnection& peer, FakeApi::Answer& answer, std::uint64_t fault) {
-    peer.StartChunked();
-    const bool is_faulty = fault < 9;
-    const std::uint64_t cut = is_faulty ? Draw(6) : UINT64_MAX;
-    std::uint64_t sent = 0;
-    std::vector<std::string> lines = answer.lines;
-    while (true) {
-      for (const std::string& line : lines) {
-        const Go go = SendLine(peer, line, sent++ == cut ? fault : 99);
-        if (go == Go::kEnd) return peer.Write("0\r\n\r\n");
-        if (go == Go::kClose) return false;
-      }
-      if (answer.from == UINT64_MAX) return peer.Write("0\r\n\r\n");
-      lines = NextLines(answer.from, is_faulty);
-      if (lines.empty()) return false;
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  FakeApi api_;
-  std::mt19937_64 random_;
-  bool faulty_ = true;
-  bool stopping_ = false;
-  SocketServer server_;
-};
-
-TEST(InformersOverSockets, TheViewEqualsTheServerInTheEnd) {
-  testing::CheckProperty(15, [] {
-    FaultySockets server(*rc::gen::arbitrary<std::uint64_t>());
-    const auto connection = OpenTo(server.url());
-    DeltaQueue queue;
-    Informers::Options options;
-    options.page_size = 2;
-    options.streaming = *testing::Below(2) == 0 ? ReflectorState::Streaming::kTry
-                                                : ReflectorState::Streaming::kNever;
-    options.backoff = {milliseconds(1), milliseconds(4)};
-    Informers informers(connection->client(), queue, options);
-    informers.Add({kPods, "", "", ""});
-    StrictView view;
-    for (int i = 0; i < 40; ++i) {
-      const std::string name = "p" + std::to_string(*testing::Below(6));
-      const int what = *testing::Below(8);
-      server.Change([&](FakeApi& api) {
-        if (what == 0) api.Forget();
-        if (what < 3) return api.Remove(name);
-        api.Put(name, "v" + std::to_string(i));
-      });
-      for (const Delta& delta : queue.Wait(milliseconds(what / 3))) view.Apply(delta);
-    }
-    const auto truth = server.Calm();
-    const auto deadline = std::chrono::steady_clock::now() + seconds(60);
-    while ((view.objects != truth || view.synced == 0) &&
-           std::chrono::steady_clock::now() < deadline) {
-      for (const Delta& delta : queue.Wait(seconds(1))) view.Apply(delta);
-    }
-    RC_ASSERT(view.objects == truth);
-    RC_ASSERT(view.complaints == std::vector<std::string>{});
-    RC_ASSERT(view.synced == 1);
-  });
 }
 
 }  // namespace

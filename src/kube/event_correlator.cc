@@ -8,6 +8,7 @@
 
 #include "base/timestamp.h"
 #include "base/utf8.h"
+#include "kube/dump.h"
 
 namespace strata::kube {
 namespace {
@@ -20,10 +21,6 @@ constexpr std::size_t kManySimilar = 10;
 constexpr Duration kSimilarTime = std::chrono::minutes(10);
 constexpr TokenBucket::Limits kNotesPerObject{1.0 / 300, 25};
 constexpr std::string_view kCombined = "(combined from similar events): ";
-
-std::string DumpEvent(const EventJson& json) {
-  return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);
-}
 
 std::string WholeSeconds(Time time) {
   return FormatTimestamp(std::chrono::floor<std::chrono::seconds>(time));
@@ -101,7 +98,7 @@ std::string EventCorrelator::Body(const EventNote& note, const Kept& kept, Time 
   event["eventTime"] = nullptr;
   event["reportingComponent"] = component_;
   event["reportingInstance"] = "";
-  return DumpEvent(event);
+  return Dump(event);
 }
 
 std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& note,
@@ -135,8 +132,8 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   }
   EventJson patch = {{"count", kept.count}, {"lastTimestamp", WholeSeconds(wall)}};
   if (combined) patch["message"] = said.message;
-  write.call = PatchCall(
-      {kEvents, write.space, kept.name, ""}, {PatchType::kMerge, "", {}}, DumpEvent(patch));
+  write.call =
+      PatchCall({kEvents, write.space, kept.name, ""}, {PatchType::kMerge, "", {}}, Dump(patch));
   write.otherwise = std::move(create);
   return write;
 }

@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "base/base64.h"
 #include "base/timestamp.h"
+#include "kube/dump.h"
 #include "objects/value.h"
 
 namespace strata::kube {
@@ -46,7 +47,7 @@ std::string ExecInfo(const ExecConfig& exec,
     if (!cluster.proxy.empty()) about["proxy-url"] = cluster.proxy;
     if (cluster.skip_tls_verify) about["insecure-skip-tls-verify"] = true;
   }
-  return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Dump(info);
 }
 
 Result<ExecAnswer> ParseExecAnswer(const std::string& output, const std::string& api_version) {

@@ -23,8 +23,8 @@ int Informers::Add(WatchSpec spec) {
   Reflector::Hooks hooks;
   hooks.deltas = [this](std::vector<Delta> deltas) { queue_.Push(std::move(deltas)); };
   hooks.trouble = options_.trouble;
-  auto reflector =
-      std::make_shared<Reflector>(client_, std::move(state), std::move(hooks), options_.random);
+  auto reflector = std::make_shared<Reflector>(
+      client_, std::move(state), std::move(hooks), options_.random, options_.patience);
   reflectors_.push_back(reflector);
   client_.reads().Post([reflector] { reflector->Start(); });
   return source;

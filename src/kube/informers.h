@@ -20,6 +20,7 @@ class Informers {
     int page_size = 500;
     ReflectorState::Streaming streaming = ReflectorState::Streaming::kTry;
     Backoff::Limits backoff;
+    Reflector::Patience patience;
     Random random = SystemRandom();  // called on the thread of client.reads()
     Reflector::OnTrouble trouble;    // the same thread; may be empty
   };

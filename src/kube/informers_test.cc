@@ -1,5 +1,6 @@
 #include "kube/informers.h"
 
+#include <algorithm>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -230,6 +231,17 @@ TEST(Informers, FollowTheServer) {
   EXPECT_EQ(world.view.objects, world.server.api.Objects());
   EXPECT_THAT(world.troubles, IsEmpty());
   EXPECT_EQ(world.transport.sent.size(), 1U);
+}
+
+// Kubernetes 1.37 compresses a watch as several gzip streams; libcurl reads the first.
+TEST(Informers, AskForWatchesAsTheyAre) {
+  InformerWorld world({});
+  world.Advance(seconds(1));
+  const std::vector<net::Header>& headers = world.transport.sent.at(0).message.headers;
+  const auto is_encoding = [](const net::Header& header) {
+    return header.name == "Accept-Encoding" && header.value == "identity";
+  };
+  EXPECT_EQ(std::count_if(headers.begin(), headers.end(), is_encoding), 1);
 }
 
 TEST(Informers, TellWhatWentWrongInOneLine) {

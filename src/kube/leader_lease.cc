@@ -1,12 +1,21 @@
 #include "kube/leader_lease.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
 #include <utility>
 
 namespace strata::kube {
 namespace {
 
 constexpr double kTryJitter = 1.2;  // of the pause between attempts to take a lease
+constexpr Duration kReleaseLimit = std::chrono::seconds(2);
+
+// Of a write: the lease is not the one that it was meant for.
+bool IsRefusal(const Reply& reply) {
+  return !reply && (reply.error().http_status == 404 || reply.error().http_status == 409);
+}
 
 }  // namespace
 
@@ -37,6 +46,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     call.timeout = state_.settings().renew / 2;
     call.repeat = Repeat::kNever;  // a late success would count from its first attempt
     call.paced = false;
+    under_way_ = true;
     client_.Start(std::move(call), [self = shared_from_this(), step, sent](Reply reply) {
       // Reads are answered on another thread.
       self->transport_.Post(
@@ -44,18 +54,23 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  void Close() {
+  // Gives the lease back; ready when the server has answered, or when there is nothing to give.
+  std::future<void> Close() {
     closed_ = true;
-    const bool led = leading_;
+    // Also one that we do not lead by yet, or are about to get.
+    gives_back_ = !keeps_ && (under_way_ || state_.holder() == state_.settings().identity);
     state_.Resign();
     Announce();
-    if (!led) return;
-    if (auto body = state_.ReleaseBody(clock_.Now())) {
-      Call release = UpdateCall(path_, std::move(*body));
-      release.paced = false;
-      client_.Start(std::move(release), [](const Reply&) {});
-    }
+    std::future<void> released = released_.get_future();
+    if (!gives_back_) {
+      released_.set_value();
+    } else if (!under_way_) {
+      Release();
+    }  // else TakeLast
+    return released;
   }
+
+  void KeepToItsEnd() { keeps_ = true; }
 
  private:
   Call MakeCall(LeaseState::Step step) const {
@@ -69,15 +84,33 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     }
   }
 
+  void Release() {
+    std::optional<std::string> body = state_.ReleaseBody(clock_.Now(), transport_.Now());
+    if (!body) return released_.set_value();
+    Call release = UpdateCall(path_, std::move(*body));
+    release.paced = false;
+    client_.Start(std::move(release),
+                  [self = shared_from_this()](const Reply&) { self->released_.set_value(); });
+  }
+
+  // An answer that came after Close has the version that the release must name. Without one the
+  // client may be on its way out, and is left alone.
+  void TakeLast(const Reply& reply) {
+    if (!gives_back_) return;
+    if (!reply || !state_.TakeRead(*reply, transport_.Now())) return released_.set_value();
+    Release();
+  }
+
   void TakeReply(LeaseState::Step step, net::SteadyTime sent, const Reply& reply) {
-    if (closed_) return;
+    under_way_ = false;
+    if (closed_) return TakeLast(reply);
     const bool is_read = step == LeaseState::Step::kRead;
     const net::SteadyTime now = transport_.Now();
     Status taken;
     if (reply) {
       taken = is_read ? state_.TakeRead(*reply, now) : state_.TakeWritten(*reply, sent, now);
     } else if (is_read && reply.error().http_status == 404) {
-      state_.TakeMissing(now);
+      state_.TakeMissing();
     } else {
       state_.TakeFailure();
       taken = tl::unexpected(reply.error().error);
@@ -86,8 +119,11 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
       hooks_.trouble("lease " + path_.space + "/" + path_.name + ": " + taken.error().message);
     }
     Announce();
-    // What was read may be written to at once.
-    if (is_read && taken && state_.Next(now) != LeaseState::Step::kWait) return Attempt();
+    // What was read may be written to at once, and who was refused looks at once whether the lease
+    // is still its own; but not both in turns without a pause.
+    const bool was_refused = std::exchange(refused_, !is_read && IsRefusal(reply));
+    const bool may_write = is_read && taken && state_.Next(now) != LeaseState::Step::kWait;
+    if (refused_ || (may_write && !was_refused)) return Attempt();
     TryLater();
   }
 
@@ -125,7 +161,12 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   Random random_;
   ResourcePath path_;
   bool closed_ = false;
+  bool keeps_ = false;
+  bool gives_back_ = false;
+  bool under_way_ = false;
+  std::promise<void> released_;
   bool leading_ = false;
+  bool refused_ = false;  // the last write
   net::TimerId end_timer_{};
   std::atomic<Duration::rep> leads_until_ = 0;
 };
@@ -138,7 +179,15 @@ LeaderLease::LeaderLease(
 }
 
 LeaderLease::~LeaderLease() {
-  impl_->transport().Run([this] { impl_->Close(); });
+  std::future<void> released;
+  net::Transport& transport = impl_->transport();
+  transport.Run([&] { released = impl_->Close(); });
+  // A client that goes next would give up what is under way, and the next holder wait for nothing.
+  if (!transport.OnThread()) released.wait_for(kReleaseLimit);
+}
+
+void LeaderLease::KeepToItsEnd() {
+  impl_->transport().Run([this] { impl_->KeepToItsEnd(); });
 }
 
 bool LeaderLease::Leads() const {

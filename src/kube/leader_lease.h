@@ -31,9 +31,14 @@ class LeaderLease {
       Client& client, LeaseSettings settings, Hooks hooks, const Clock& clock, Random random);
   LeaderLease(const LeaderLease&) = delete;
   LeaderLease& operator=(const LeaderLease&) = delete;
-  // Stops leading (hooks.stopped, when it led), then gives the lease to whoever wants it, without
-  // waiting for that. No hook is called afterwards.
+  // Stops leading (hooks.stopped, when it led), then gives the lease to whoever wants it, which it
+  // waits for, two seconds at most, unless it is on the thread of client.writes(). No hook is
+  // called afterwards.
   ~LeaderLease();
+
+  // From now on the lease is not given back: nobody else gets it before its time is over. For who
+  // goes while something that only a leader may do is still under way.
+  void KeepToItsEnd();
 
   // Whether we lead at this moment, by the clock and not by what hooks have been called: to be
   // asked right before whatever only a leader may do (each bind, not each cycle). From any thread;

@@ -1,6 +1,5 @@
 #include "kube/leader_lease.h"
 
-#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -43,7 +42,7 @@ std::string LeaseText(const std::string& holder, int version, int transitions = 
 TEST(LeaseState, MakesALeaseWhenThereIsNone) {
   LeaseState state(Settings("me"));
   EXPECT_EQ(state.Next(At(0)), LeaseState::Step::kRead);
-  state.TakeMissing(At(0));
+  state.TakeMissing();
   EXPECT_EQ(state.Next(At(0)), LeaseState::Step::kCreate);
   EXPECT_EQ(state.Body(kWall),
             R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"volcano",)"
@@ -87,25 +86,48 @@ TEST(LeaseState, LeadsNoMoreOnceTheLeaseIsAnothersOrGone) {
   ASSERT_TRUE(state.TakeRead(LeaseText("other", 10), At(102)));
   EXPECT_FALSE(state.Leads(At(102)));
   ASSERT_TRUE(state.TakeWritten(LeaseText("me", 11), At(103), At(103)));
-  state.TakeMissing(At(104));
+  state.TakeMissing();
   EXPECT_FALSE(state.Leads(At(104)));
 }
 
-TEST(LeaseState, ADeletedLeaseIsMadeAnewWhenItsHolderMustHaveStopped) {
+TEST(LeaseState, WhoMakesALeaseLeadsWhenAnyHolderOfADeletedOneMustHaveStopped) {
   LeaseState state(Settings("me"));
-  ASSERT_TRUE(state.TakeRead(LeaseText("other", 7), At(100)));
-  state.TakeMissing(At(102));
-  EXPECT_EQ(state.Next(At(102)), LeaseState::Step::kWait);
+  state.TakeMissing();
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(101)));
+  EXPECT_FALSE(state.Leads(At(101)));
+  EXPECT_EQ(state.Next(At(102)), LeaseState::Step::kUpdate) << "it keeps it meanwhile";
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 10), At(110), At(110)));
+  EXPECT_FALSE(state.Leads(At(115)));
+  EXPECT_TRUE(state.Leads(At(116)));
+}
+
+TEST(LeaseState, ALeaseWhoseMakingWasNotAnsweredIsNoLessNew) {
+  LeaseState state(Settings("me"));
+  state.TakeMissing();
   state.TakeFailure();
-  state.TakeMissing(At(109));
-  state.TakeMissing(At(116));
-  EXPECT_EQ(state.Next(At(116)), LeaseState::Step::kWait);
-  EXPECT_EQ(state.Next(At(117)), LeaseState::Step::kCreate);
-  state.TakeMissing(At(124));
-  EXPECT_EQ(state.Next(At(124)), LeaseState::Step::kWait) << "what was in between?";
-  ASSERT_TRUE(state.TakeRead(LeaseText("third", 9), At(118)));
-  state.TakeMissing(At(120));
-  EXPECT_EQ(state.Next(At(134)), LeaseState::Step::kWait);
+  ASSERT_TRUE(state.TakeRead(LeaseText("me", 9), At(105)));
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 10), At(106), At(106)));
+  EXPECT_FALSE(state.Leads(At(115)));
+}
+
+TEST(LeaseState, ALeaseOfAnotherThatWaitedIsTakenAsAnyOther) {
+  LeaseState state(Settings("me"));
+  state.TakeMissing();
+  ASSERT_TRUE(state.TakeRead(LeaseText("other", 9), At(105)));
+  EXPECT_EQ(state.Next(At(119)), LeaseState::Step::kWait);
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 10), At(120), At(120)));
+  EXPECT_TRUE(state.Leads(At(120)));
+}
+
+TEST(LeaseState, AnEmptyHolderIsGivenUpOnlyWithTheDurationThatHoldersLeave) {
+  LeaseState state(Settings("me"));
+  const std::string given_up =
+      R"({"metadata":{"resourceVersion":"1"},"spec":{"holderIdentity":"","leaseDurationSeconds":1}})";
+  ASSERT_TRUE(state.TakeRead(given_up, At(100)));
+  EXPECT_EQ(state.Next(At(100)), LeaseState::Step::kUpdate);
+  ASSERT_TRUE(state.TakeRead(LeaseText("", 2), At(100)));
+  EXPECT_EQ(state.Next(At(114)), LeaseState::Step::kWait) << "its holder may not know";
+  EXPECT_EQ(state.Next(At(115)), LeaseState::Step::kUpdate);
 }
 
 TEST(LeaseState, ACountThatIsTooLargeDoesNotOverflow) {
@@ -118,11 +140,23 @@ TEST(LeaseState, ACountThatIsTooLargeDoesNotOverflow) {
 
 TEST(LeaseState, GivesUpByAnEmptyHolder) {
   LeaseState state(Settings("me"));
-  EXPECT_FALSE(state.ReleaseBody(kWall));
+  EXPECT_FALSE(state.ReleaseBody(kWall, At(100)));
   ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(101)));
-  const auto body = nlohmann::json::parse(*state.ReleaseBody(kWall));
+  const auto body = nlohmann::json::parse(*state.ReleaseBody(kWall, At(102)));
   EXPECT_EQ(body["spec"]["holderIdentity"], "");
   EXPECT_EQ(body["spec"]["leaseDurationSeconds"], 1);
+}
+
+TEST(LeaseState, OneThatWasMadeAndNotLedByIsGivenUpWithAWarning) {
+  LeaseState state(Settings("me"));
+  state.TakeMissing();
+  ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9), At(100), At(100)));
+  const auto early = nlohmann::json::parse(*state.ReleaseBody(kWall, At(114)));
+  EXPECT_EQ(early["spec"]["holderIdentity"], "");
+  EXPECT_EQ(early["spec"]["leaseDurationSeconds"], 15)
+      << "the holder of a deleted one may lead still";
+  const auto late = nlohmann::json::parse(*state.ReleaseBody(kWall, At(115)));
+  EXPECT_EQ(late["spec"]["leaseDurationSeconds"], 1);
 }
 
 TEST(LeaseState, NonsenseIsAFailure) {
@@ -157,7 +191,13 @@ class LeaseServer {
     lease_["metadata"]["resourceVersion"] = std::to_string(++version_);
     return {200, lease_.dump()};
   }
+  // What people do by hand.
   void Delete() { lease_ = nullptr; }
+  void Empty() {
+    if (lease_.is_null()) return;
+    lease_["spec"]["holderIdentity"] = "";
+    lease_["metadata"]["resourceVersion"] = std::to_string(++version_);
+  }
 
  private:
   nlohmann::json lease_;
@@ -177,12 +217,6 @@ class SkewedTransport final : public net::Transport {
       : network_(network), rate_(rate), offset_(offset) {}
 
   bool cut_off = false;
-  // Whether the candidate that is here now has seen the Lease.
-  bool knows = false;
-  void Forget() {
-    knows = false;
-    ++candidate_;
-  }
 
   [[nodiscard]] net::SteadyTime Now() const override {
     const auto passed = static_cast<double>(network_.world.Now().time_since_epoch().count());
@@ -199,15 +233,13 @@ class SkewedTransport final : public net::Transport {
     const net::RequestId id{++last_};
     active_[id] = std::move(receiver);
     After(request.limits.total, [this, id] { Fail(id, net::TransportError::Cause::kTimeout); });
-    const int asked_by = candidate_;
-    network_.world.After(Latency(), [this, id, asked_by, message = request.message] {
+    network_.world.After(Latency(), [this, id, message = request.message] {
       if (Lost()) return;
       const LeaseServer::Answer answer = network_.server.Handle(message);
       if (Lost()) return;
-      network_.world.After(Latency(), [this, id, answer, asked_by] {
+      network_.world.After(Latency(), [this, id, answer] {
         const auto found = active_.find(id);
         if (cut_off || found == active_.end()) return;
-        knows = knows || (answer.status == 200 && asked_by == candidate_);
         const auto to = found->second;
         active_.erase(found);
         to->OnHead({answer.status, {}, ""});
@@ -243,7 +275,6 @@ class SkewedTransport final : public net::Transport {
   Network& network_;
   double rate_;
   Duration offset_;
-  int candidate_ = 0;
   std::uint64_t last_ = 0;
   std::map<net::RequestId, std::shared_ptr<net::Receiver>> active_;
 };
@@ -263,7 +294,6 @@ struct Candidate {
     return options;
   }
   void Start(const std::string& identity, std::vector<std::string>* told) {
-    transport.Forget();
     LeaderLease::Hooks hooks;
     hooks.started = [=] { told->push_back("+" + identity); };
     hooks.stopped = [=] { told->push_back("-" + identity); };
@@ -288,12 +318,6 @@ struct Election {
     return count;
   }
 
-  [[nodiscard]] bool AllKnowTheLease() const {
-    return std::all_of(candidates.begin(), candidates.end(), [](const auto& candidate) {
-      return candidate->transport.knows;
-    });
-  }
-
   FakeTransport world;
   LeaseServer server;
   SkewedTransport::Network network;
@@ -315,6 +339,19 @@ TEST(LeaderLease, OneLeadsAndAnotherFollowsWhenItIsCutOff) {
   EXPECT_TRUE(election.candidates[1]->Leads());
 }
 
+TEST(LeaderLease, WhoseLeaseIsDeletedStopsWithItsNextWriteAndLeadsAgainWhenItHasANewOne) {
+  Election election;
+  election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+  election.candidates.back()->Start("c0", &election.told);
+  election.world.Advance(seconds(60));
+  EXPECT_THAT(election.told, ElementsAre("+c0"));
+  election.server.Delete();
+  election.world.Advance(seconds(3));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
+  election.world.Advance(seconds(30));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0", "+c0"));
+}
+
 TEST(LeaderLease, WhoeverGoesGivesTheLeaseAwayAtOnce) {
   Election election;
   for (int i = 0; i < 2; ++i) {
@@ -325,6 +362,21 @@ TEST(LeaderLease, WhoeverGoesGivesTheLeaseAwayAtOnce) {
   election.candidates[0]->lease.reset();
   EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
   election.world.Advance(seconds(5));
+  EXPECT_TRUE(election.candidates[1]->Leads());
+}
+
+TEST(LeaderLease, WhoKeepsItToItsEndGivesItToNobody) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(30));
+  election.candidates[0]->lease->KeepToItsEnd();
+  election.candidates[0]->lease.reset();
+  election.world.Advance(seconds(12));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
+  election.world.Advance(seconds(10));
   EXPECT_TRUE(election.candidates[1]->Leads());
 }
 
@@ -341,21 +393,17 @@ TEST(LeaderLeaseProperty, NeverTwoLeadAndInTheEndOneDoes) {
           std::make_unique<Candidate>(election.network, rate, seconds(*Below(100'000))));
       election.candidates.back()->Start("c" + std::to_string(born++), &election.told);
     }
-    int deleted = -1000;  // in which step
     for (int step = 0; step < 1500; ++step) {
       election.world.Advance(milliseconds(200));
       RC_ASSERT(election.Leaders() <= 1);
       if (step % 50 != 0) continue;
-      // As the header asks: not while candidates start, nor twice in a minute.
-      if (*Below(3) == 0 && step - deleted > 300 && election.AllKnowTheLease()) {
-        election.server.Delete();
-        deleted = step;
-      }
+      const int by_hand = *Below(8);
+      if (by_hand < 2) election.server.Delete();
+      if (by_hand == 2) election.server.Empty();
       Candidate& one = *election.candidates[static_cast<std::size_t>(*Below(count))];
       const int what = *Below(6);
       if (what < 3) one.transport.cut_off = what == 0;
-      const bool may_start = step - deleted > 100;
-      if (what == 3 && may_start) one.lease.reset();
+      if (what == 3) one.lease.reset();
       RC_ASSERT(election.Leaders() <= 1);
       if (one.lease == nullptr) one.Start("c" + std::to_string(born++), &election.told);
     }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "kube/dump.h"
 #include "kube/resource.h"
 #include "objects/value.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 using LeaseJson = nlohmann::ordered_json;
 using objects::Value;
+
+constexpr std::chrono::seconds kGivenUp(1);  // the duration that a holder leaves as it goes
 
 std::int64_t IntegerIn(const std::optional<Value>& spec, std::string_view key) {
   if (!spec || spec->type() != Value::Type::kObject) return 0;
@@ -27,26 +30,18 @@ std::string TextIn(const std::optional<Value>& object, std::string_view key) {
   return found && found->type() == Value::Type::kString ? std::string(found->AsString()) : "";
 }
 
-std::string DumpLease(const LeaseJson& lease) {
-  return lease.dump(-1, ' ', false, LeaseJson::error_handler_t::replace);
-}
-
 }  // namespace
 
+Duration LeaseState::Patience() const {
+  return std::max(settings_.duration, their_duration_);
+}
+
 LeaseState::Step LeaseState::Next(net::SteadyTime now) const {
-  switch (known_) {
-    case Known::kNothing:
-      return Step::kRead;
-    case Known::kMissing: {
-      const Duration wait = std::max(settings_.duration, their_duration_);
-      return !ever_seen_ || now - *missing_since_ >= wait ? Step::kCreate : Step::kWait;
-    }
-    case Known::kLease:
-      break;
-  }
-  if (holder_.empty() || holder_ == settings_.identity) return Step::kUpdate;
-  const Duration wait = std::max(settings_.duration, their_duration_);
-  return now - observed_ >= wait ? Step::kUpdate : Step::kWait;
+  if (known_ == Known::kNothing) return Step::kRead;
+  if (known_ == Known::kMissing) return Step::kCreate;
+  const bool given_up = holder_.empty() && their_duration_ <= kGivenUp;
+  if (given_up || holder_ == settings_.identity) return Step::kUpdate;
+  return now - observed_ >= Patience() ? Step::kUpdate : Step::kWait;
 }
 
 std::string LeaseState::Body(Time wall) const {
@@ -73,16 +68,18 @@ std::string LeaseState::Body(Time wall) const {
       std::chrono::duration_cast<std::chrono::seconds>(settings_.duration).count();
   spec["renewTime"] = now;
   lease["spec"] = std::move(spec);
-  return DumpLease(lease);
+  return Dump(lease);
 }
 
-std::optional<std::string> LeaseState::ReleaseBody(Time wall) const {
+std::optional<std::string> LeaseState::ReleaseBody(Time wall, net::SteadyTime now) const {
   if (known_ != Known::kLease || holder_ != settings_.identity) return std::nullopt;
   LeaseJson lease = LeaseJson::parse(Body(wall), nullptr, false);
   if (!lease.is_object()) return std::nullopt;
   lease["spec"]["holderIdentity"] = "";
-  lease["spec"]["leaseDurationSeconds"] = 1;
-  return DumpLease(lease);
+  if (!leads_from_ || now >= *leads_from_) {
+    lease["spec"]["leaseDurationSeconds"] = kGivenUp.count();
+  }
+  return Dump(lease);
 }
 
 Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
@@ -94,10 +91,12 @@ Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
   const auto spec = root.Find("spec");
   if (version != version_) observed_ = now;
   version_ = version;
-  ever_seen_ = true;
-  missing_since_.reset();
   holder_ = TextIn(spec, "holderIdentity");
-  if (holder_ != settings_.identity) leads_until_.reset();  // somebody took it by hand
+  const bool ours = holder_ == settings_.identity;
+  if (!ours) leads_until_.reset();  // somebody took it by hand
+  const bool made = std::exchange(was_missing_, false) && ours;
+  if (made) leads_from_ = now + Patience();
+  if (!ours) leads_from_.reset();
   constexpr std::int64_t kMostSeconds = 86'400;
   their_duration_ = std::chrono::seconds(
       std::clamp<std::int64_t>(IntegerIn(spec, "leaseDurationSeconds"), 0, kMostSeconds));
@@ -110,14 +109,12 @@ Status LeaseState::TakeRead(const std::string& text, net::SteadyTime now) {
   return Observe(text, now);
 }
 
-void LeaseState::TakeMissing(net::SteadyTime now) {
+void LeaseState::TakeMissing() {
   known_ = Known::kMissing;
-  // Behind a long gap between two looks there may have been another.
-  if (!missing_since_ || now - last_missing_ > settings_.duration / 2) missing_since_ = now;
-  last_missing_ = now;
+  was_missing_ = true;
   holder_.clear();
   version_.clear();
-  leads_until_.reset();  // whoever makes it anew leads
+  leads_until_.reset();
 }
 
 Status LeaseState::TakeWritten(const std::string& text, net::SteadyTime sent, net::SteadyTime now) {

@@ -5,10 +5,6 @@
 namespace strata::kube {
 namespace {
 
-// Bookmarks come about every minute.
-constexpr Duration kSilence = std::chrono::seconds(120);
-// A server that does not know sendInitialEvents ignores it, and says nothing more.
-constexpr Duration kInitialSilence = std::chrono::seconds(30);
 constexpr std::size_t kMostErrorBody = std::size_t{64} << 10U;
 constexpr std::size_t kMostListBody = std::size_t{2} << 30U;
 
@@ -74,12 +70,14 @@ class Reflector::Answer final : public net::Receiver {
   Status status_;
 };
 
-Reflector::Reflector(Client& client, ReflectorState state, Hooks hooks, Random random)
+Reflector::Reflector(
+    Client& client, ReflectorState state, Hooks hooks, Random random, Patience patience)
     : client_(client),
       transport_(client.reads()),
       state_(std::move(state)),
       hooks_(std::move(hooks)),
-      random_(std::move(random)) {}
+      random_(std::move(random)),
+      patience_(patience) {}
 
 void Reflector::Start() {
   if (!stopped_) Ask();
@@ -94,8 +92,12 @@ void Reflector::Stop() {
 void Reflector::Ask() {
   if (stopped_) return;
   net::ClientRequest request = client_.Request(state_.NextCall(random_));
-  const bool stream = state_.asking() != ReflectorState::Asking::kPage;
-  if (stream) request.limits.silence = kSilence;
+  request.limits.silence = patience_.silence;
+  if (state_.asking() != ReflectorState::Asking::kPage) {
+    // Kubernetes 1.37 sends a compressed watch as one gzip stream after the other, and libcurl
+    // reads the first of them only.
+    request.message.headers.push_back({"Accept-Encoding", "identity"});
+  }
   too_silent_ = false;
   lines_ = 0;
   request_ = transport_.Send(std::move(request), std::make_shared<Answer>(shared_from_this()));
@@ -103,7 +105,7 @@ void Reflector::Ask() {
 }
 
 void Reflector::WatchForSilence(std::uint64_t lines_before) {
-  silence_timer_ = transport_.After(kInitialSilence, [self = shared_from_this(), lines_before] {
+  silence_timer_ = transport_.After(patience_.initial, [self = shared_from_this(), lines_before] {
     const bool initial = self->state_.asking() == ReflectorState::Asking::kInitialEvents;
     if (self->stopped_ || !initial) return;
     if (self->lines_ > lines_before) return self->WatchForSilence(self->lines_);

@@ -26,7 +26,14 @@ class Reflector final : public std::enable_shared_from_this<Reflector> {
     OnDeltas deltas;
     OnTrouble trouble;  // may be empty
   };
-  Reflector(Client& client, ReflectorState state, Hooks hooks, Random random);
+  // How long an answer may bring nothing before it counts as dead.
+  struct Patience {
+    Duration silence = std::chrono::seconds(120);  // bookmarks come about every minute
+    // For the first objects of a list that is streamed: a server that does not know
+    // sendInitialEvents ignores it, and says nothing more.
+    Duration initial = std::chrono::seconds(30);
+  };
+  Reflector(Client& client, ReflectorState state, Hooks hooks, Random random, Patience patience);
 
   // On the thread.
   void Start();
@@ -48,6 +55,7 @@ class Reflector final : public std::enable_shared_from_this<Reflector> {
   ReflectorState state_;
   Hooks hooks_;
   Random random_;
+  Patience patience_;
   bool stopped_ = false;
   net::RequestId request_{};
   net::TimerId silence_timer_{};

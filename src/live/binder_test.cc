@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/test_fake_transport.h"
+#include "live/test_slow_server.h"
 
 namespace strata::live {
 namespace {
@@ -17,36 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Kind = Binder::Outcome::Kind;
-
-// A server that keeps requests until it is told to answer them.
-struct SlowServer {
-  SlowServer() {
-    transport.on_request = [this](net::RequestId id, const net::ClientRequest& request) {
-      open.emplace_back(id, request.message);
-    };
-    kube::ClientOptions options;
-    options.random = [] { return 0.5; };
-    client = std::make_unique<kube::Client>(transport, transport, std::move(options));
-  }
-
-  // Answers the request that has waited longest.
-  void Answer(int status, const std::string& body = "{}") {
-    const net::RequestId id = open.front().first;
-    open.erase(open.begin());
-    transport.Respond(id, status, body);
-    transport.Advance(Duration(0));
-  }
-  void Settle() { transport.Advance(Duration(0)); }
-  [[nodiscard]] std::vector<std::string> OpenPaths() const {
-    std::vector<std::string> paths;
-    for (const auto& [id, message] : open) paths.push_back(message.method + " " + message.path);
-    return paths;
-  }
-
-  kube::FakeTransport transport;
-  std::vector<std::pair<net::RequestId, net::HttpRequest>> open;
-  std::unique_ptr<kube::Client> client;
-};
 
 kube::Call Put(const std::string& name) {
   return kube::UpdateCall({kube::kQueues, "", name, ""}, "{}");
@@ -107,6 +77,19 @@ TEST(CallQueue, TellsNobodyOnceItIsGone) {
   }
   server.Answer(200);
   EXPECT_FALSE(told);
+}
+
+TEST(CallQueue, DrainsToWhatIsUnderWay) {
+  SlowServer server;
+  CallQueue calls(*server.client, {.most_under_way = 1, .may_send = {}});
+  calls.Submit("a", Put("a"), CallQueue::Urgency::kUsual, {});
+  calls.Submit("b", Put("b"), CallQueue::Urgency::kUsual, {});
+  server.Settle();
+  EXPECT_FALSE(calls.Drain(Duration(0))) << "the server may still do a";
+  calls.Submit("c", Put("c"), CallQueue::Urgency::kUrgent, {});
+  server.Answer(200);
+  EXPECT_TRUE(calls.Drain(Duration(0)));
+  EXPECT_THAT(server.OpenPaths(), IsEmpty()) << "neither what waited nor what came later";
 }
 
 struct BindCase {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <map>
 #include <span>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "model/amount_format.h"
 
@@ -33,6 +35,31 @@ std::string Amounts(const ClusterState& state, std::span<const Amount> amounts) 
     text += (text.empty() ? "" : ", ") + FormatAmount(name, amounts[i]);
   }
   return text.empty() ? "nothing" : text;
+}
+
+// Exact, in the units of the state: milli-CPU, bytes, thousandths of everything else.
+nlohmann::ordered_json AmountsJson(const ClusterState& state, std::span<const Amount> amounts) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    if (amounts[i] != 0) json[state.resource_names().name(IdAt<ResourceId>(i))] = amounts[i];
+  }
+  return json;
+}
+
+nlohmann::ordered_json JobJson(const ClusterState& state, const Job& job) {
+  std::map<std::string, nlohmann::ordered_json> pods;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    for (const TaskId id : sub_job.tasks) {
+      const Task& task = state.task(id);
+      pods[task.name] = {{"status", kStatusWords[static_cast<std::size_t>(task.status)]},
+                         {"node", task.node.valid() ? state.node(task.node).name : ""}};
+    }
+  }
+  return {{"queue", job.spec.queue},
+          {"phase", ToString(job.phase)},
+          {"minAvailable", job.spec.min_available},
+          {"allocatedHyperNode", job.allocated_hypernode},
+          {"pods", pods}};
 }
 
 void AddJob(const ClusterState& state, const Job& job, std::string& out) {
@@ -82,10 +109,40 @@ std::string DescribeState(const ClusterState& state) {
   return out;
 }
 
-Result<std::string> WriteCacheDump(const ClusterState& state, const std::string& folder, Time now) {
-  std::string path = fmt::format("{}/strata-cache-{}.txt", folder, now.time_since_epoch().count());
+std::string StateJson(const ClusterState& state) {
+  using nlohmann::ordered_json;
+  std::map<std::string, ordered_json> nodes;
+  for (const NodeId id : state.nodes()) {
+    nodes[state.node(id).name] = {{"allocatable", AmountsJson(state, state.Allocatable(id))},
+                                  {"idle", AmountsJson(state, state.Idle(id))},
+                                  {"pods", state.TasksOn(id).size()}};
+  }
+  ordered_json queues = ordered_json::object();
+  for (const QueueId id : state.queues()) {
+    const Queue& queue = state.queue(id);
+    queues[queue.spec.name] = {{"weight", queue.spec.weight},
+                               {"allocated", AmountsJson(state, queue.allocated.amounts())},
+                               {"pending", AmountsJson(state, queue.pending.amounts())}};
+  }
+  ordered_json jobs = ordered_json::object();
+  for (const JobId id : state.jobs()) jobs[state.job(id).spec.name] = JobJson(state, state.job(id));
+  const ordered_json all = {
+      {"nodes", nodes}, {"queues", std::move(queues)}, {"jobs", std::move(jobs)}};
+  return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<std::string> WriteCacheDump(const ClusterState& state,
+                                   DumpForm form,
+                                   const std::string& folder,
+                                   Time now) {
+  const bool text = form == DumpForm::kText;
+  std::string path = fmt::format("{}/{}-{}.{}",
+                                 folder,
+                                 text ? "strata-cache" : "snapshot",
+                                 now.time_since_epoch().count(),
+                                 text ? "txt" : "json");
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (file) file << DescribeState(state) << std::flush;
+  if (file) file << (text ? DescribeState(state) : StateJson(state)) << std::flush;
   if (!file) {
     return Fail(Code::kUnavailable, path + ": " + std::generic_category().message(errno));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/clock.h"
@@ -11,9 +12,16 @@ namespace strata::live {
 // Nodes, queues and jobs with their pods, as text for people. Pure.
 [[nodiscard]] std::string DescribeState(const ClusterState& state);
 
-// Writes that into a new file of `folder` and returns its path. kUnavailable with the system's
-// message when that cannot be.
+// The same as one JSON object, for programs. Pure.
+[[nodiscard]] std::string StateJson(const ClusterState& state);
+
+// strata-cache-<milliseconds>.txt and snapshot-<milliseconds>.json.
+enum class DumpForm : std::uint8_t { kText, kJson };
+
+// Writes one of them into a new file of `folder` and returns its path. kUnavailable with the
+// system's message when that cannot be.
 [[nodiscard]] Result<std::string> WriteCacheDump(const ClusterState& state,
+                                                 DumpForm form,
                                                  const std::string& folder,
                                                  Time now);
 

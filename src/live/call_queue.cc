@@ -1,7 +1,6 @@
 #include "live/call_queue.h"
 
-#include <algorithm>
-#include <deque>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,16 +16,26 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
   void Submit(const std::string& key, kube::Call call, Urgency urgency, Done done) {
     {
       const std::lock_guard lock(mutex_);
-      const bool urgent = urgency == Urgency::kUrgent;
-      const auto known = waiting_.find(key);
-      if (known == waiting_.end()) {
-        (urgent ? urgent_ : usual_).push_back(key);
-      } else if (urgent && std::erase(usual_, key) > 0) {
-        urgent_.push_back(key);
+      if (draining_) return;
+      const auto [known, is_new] = waiting_.try_emplace(key);
+      Item& item = known->second;
+      if (is_new || urgency < item.place.first) {
+        line_.erase(item.place);
+        item.place = {urgency, ++submitted_};
+        if (!busy_.contains(key)) line_.emplace(item.place, key);
       }
-      waiting_.insert_or_assign(key, Item{std::move(call), std::move(done)});
+      item.call = std::move(call);
+      item.done = std::move(done);
     }
     SendSome();
+  }
+
+  bool Drain(Duration limit) {
+    std::unique_lock lock(mutex_);
+    draining_ = true;
+    waiting_.clear();
+    line_.clear();
+    return answered_.wait_for(lock, limit, [this] { return busy_.empty(); }) && !unknown_;
   }
 
   void Close() {
@@ -34,12 +43,13 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     waiting_.clear();
-    urgent_.clear();
-    usual_.clear();
+    line_.clear();
   }
 
  private:
+  using Place = std::pair<Urgency, std::uint64_t>;  // in the line; earlier ones are less
   struct Item {
+    Place place{};
     kube::Call call;
     Done done;
   };
@@ -65,32 +75,28 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
     return !closed_ && (!options_.may_send || options_.may_send());
   }
 
-  // The first in the line that no call to the same object is under way for.
   std::optional<Next> TakeNext() {
     const std::lock_guard lock(mutex_);
     if (static_cast<int>(busy_.size()) >= options_.most_under_way) return std::nullopt;
-    for (std::deque<std::string>* line : {&urgent_, &usual_}) {
-      const auto free = std::find_if(
-          line->begin(), line->end(), [this](const auto& key) { return !busy_.contains(key); });
-      if (free == line->end()) continue;
-      std::string key = std::move(*free);
-      line->erase(free);
-      busy_.insert(key);
-      auto item = waiting_.extract(key);
-      return Next(std::move(key), std::move(item.mapped()));
-    }
-    return std::nullopt;
+    if (line_.empty()) return std::nullopt;
+    std::string key = line_.extract(line_.begin()).mapped();
+    busy_.insert(key);
+    auto item = waiting_.extract(key);
+    return Next(std::move(key), std::move(item.mapped()));
   }
 
   void Finish(const std::string& key, const Done& done, const kube::Reply& reply) {
     {
       const std::lock_guard telling(telling_);
       if (closed_) return;
-      {
-        const std::lock_guard lock(mutex_);
-        busy_.erase(key);
-      }
       if (done) done(reply);
+      const std::lock_guard lock(mutex_);
+      busy_.erase(key);
+      if (draining_ && !reply && reply.error().http_status == 0) unknown_ = true;
+      if (const auto next = waiting_.find(key); next != waiting_.end()) {
+        line_.emplace(next->second.place, key);
+      }
+      answered_.notify_all();
     }
     client_.writes().Post([self = shared_from_this()] { self->SendSome(); });
   }
@@ -99,10 +105,13 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
   Options options_;
   std::mutex telling_;  // held while hooks run, so that none does after Close
   std::mutex mutex_;
+  std::condition_variable answered_;
   bool closed_ = false;
+  bool draining_ = false;
+  bool unknown_ = false;  // what came of one that was under way when it began to drain
+  std::uint64_t submitted_ = 0;
   std::map<std::string, Item> waiting_;  // by key
-  std::deque<std::string> urgent_;
-  std::deque<std::string> usual_;
+  std::map<Place, std::string> line_;    // the keys of those that nothing under way holds up
   std::set<std::string> busy_;
 };
 
@@ -111,6 +120,10 @@ CallQueue::CallQueue(kube::Client& client, Options options)
 
 CallQueue::~CallQueue() {
   impl_->Close();
+}
+
+bool CallQueue::Drain(Duration limit) {
+  return impl_->Drain(limit);
 }
 
 void CallQueue::Submit(const std::string& key, kube::Call call, Urgency urgency, Done done) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "kube/client.h"
 
 namespace strata::live {
@@ -31,6 +32,11 @@ class CallQueue {
 
   // From any thread. `done` is called at most once, on the thread of the answer; it must not block.
   void Submit(const std::string& key, kube::Call call, Urgency urgency, Done done);
+
+  // Drops what waits and whatever is submitted from now on, and waits for the answers to what is
+  // under way. False when some had none in time: those may still reach the server. Not from a
+  // thread of the client.
+  [[nodiscard]] bool Drain(Duration limit);
 
  private:
   class Impl;

@@ -1,29 +1,12 @@
 #pragma once
 
-#include <optional>
-#include <string>
-
-#include "base/result.h"
-#include "convert/scheduler_conf.h"
+#include "kube/conf_file.h"
 
 namespace strata::live {
 
 inline constexpr const char* kConfSpace = "volcano-system";
 inline constexpr const char* kConfMap = "volcano-scheduler-configmap";
 
-// A configuration file that may change: edited, replaced, or swapped by a kubelet behind a link.
-class ConfFile {
- public:
-  explicit ConfFile(std::string path) : path_(std::move(path)) {}
-
-  // What it holds, if that was not read before: the text or why there is none. Nothing while the
-  // file is what it was. COST: one system call then.
-  [[nodiscard]] std::optional<Result<std::string>> ReadIfNew();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  std::string mark_;  // of the file as last read: where it is, how long, how old
-};
+using kube::ConfFile;
 
 }  // namespace strata::live

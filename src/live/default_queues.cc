@@ -1,5 +1,8 @@
 #include "live/default_queues.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 namespace strata::live {
@@ -15,35 +18,41 @@ std::string QueueText(const std::string& name, bool reclaimable) {
 
 }  // namespace
 
-DefaultQueues::DefaultQueues(CallQueue& calls,
+DefaultQueues::DefaultQueues(Tools tools,
                              std::shared_ptr<Mailbox> mailbox,
-                             const obs::Log& log,
                              std::string default_queue)
-    : calls_(calls),
+    : tools_(std::move(tools)),
       mailbox_(std::move(mailbox)),
-      log_(log),
+      retries_(tools_.random),
       default_queue_(std::move(default_queue)) {}
 
 void DefaultQueues::Ensure(const ClusterFeed& feed) {
   const std::pair<std::string, bool> wanted[] = {{"root", false}, {default_queue_, true}};
+  next_try_.reset();
   for (const auto& [name, reclaimable] : wanted) {
     if (feed.FindQueue(name) != nullptr) {
       asked_for_.erase(name);
+      retries_.Forget(name);
+      continue;
+    }
+    if (const net::SteadyTime due = retries_.Due(name); tools_.now() < due) {
+      next_try_ = std::min(next_try_.value_or(due), due);
       continue;
     }
     if (!asked_for_.insert(name).second) continue;
     auto answered = [this, mailbox = mailbox_, name = name](const kube::Reply& reply) {
       if (reply || reply.error().AlreadyExists()) return;
       mailbox->Post([this, name, error = reply.error().error.message] {
-        log_.Warning("cannot make queue", {{"queue", name}, {"err", error}});
+        tools_.log.Warning("cannot make queue", {{"queue", name}, {"err", error}});
         asked_for_.erase(name);
-        unfinished_ = true;
+        const net::SteadyTime due = retries_.Failed(name, tools_.now());
+        next_try_ = std::min(next_try_.value_or(due), due);
       });
     };
-    calls_.Submit("queues/" + name,
-                  kube::CreateCall({kube::kQueues, "", "", ""}, QueueText(name, reclaimable)),
-                  CallQueue::Urgency::kUrgent,
-                  std::move(answered));
+    tools_.calls.Submit("queues/" + name,
+                        kube::CreateCall({kube::kQueues, "", "", ""}, QueueText(name, reclaimable)),
+                        CallQueue::Urgency::kUrgent,
+                        std::move(answered));
   }
 }
 

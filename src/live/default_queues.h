@@ -1,38 +1,43 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "convert/cluster_feed.h"
 #include "live/call_queue.h"
 #include "live/mailbox.h"
+#include "live/retry_times.h"
 #include "obs/log.h"
 
 namespace strata::live {
 
 // Makes the two queues that every cluster has, `root` and the default one, where they are missing.
-// On the thread that schedules.
+// When the server refuses, it is tried again later and later. On the thread that schedules.
 class DefaultQueues {
  public:
+  struct Tools {
+    CallQueue& calls;
+    const obs::Log& log;
+    std::function<net::SteadyTime()> now;
+    kube::Random random;
+  };
   // All of it must outlive it; `mailbox` is where the answers come.
-  DefaultQueues(CallQueue& calls,
-                std::shared_ptr<Mailbox> mailbox,
-                const obs::Log& log,
-                std::string default_queue);
+  DefaultQueues(Tools tools, std::shared_ptr<Mailbox> mailbox, std::string default_queue);
 
   void Ensure(const ClusterFeed& feed);
-  // One could not be made since this was last asked, and is still to be.
-  [[nodiscard]] bool TakeUnfinished() { return std::exchange(unfinished_, false); }
+  // When Ensure will have something to try again.
+  [[nodiscard]] std::optional<net::SteadyTime> NextTry() const { return next_try_; }
 
  private:
-  CallQueue& calls_;
+  Tools tools_;
   std::shared_ptr<Mailbox> mailbox_;
-  const obs::Log& log_;
+  RetryTimes retries_;
   std::string default_queue_;
   std::set<std::string> asked_for_;
-  bool unfinished_ = false;
+  std::optional<net::SteadyTime> next_try_;
 };
 
 }  // namespace strata::live

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "objects/waiting_advice.h"
 
 namespace strata::live {
 namespace {
@@ -44,6 +45,11 @@ void SetFalse(std::vector<objects::Condition>& conditions,
   Set(conditions, std::move(next), moment);
 }
 
+bool Says(const objects::Condition& condition, const Refusal& verdict) {
+  return condition.status == "True" && condition.reason == verdict.reason &&
+         objects::WithoutAdvice(condition.message) == verdict.message;
+}
+
 bool HasItsMinimum(const Job& job) {
   const TaskCounts& counts = job.counts;
   const bool any = counts.Allocated() + counts.Of(TaskStatus::kSucceeded) > 0;
@@ -80,6 +86,8 @@ GroupStatus NextStatus(const GroupStatus& before,
     condition.type = kUnschedulable;
     condition.reason = verdict->reason;
     condition.message = verdict->message;
+    const objects::Condition* said = objects::FindCondition(before.conditions, kUnschedulable);
+    if (said != nullptr && Says(*said, *verdict)) condition.message = said->message;
     SetFalse(next.conditions, kScheduled, moment);
     Set(next.conditions, std::move(condition), moment);
   }
@@ -94,6 +102,23 @@ bool SaysTheSame(const GroupStatus& a, const GroupStatus& b) {
                     b.conditions.begin(),
                     b.conditions.end(),
                     SameCondition);
+}
+
+bool IsUrgent(const GroupStatus& before, const GroupStatus& after) {
+  if (before.phase != after.phase) return true;
+  const objects::Condition* refused = objects::FindCondition(after.conditions, kUnschedulable);
+  if (refused == nullptr || refused->status != "True") return false;
+  const objects::Condition* known = objects::FindCondition(before.conditions, kUnschedulable);
+  return known == nullptr || !SameCondition(*known, *refused);
+}
+
+GroupStatus WithAdvice(GroupStatus status, const Refusal& verdict, const std::string& advice) {
+  for (objects::Condition& condition : status.conditions) {
+    if (condition.type != kUnschedulable || !Says(condition, verdict)) continue;
+    condition.message = verdict.message;
+    if (!advice.empty()) condition.message.append(objects::kAdvice).append(advice);
+  }
+  return status;
 }
 
 std::string StatusPatch(const GroupStatus& status, const std::string& uid) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -37,8 +38,18 @@ struct Moment {
                                      const Refusal* verdict,
                                      const Moment& moment);
 
+// The same with the smallest change that would let the job start ("" for none) after the sentence
+// of its verdict, if that is what its condition says. It stays there for as long as the verdict
+// does.
+[[nodiscard]] GroupStatus WithAdvice(GroupStatus status,
+                                     const Refusal& verdict,
+                                     const std::string& advice);
 // Whether somebody who looks at the object could tell them apart, but for the times in it.
 [[nodiscard]] bool SaysTheSame(const GroupStatus& a, const GroupStatus& b);
+
+// Whether `after` says something that somebody waits for: another phase, or a refusal. The rest
+// (counts of pods, that a gang has its places) may be seen a moment later.
+[[nodiscard]] bool IsUrgent(const GroupStatus& before, const GroupStatus& after);
 
 // A merge patch that brings the status about, of the group with this uid and no later one of its
 // name.

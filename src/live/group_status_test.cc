@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "objects/waiting_advice.h"
 
 namespace strata::live {
 namespace {
@@ -53,6 +54,32 @@ TEST(NextStatus, SaysTheSameWhileNothingChanges) {
   EXPECT_EQ(At(twice, kUnschedulable).last_transition, kFirst.now);
   EXPECT_FALSE(SaysTheSame(once, NextStatus(once, Gang(2, 1, 1), &kRefusal, kLater)) &&
                SaysTheSame(once, NextStatus(once, Gang(2, 0, 2), nullptr, kLater)));
+}
+
+TEST(WithAdvice, StaysWithTheSentenceForAsLongAsThatIsTheVerdict) {
+  const GroupStatus refused = NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst);
+  const GroupStatus advised = WithAdvice(refused, kRefusal, "start with 1 pod");
+  const std::string message = At(advised, kUnschedulable).message;
+  EXPECT_EQ(message, kRefusal.message + "; this alone would let it start: start with 1 pod");
+  EXPECT_EQ(objects::WithoutAdvice(message), kRefusal.message);
+  EXPECT_TRUE(SaysTheSame(advised, NextStatus(advised, Gang(2, 2, 0), &kRefusal, kLater)));
+  const Refusal other{kRefusal.reason, "another sentence"};
+  EXPECT_EQ(At(NextStatus(advised, Gang(2, 2, 0), &other, kLater), kUnschedulable).message,
+            "another sentence");
+  EXPECT_TRUE(SaysTheSame(WithAdvice(advised, kRefusal, ""), refused)) << "nothing helps any more";
+  EXPECT_TRUE(SaysTheSame(WithAdvice(refused, other, "x"), refused)) << "not what it is about";
+}
+
+TEST(IsUrgent, IsAPhaseOrARefusalButNoCount) {
+  const GroupStatus fresh = NextStatus({}, Gang(2, 2, 0), nullptr, kFirst);
+  const GroupStatus refused = NextStatus(fresh, Gang(2, 2, 0), &kRefusal, kFirst);
+  EXPECT_TRUE(IsUrgent(fresh, refused));
+  GroupStatus next = refused;
+  next.running = 7;
+  EXPECT_FALSE(IsUrgent(refused, next));
+  EXPECT_FALSE(IsUrgent(refused, NextStatus(refused, Gang(2, 0, 2), nullptr, kLater)));
+  next.phase = "Running";
+  EXPECT_TRUE(IsUrgent(refused, next));
 }
 
 TEST(StatusPatch, IsWhatTheObjectIsToSay) {

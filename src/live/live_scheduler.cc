@@ -1,8 +1,8 @@
 #include "live/live_scheduler.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,21 +11,20 @@
 
 #include "convert/cluster_feed.h"
 #include "convert/scheduler_conf.h"
-#include "kube/delta.h"
 #include "kube/event_recorder.h"
-#include "kube/informers.h"
 #include "kube/leader_lease.h"
+#include "live/advisor.h"
 #include "live/binder.h"
 #include "live/cache_dump.h"
 #include "live/call_queue.h"
+#include "live/cluster_watch.h"
 #include "live/conf_source.h"
 #include "live/default_queues.h"
 #include "live/mailbox.h"
 #include "live/metrics.h"
+#include "live/retry_times.h"
 #include "live/session_log.h"
 #include "live/status_writer.h"
-#include "live/watched_kinds.h"
-#include "objects/load.h"
 #include "sched/scheduler.h"
 #include "simulate/cluster.h"
 
@@ -33,8 +32,13 @@ namespace strata::live {
 namespace {
 
 constexpr Duration kLookAtFile = std::chrono::seconds(1);
+constexpr Duration kLookAtLease = std::chrono::seconds(1);
 constexpr Duration kIdle = std::chrono::hours(1);
+constexpr Duration kQueueReports = std::chrono::seconds(1);
+constexpr Duration kLastAnswers = std::chrono::seconds(2);
 constexpr int kMostWrites = 32;
+// A kilobyte each: pods are bound in waves, and each has its event.
+constexpr std::size_t kMostEvents = 20'000;
 
 // Whether cycles decide otherwise when nothing but time has passed.
 bool DependsOnTime(const SchedulerConfig& config) {
@@ -54,6 +58,10 @@ kube::ObjectReference ReferToPod(const kube::PodName& pod) {
           .version = ""};
 }
 
+std::string NameOf(const kube::PodName& pod) {
+  return pod.space + "/" + pod.name;
+}
+
 TakesPod TakerOf(std::vector<std::string> names) {
   if (names.empty()) return IsOurs;
   return [names = std::move(names)](const objects::Pod& pod) {
@@ -70,37 +78,44 @@ class LiveScheduler::Impl {
         options_(std::move(options)),
         log_(log),
         clock_(clock),
-        feed_(TakerOf(options_.scheduler_names)),
-        events_(client, {.component = "volcano"}, clock),
+        feed_(TakerOf(options_.scheduler_names), options_.default_queue),
+        events_(client, {.component = "volcano", .most_waiting = kMostEvents}, clock),
         calls_(client, {.most_under_way = kMostWrites, .may_send = [this] { return Leads(); }}),
         binder_(client, calls_),
-        status_(calls_, events_, mailbox_, clock),
-        queues_(calls_, mailbox_, log, options_.default_queue) {}
+        status_({calls_, events_, clock, [this] { return Now(); }, kube::SystemRandom()}, mailbox_),
+        queues_({calls_, log, [this] { return Now(); }, kube::SystemRandom()},
+                mailbox_,
+                options_.default_queue),
+        bind_retries_(kube::SystemRandom()),
+        advisor_(
+            mailbox_, [this] { return Now(); }, [this](const auto& advice) { Advise(advice); }),
+        watch_(client, feed_, log, mailbox_) {}
 
   Status Run(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] { mailbox_->Wake(); });
     TRY(ReadFirstConf());
-    queue_.SetWake([mailbox = mailbox_] { mailbox->Wake(); });
-    StartInformers();
+    watch_.Start(file_ ? ClusterWatch::OnConfMap()
+                       : [this](const kube::Delta& delta) { TakeConfMap(delta); });
     StartLease();
     while (!stop.stop_requested() && !lost_) {
       for (const Mailbox::Letter& letter : mailbox_->Wait(TimeToWait())) letter();
-      TakeDeltas();
+      watch_.TakeDeltas();
       LookAtFile();
       if (IsCycleDue()) Cycle();
-      if (dump_.exchange(false)) WriteDump();
+      if (Leads()) DoLateWork();
+      if (!IsCycleDue() && Leads()) advisor_.Look(feed_, config_, clock_.Now());
     }
-    informers_.reset();
+    watch_.Stop();
+    FinishWrites();
     if (!lost_) return {};
     return Fail(Code::kUnavailable,
                 fmt::format("lost the lease {}/{}", options_.lease->space, options_.lease->name));
   }
 
   [[nodiscard]] std::string Metrics() const { return metrics_.Text(); }
-  [[nodiscard]] bool IsReady() const { return synced_; }
-  void DumpCache() {
-    dump_ = true;
-    mailbox_->Wake();
+  [[nodiscard]] bool IsReady() const { return watch_.synced(); }
+  void DumpCache(DumpForm form) {
+    mailbox_->Post([this, form] { WriteDump(form); });
   }
 
  private:
@@ -144,11 +159,14 @@ class LiveScheduler::Impl {
   }
 
   void TakeConfMap(const kube::Delta& delta) {
-    if (delta.type == kube::Delta::Type::kDeleted || delta.text.empty()) return;
     const std::string name = fmt::format("ConfigMap {}/{}", kConfSpace, kConfMap);
-    const Status used = UseText({name, delta.text});
+    const bool gone = delta.type == kube::Delta::Type::kDeleted;
+    if (!gone && delta.text.empty()) return;
+    const Status used =
+        gone ? Use(SchedulerConf{DefaultSchedulerConfig(), {}}) : UseText({name, delta.text});
     if (used) {
-      log_.Info("configuration read", {{"from", name}});
+      log_.Info(gone ? "configuration gone, the default is in force" : "configuration read",
+                {{"from", name}});
       return;
     }
     log_.Error("configuration refused, the old one is kept", {{"err", used.error().message}});
@@ -156,61 +174,6 @@ class LiveScheduler::Impl {
                     kube::EventNote::Type::kWarning,
                     "InvalidConfiguration",
                     used.error().message});
-  }
-
-  // ---- what is seen
-  // -------------------------------------------------------------------------------------------------
-
-  void StartInformers() {
-    kube::Informers::Options options;
-    options.trouble = [mailbox = mailbox_, this](const std::string& line) {
-      mailbox->Post([this, line] { Trouble(line); });
-    };
-    informers_.emplace(client_, queue_, std::move(options));
-    for (const WatchedKind& kind : kWatchedKinds) {
-      waited_for_.insert(informers_->Add({kind.resource, "", "", ""}));
-    }
-    if (file_) return;
-    conf_source_ = informers_->Add(
-        {kube::kConfigMaps, kConfSpace, "", fmt::format("metadata.name={}", kConfMap)});
-    waited_for_.insert(conf_source_);
-  }
-
-  void Trouble(const std::string& line) {
-    log_.Warning("cannot watch", {{"err", line}});
-    for (std::size_t i = 0; i < kWatchedKinds.size(); ++i) {
-      const WatchedKind& kind = kWatchedKinds[i];
-      const bool its = line.starts_with(std::string(kind.resource.plural) + ":");
-      if (its && kind.may_be_missing) waited_for_.erase(static_cast<int>(i));
-    }
-  }
-
-  void TakeDeltas() {
-    for (const kube::Delta& delta : queue_.Take()) TakeDelta(delta);
-    if (!synced_ && waited_for_.empty()) {
-      synced_ = true;
-      log_.Info("cluster seen",
-                {{"nodes", feed_.state().nodes().size()}, {"jobs", feed_.state().jobs().size()}});
-    }
-  }
-
-  void TakeDelta(const kube::Delta& delta) {
-    using Type = kube::Delta::Type;
-    if (delta.type == Type::kSynced) {
-      waited_for_.erase(delta.source);
-      return;
-    }
-    if (delta.source == conf_source_) return TakeConfMap(delta);
-    const kube::Resource& resource = kWatchedKinds[static_cast<std::size_t>(delta.source)].resource;
-    if (delta.type == Type::kDeleted) {
-      feed_.Remove(resource.kind, delta.key.space, delta.key.name);
-      return;
-    }
-    const objects::Source source{"cluster", delta.text};
-    Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
-    const Status applied = read ? feed_.Apply(*std::move(read))
-                                : Status(tl::unexpected<Error>(std::move(read).error()));
-    if (!applied) log_.Warning("object left out", {{"err", applied.error().message}});
   }
 
   // ---- who leads
@@ -231,6 +194,14 @@ class LiveScheduler::Impl {
         client_, *options_.lease, std::move(hooks), clock_, kube::SystemRandom());
   }
 
+  // A bind that is under way when the lease goes to another could take room that the other has
+  // given away.
+  void FinishWrites() {
+    if (calls_.Drain(kLastAnswers) || !lease_) return;
+    log_.Warning("writes without an answer, the lease is kept to its end");
+    lease_->KeepToItsEnd();
+  }
+
   [[nodiscard]] bool Leads() const { return !options_.lease || (lease_ && lease_->Leads()); }
 
   // ---- the cycle
@@ -241,15 +212,25 @@ class LiveScheduler::Impl {
   [[nodiscard]] bool HasWork() const {
     return dirty_ || feed_.version() != decided_version_ || (depends_on_time_ && some_wait_);
   }
-  [[nodiscard]] bool IsCycleDue() {
-    if (status_.TakeUnfinished() || queues_.TakeUnfinished()) dirty_ = true;
-    return synced_ && HasWork() && Now() >= next_cycle_ && Leads();
+  [[nodiscard]] bool IsCycleDue() const {
+    return watch_.synced() && HasWork() && Now() >= next_cycle_ && Leads();
   }
 
   [[nodiscard]] Duration TimeToWait() const {
     Duration wait = kIdle;
     if (file_) wait = std::min(wait, kLookAtFile);
-    if (synced_ && HasWork() && Leads()) wait = std::min(wait, next_cycle_ - Now());
+    // Who slept past its time may lead again by a renewal that was under way, and nobody says so.
+    if (options_.lease && !Leads()) wait = std::min(wait, kLookAtLease);
+    if (watch_.synced() && Leads()) {
+      if (HasWork()) wait = std::min(wait, next_cycle_ - Now());
+      for (const auto& due : {status_.NextWrite(),
+                              queues_.NextTry(),
+                              NextRebind(),
+                              next_queue_report_,
+                              advisor_.NextLook()}) {
+        if (due) wait = std::min(wait, *due - Now());
+      }
+    }
     return std::max(wait, Duration(0));
   }
 
@@ -265,10 +246,9 @@ class LiveScheduler::Impl {
     if (log_.On(SessionLog::kLeastVerbosity)) trace.emplace(log_);
     CycleTimer timer;
     scheduler_->Open(clock_.Now(), trace ? &*trace : nullptr);
-    LogOpenSession(log_, feed_.state());
+    LogOpenSession(log_, feed_.state(), !ran_);
     timer.Opened();
-    scheduler_->RunActions();
-    timer.Acted();
+    scheduler_->RunActions([&timer](const std::string& action) { timer.Acted(action); });
     const CycleResult result = scheduler_->Close();
     timer.Closed();
     decided_version_ = feed_.version();
@@ -276,8 +256,17 @@ class LiveScheduler::Impl {
     dirty_ = !result.binds.empty() || result.phases_changed;
     next_cycle_ = Now() + options_.schedule_period;
     LogDecisions(log_, feed_.state(), result);
+    if (log_.On(3)) {
+      log_.Info("cycle",
+                {{"number", cycles_},
+                 {"binds", result.binds.size()},
+                 {"waiting", result.verdicts.size()},
+                 {"ms", timer.total_ms()}});
+    }
     CarryOut(result);
-    metrics_.Record(timer, result, feed_.state());
+    advisor_.Follow(feed_.state(), result);
+    metrics_.Record(timer, result, feed_.state(), clock_.Now());
+    if (!next_queue_report_) next_queue_report_ = queues_reported_ + kQueueReports;
     if (std::exchange(ran_, true)) return;
     if (options_.ready) options_.ready();
   }
@@ -300,18 +289,52 @@ class LiveScheduler::Impl {
     status_.Write(feed_, result, cycles_);
   }
 
+  // What is done when no cycle is due.
+  void DoLateWork() {
+    const net::SteadyTime now = Now();
+    if (const auto due = status_.NextWrite(); due && now >= *due) status_.WriteLate(feed_);
+    if (const auto due = queues_.NextTry(); due && now >= *due) queues_.Ensure(feed_);
+    while (!refused_binds_.empty() && now >= refused_binds_.begin()->first) {
+      const kube::PodName pod = refused_binds_.extract(refused_binds_.begin()).mapped();
+      feed_.Forget(NameOf(pod), pod.uid);
+    }
+    if (next_queue_report_ && now >= *next_queue_report_) {
+      metrics_.RecordQueues(feed_.state(), config_);
+      next_queue_report_.reset();
+      queues_reported_ = now;
+    }
+  }
+
+  void Advise(const Advisor::Advice& advice) {
+    if (log_.On(3)) log_.Info("relaxation", {{"job", advice.job}, {"found", advice.text}});
+    status_.Advise(feed_, advice.job, advice.verdict, advice.text);
+  }
+
+  [[nodiscard]] std::optional<net::SteadyTime> NextRebind() const {
+    if (refused_binds_.empty()) return std::nullopt;
+    return refused_binds_.begin()->first;
+  }
+
   void BindTask(const CycleResult::Bind& bind) {
     BindOrder order = MakeBindOrder(feed_.state(), bind, clock_.Now());
+    DropRefusal(order.pod);
     binder_.Bind(std::move(order), [mailbox = mailbox_, this](Binder::Outcome outcome) {
       mailbox->Post([this, outcome = std::move(outcome)] { TakeOutcome(outcome); });
     });
   }
 
+  // A refusal of the past says nothing about the bind that follows it.
+  void DropRefusal(const kube::PodName& pod) {
+    auto [it, end] = refused_binds_.equal_range(bind_retries_.Due(NameOf(pod)));
+    while (it != end) it = NameOf(it->second) == NameOf(pod) ? refused_binds_.erase(it) : ++it;
+  }
+
   void TakeOutcome(const Binder::Outcome& outcome) {
     const kube::PodName& pod = outcome.order.pod;
-    const std::string name = pod.space + "/" + pod.name;
+    const std::string name = NameOf(pod);
     if (outcome.kind == Binder::Outcome::Kind::kBound) {
       metrics_.CountBind();
+      bind_retries_.Forget(name);
       events_.Record({ReferToPod(pod),
                       kube::EventNote::Type::kNormal,
                       "Scheduled",
@@ -325,12 +348,13 @@ class LiveScheduler::Impl {
                     kube::EventNote::Type::kWarning,
                     "FailedScheduling",
                     "bind: " + outcome.error});
-    feed_.Forget(name, pod.uid);
+    // Until it is tried again it keeps its room: the next cycle would only give it the same.
+    refused_binds_.emplace(bind_retries_.Failed(name, Now()), pod);
   }
 
-  void WriteDump() {
+  void WriteDump(DumpForm form) {
     const Result<std::string> path =
-        WriteCacheDump(feed_.state(), options_.cache_dump_dir, clock_.Now());
+        WriteCacheDump(feed_.state(), form, options_.cache_dump_dir, clock_.Now());
     if (path) {
       log_.Info("cache dumped", {{"file", *path}});
     } else {
@@ -350,11 +374,6 @@ class LiveScheduler::Impl {
   std::optional<ConfFile> file_;
   net::SteadyTime look_at_file_{};
 
-  std::set<int> waited_for_;  // informers that have not given everything yet
-  int conf_source_ = -1;
-  std::atomic<bool> synced_{false};
-  std::atomic<bool> dump_{false};
-
   std::uint64_t cycles_ = 0;
   std::uint64_t decided_version_ = 0;  // of the feed, when the last cycle ran
   bool dirty_ = true;                  // there is more to decide than the feed tells of
@@ -366,14 +385,18 @@ class LiveScheduler::Impl {
   std::set<std::pair<std::string, std::string>> warned_;  // in the last cycle
 
   SchedulerMetrics metrics_;
-  kube::DeltaQueue queue_;
+  net::SteadyTime queues_reported_{};
+  std::optional<net::SteadyTime> next_queue_report_;
   kube::EventRecorder events_;
   std::unique_ptr<kube::LeaderLease> lease_;
   CallQueue calls_;
   Binder binder_;
   StatusWriter status_;
   DefaultQueues queues_;
-  std::optional<kube::Informers> informers_;
+  RetryTimes bind_retries_;                                      // by pod
+  std::multimap<net::SteadyTime, kube::PodName> refused_binds_;  // by when to try again
+  Advisor advisor_;
+  ClusterWatch watch_;
 };
 
 LiveScheduler::LiveScheduler(kube::Client& client,
@@ -396,8 +419,8 @@ bool LiveScheduler::IsReady() const {
   return impl_->IsReady();
 }
 
-void LiveScheduler::DumpCache() {
-  impl_->DumpCache();
+void LiveScheduler::DumpCache(DumpForm form) {
+  impl_->DumpCache(form);
 }
 
 }  // namespace strata::live

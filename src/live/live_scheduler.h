@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "kube/lease_state.h"
+#include "live/cache_dump.h"
 #include "obs/log.h"
 
 namespace strata::live {
@@ -48,8 +49,8 @@ class LiveScheduler {
   // Whether it has seen the cluster, for /readyz. From any thread.
   [[nodiscard]] bool IsReady() const;
   // Writes what it knows of nodes, jobs and queues into a file of cache_dump_dir, after the cycle
-  // under way (SIGUSR2). From any thread.
-  void DumpCache();
+  // under way: as text (SIGUSR2), as JSON (SIGUSR1). From any thread.
+  void DumpCache(DumpForm form);
 
  private:
   class Impl;

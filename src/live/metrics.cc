@@ -6,9 +6,15 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "simulate/queue_report.h"
 
 namespace strata::live {
 namespace {
@@ -40,6 +46,10 @@ Histogram::BucketBoundaries Bounds(double first, double last, int count) {
   return bounds;
 }
 
+Histogram::BucketBoundaries WaitBounds() {
+  return Bounds(1, 1'000'000, 25);
+}
+
 Histogram& MakeHistogram(Registry& registry,
                          const char* name,
                          const char* help,
@@ -51,10 +61,16 @@ Histogram& MakeHistogram(Registry& registry,
 
 class SchedulerMetrics::Impl {
  public:
-  void Record(const CycleTimer& timer, const CycleResult& result, const ClusterState& state) {
+  void Record(const CycleTimer& timer,
+              const CycleResult& result,
+              const ClusterState& state,
+              Time now) {
     e2e_.Observe(timer.total_ms());
     open_.Observe(timer.open_ms());
     actions_.Observe(timer.actions_ms());
+    for (const auto& [action, ms] : timer.actions()) {
+      action_latency_.Add({{"action", action}}, Bounds(1, 2000, 20)).Observe(ms);
+    }
     unscheduled_jobs_.Set(static_cast<double>(result.verdicts.size()));
     unscheduled_.Increment(static_cast<double>(result.verdicts.size()));
     unscheduled_tasks_.Begin();
@@ -63,7 +79,15 @@ class SchedulerMetrics::Impl {
       unscheduled_tasks_.Set({{"job_id", job.spec.name}}, job.counts.Of(TaskStatus::kPending));
     }
     unscheduled_tasks_.End();
-    RecordQueues(state);
+    RecordPlaced(result, state, now);
+  }
+
+  void RecordQueues(const ClusterState& state, const SchedulerConfig& config) {
+    for (Gauges* gauges : QueueFamilies()) gauges->Begin();
+    for (const QueueReport::Row& row : MakeQueueReport(state, {}, config).rows) {
+      SetQueue(row, state.resource_names());
+    }
+    for (Gauges* gauges : QueueFamilies()) gauges->End();
   }
 
   void CountBind() { scheduled_.Increment(); }
@@ -115,38 +139,64 @@ class SchedulerMetrics::Impl {
     Gauges scalars;
   };
 
-  static void Set(QueueGauges& gauges,
-                  const ClusterState& state,
-                  const std::string& queue,
-                  const Resources& amounts) {
-    gauges.cpu.Set({{"queue_name", queue}}, static_cast<double>(amounts.Get(kCpu)));
-    gauges.memory.Set({{"queue_name", queue}}, static_cast<double>(amounts.Get(kMemory)));
+  // From the making of a job to the cycle that placed it, and of each pod likewise.
+  void RecordPlaced(const CycleResult& result, const ClusterState& state, Time now) {
+    const auto ms_since = [now](Time begin) {
+      return std::chrono::duration<double, std::milli>(now - begin).count();
+    };
+    std::set<JobId> placed;
+    for (const CycleResult::Bind& bind : result.binds) {
+      const Task& task = state.task(bind.task);
+      task_latency_.Observe(ms_since(task.created));
+      placed.insert(task.job);
+    }
+    for (const JobId id : placed) job_latency_.Observe(ms_since(state.job(id).spec.created));
+  }
+
+  static void SetAmounts(QueueGauges& gauges,
+                         const ResourceNames& names,
+                         const std::string& queue,
+                         const strata::Amounts& amounts) {
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       const auto id = IdAt<ResourceId>(i);
-      if (id == kCpu || id == kMemory || amounts.Get(id) == 0) continue;
-      gauges.scalars.Set({{"queue_name", queue}, {"resource", state.resource_names().name(id)}},
-                         static_cast<double>(amounts.Get(id)));
+      const double amount = amounts[i];
+      if (!std::isfinite(amount)) continue;  // without a limit
+      if (id == kCpu || id == kMemory) {
+        (id == kCpu ? gauges.cpu : gauges.memory).Set({{"queue_name", queue}}, amount);
+      } else if (amount != 0) {
+        gauges.scalars.Set({{"queue_name", queue}, {"resource", names.name(id)}}, amount);
+      }
     }
   }
 
-  void RecordQueues(const ClusterState& state) {
-    Gauges* const all[] = {&weight_,
-                           &allocated_.cpu,
-                           &allocated_.memory,
-                           &allocated_.scalars,
-                           &request_.cpu,
-                           &request_.memory,
-                           &request_.scalars};
-    for (Gauges* gauges : all) gauges->Begin();
-    for (const QueueId id : state.queues()) {
-      const Queue& queue = state.queue(id);
-      Resources request = queue.allocated;
-      request.Add(queue.pending);
-      Set(allocated_, state, queue.spec.name, queue.allocated);
-      Set(request_, state, queue.spec.name, request);
-      weight_.Set({{"queue_name", queue.spec.name}}, queue.spec.weight);
+  void SetQueue(const QueueReport::Row& row, const ResourceNames& names) {
+    SetAmounts(allocated_, names, row.name, row.allocated);
+    SetAmounts(request_, names, row.name, row.request);
+    if (row.deserved) SetAmounts(deserved_, names, row.name, *row.deserved);
+    if (row.real_capability) SetAmounts(real_capacity_, names, row.name, *row.real_capability);
+    strata::Amounts capacity(row.allocated.size(), std::numeric_limits<double>::infinity());
+    for (const auto& [id, amount] : row.capability) {
+      if (id.index() < capacity.size()) capacity[id.index()] = static_cast<double>(amount);
     }
-    for (Gauges* gauges : all) gauges->End();
+    SetAmounts(capacity_, names, row.name, capacity);
+    weight_.Set({{"queue_name", row.name}}, row.weight);
+    if (row.share) share_.Set({{"queue_name", row.name}}, *row.share);
+    if (row.deserved) {
+      const bool overused = std::equal(row.deserved->begin(),
+                                       row.deserved->end(),
+                                       row.allocated.begin(),
+                                       row.allocated.end(),
+                                       std::less_equal<>());
+      overused_.Set({{"queue_name", row.name}}, overused ? 1 : 0);
+    }
+  }
+
+  std::vector<Gauges*> QueueFamilies() {
+    std::vector<Gauges*> families = {&weight_, &share_, &overused_};
+    for (QueueGauges* amounts : {&allocated_, &request_, &deserved_, &capacity_, &real_capacity_}) {
+      families.insert(families.end(), {&amounts->cpu, &amounts->memory, &amounts->scalars});
+    }
+    return families;
   }
 
   Registry registry_;
@@ -163,6 +213,18 @@ class SchedulerMetrics::Impl {
                             .Help("Time of a stage of a cycle")
                             .Register(registry_)
                             .Add({{"stage", "actions"}}, Bounds(0.1, 500, 20));
+  Family<Histogram>& action_latency_ = BuildHistogram()
+                                           .Name("volcano_action_scheduling_latency_milliseconds")
+                                           .Help("Time of an action in a cycle")
+                                           .Register(registry_);
+  Histogram& job_latency_ = MakeHistogram(registry_,
+                                          "volcano_e2e_job_scheduling_latency_milliseconds",
+                                          "From the making of a job to a cycle that placed it",
+                                          WaitBounds());
+  Histogram& task_latency_ = MakeHistogram(registry_,
+                                           "volcano_task_scheduling_latency_milliseconds",
+                                           "From the making of a pod to the cycle that placed it",
+                                           WaitBounds());
   Family<prometheus::Counter>& attempts_ = BuildCounter()
                                                .Name("volcano_schedule_attempts_total")
                                                .Help("Attempts to schedule, by what came of them")
@@ -178,8 +240,13 @@ class SchedulerMetrics::Impl {
   Gauges unscheduled_tasks_{
       registry_, "volcano_unschedule_task_count", "Tasks that could not be scheduled, by job"};
   Gauges weight_{registry_, "volcano_queue_weight", "Weight of a queue"};
+  Gauges share_{registry_, "volcano_queue_share", "The part of what it deserves that a queue has"};
+  Gauges overused_{registry_, "volcano_queue_overused", "Whether a queue has all that it deserves"};
   QueueGauges allocated_{registry_, "allocated", "What the jobs of a queue hold:"};
   QueueGauges request_{registry_, "request", "What the jobs of a queue ask for:"};
+  QueueGauges deserved_{registry_, "deserved", "What a queue deserves:"};
+  QueueGauges capacity_{registry_, "capacity", "What a queue may have by its spec:"};
+  QueueGauges real_capacity_{registry_, "real_capacity", "What a queue can have of the cluster:"};
 };
 
 SchedulerMetrics::SchedulerMetrics() : impl_(std::make_unique<Impl>()) {}
@@ -187,8 +254,13 @@ SchedulerMetrics::~SchedulerMetrics() = default;
 
 void SchedulerMetrics::Record(const CycleTimer& timer,
                               const CycleResult& result,
-                              const ClusterState& state) {
-  impl_->Record(timer, result, state);
+                              const ClusterState& state,
+                              Time now) {
+  impl_->Record(timer, result, state, now);
+}
+
+void SchedulerMetrics::RecordQueues(const ClusterState& state, const SchedulerConfig& config) {
+  impl_->RecordQueues(state, config);
 }
 
 void SchedulerMetrics::CountBind() {

@@ -44,10 +44,10 @@ void LogTree(const obs::Log& log, const HyperNodeTree& tree) {
 
 }  // namespace
 
-void LogOpenSession(const obs::Log& log, const ClusterState& state) {
+void LogOpenSession(const obs::Log& log, const ClusterState& state, bool first) {
   if (!log.On(3)) return;
   log.Info("HyperNodesReadyToSchedule", {{"ready", state.tree().ready()}});
-  if (!log.On(4)) return;
+  if (!first && !log.On(4)) return;
   for (const JobId id : state.jobs()) {
     const Job& job = state.job(id);
     if (job.allocated_hypernode.empty()) continue;

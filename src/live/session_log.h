@@ -8,9 +8,10 @@
 // A cycle as lines of the log, under the words that Volcano's users search for.
 namespace strata::live {
 
-// From -v 3 on whether the topology can be used, from 4 on where jobs are held to, from 5 on the
-// tree: "HyperNodesReadyToSchedule", "AllocatedHyperNode", "hyperNode in session".
-void LogOpenSession(const obs::Log& log, const ClusterState& state);
+// From -v 3 on whether the topology can be used, from 4 on where jobs are held to (in the first
+// cycle, which recovers that, from 3 on), from 5 on the tree: "HyperNodesReadyToSchedule",
+// "AllocatedHyperNode", "hyperNode in session".
+void LogOpenSession(const obs::Log& log, const ClusterState& state, bool first);
 
 // From -v 3 on: the HyperNode of each job that got nodes ("AllocatedHyperNode"), and jobs that no
 // HyperNode can take ("build hyperNode gradient fail").

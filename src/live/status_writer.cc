@@ -1,5 +1,6 @@
 #include "live/status_writer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -8,11 +9,16 @@
 
 #include "base/timestamp.h"
 #include "convert/amounts.h"
+#include "objects/waiting_advice.h"
 
 namespace strata::live {
 namespace {
 
 using nlohmann::ordered_json;
+
+// Between two writes of what changes all the time, and before a gang whose pods are still coming is
+// told that they are not there.
+constexpr Duration kPace = std::chrono::seconds(1);
 
 std::string Dump(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -40,43 +46,73 @@ const objects::Condition* True(const GroupStatus& status, const char* type) {
 
 }  // namespace
 
-StatusWriter::StatusWriter(CallQueue& calls,
-                           kube::EventRecorder& events,
-                           std::shared_ptr<Mailbox> mailbox,
-                           const Clock& clock)
-    : calls_(calls), events_(events), mailbox_(std::move(mailbox)), clock_(clock) {}
+StatusWriter::StatusWriter(Tools tools, std::shared_ptr<Mailbox> mailbox)
+    : tools_(std::move(tools)), mailbox_(std::move(mailbox)), retries_(tools_.random) {}
 
 void StatusWriter::Write(const ClusterFeed& feed,
                          const CycleResult& cycle,
                          std::uint64_t cycle_number) {
-  const Moment moment{clock_.Now(), std::to_string(cycle_number)};
-  for (const JobId id : feed.state().jobs()) {
-    const auto verdict = cycle.verdicts.find(id);
-    WriteGroup(feed, id, verdict == cycle.verdicts.end() ? nullptr : &verdict->second, moment);
-  }
-  std::erase_if(groups_, [&](const auto& entry) { return feed.FindGroup(entry.first) == nullptr; });
+  cycle_ = std::to_string(cycle_number);
+  late_.merge(Concerned(feed.state(), cycle));
+  WriteLate(feed);
+}
+
+void StatusWriter::WriteLate(const ClusterFeed& feed) {
+  next_write_.reset();
+  WriteGroups(feed, std::exchange(late_, {}));
   WriteQueues(feed);
 }
 
-void StatusWriter::WriteGroup(const ClusterFeed& feed,
-                              JobId id,
-                              const Refusal* verdict,
-                              const Moment& moment) {
+std::set<JobId> StatusWriter::Concerned(const ClusterState& state, const CycleResult& cycle) {
+  const auto touched = state.JobsTouchedSince(seen_);
+  seen_ = state.NextJobVersion();
+  std::set<JobId> jobs;
+  if (touched) {
+    jobs.insert(touched->begin(), touched->end());
+  } else {
+    jobs.insert(state.jobs().begin(), state.jobs().end());
+    for (const auto& [id, group] : groups_) jobs.insert(id);  // some may be gone
+  }
+  for (const auto& [id, verdict] : cycle.verdicts) {
+    const auto [known, is_new] = refused_.try_emplace(id, Refused{verdict, tools_.now(), {}});
+    Refused& refused = known->second;
+    if (!is_new && refused.verdict == verdict) continue;
+    refused = {verdict, tools_.now(), {}};
+    jobs.insert(id);
+  }
+  std::erase_if(refused_, [&](const auto& known) {
+    if (cycle.verdicts.contains(known.first)) return false;
+    jobs.insert(known.first);
+    return true;
+  });
+  return jobs;
+}
+
+void StatusWriter::WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs) {
+  for (const JobId id : jobs) {
+    if (feed.state().job(id).alive) {
+      WriteGroup(feed, id);
+    } else {
+      groups_.erase(id);
+    }
+  }
+}
+
+void StatusWriter::WriteGroup(const ClusterFeed& feed, JobId id) {
   const Job& job = feed.state().job(id);
   const objects::PodGroup* group = feed.FindGroup(job.spec.name);
   if (group == nullptr) return;
-  Group& known = groups_[job.spec.name];
-  if (known.uid != group->meta.uid) known = {group->meta.uid, StatusOf(*group), {}};
-  GroupStatus next = NextStatus(known.status, job, verdict, moment);
-  if (!SaysTheSame(known.status, next)) {
-    TellOf(*group, known.status, next);
-    Send("podgroups/" + job.spec.name,
-         kube::PatchCall({kube::kPodGroups, group->meta.ns, group->meta.name, ""},
-                         {.type = kube::PatchType::kMerge, .field_manager = ""},
-                         StatusPatch(next, group->meta.uid)),
-         [this, name = job.spec.name] { groups_.erase(name); });
-    known.status = std::move(next);
+  Group& known = groups_[id];
+  if (known.uid != group->meta.uid) {
+    known = {.uid = group->meta.uid, .status = StatusOf(*group)};
   }
+  const Refusal* verdict = ToBeTold(id);
+  const Moment moment{tools_.clock.Now(), cycle_};
+  GroupStatus next = NextStatus(known.status, job, verdict, moment);
+  if (verdict != nullptr && !refused_.at(id).advice.empty()) {
+    next = WithAdvice(std::move(next), *verdict, refused_.at(id).advice);
+  }
+  if (!WriteStatus(*group, id, std::move(next))) late_.insert(id);
   if (verdict == nullptr || !ConcernsPods(*verdict)) {
     known.told = {};
     return;
@@ -87,6 +123,58 @@ void StatusWriter::WriteGroup(const ClusterFeed& feed,
   WritePods(feed, job, *verdict);
 }
 
+const Refusal* StatusWriter::ToBeTold(JobId id) {
+  const auto refused = refused_.find(id);
+  if (refused == refused_.end()) return nullptr;
+  const auto& [verdict, since, advice] = refused->second;
+  if (ConcernsPods(verdict) || tools_.now() >= since + kPace) return &verdict;
+  late_.insert(id);
+  PutOff(since + kPace);
+  return nullptr;
+}
+
+bool StatusWriter::WriteStatus(const objects::PodGroup& group, JobId id, GroupStatus next) {
+  Group& known = groups_[id];
+  if (SaysTheSame(known.status, next)) {
+    known.noticed.reset();
+    return true;
+  }
+  const std::string key = "podgroups/" + objects::NamespacedName(group.meta);
+  const net::SteadyTime now = tools_.now();
+  if (!known.noticed) known.noticed = now;
+  const Duration patience = IsUrgent(known.status, next) ? Duration(0) : kPace;
+  const net::SteadyTime due = std::max(*known.noticed + patience, retries_.Due(key));
+  if (now < due) {
+    PutOff(due);
+    return false;
+  }
+  TellOf(group, known.status, next);
+  Send(key,
+       kube::PatchCall({kube::kPodGroups, group.meta.ns, group.meta.name, ""},
+                       {.type = kube::PatchType::kMerge, .field_manager = ""},
+                       StatusPatch(next, group.meta.uid)),
+       [this, id, uid = known.uid] {
+         const auto it = groups_.find(id);
+         if (it == groups_.end() || it->second.uid != uid) return;
+         groups_.erase(it);
+         late_.insert(id);
+       });
+  known.status = std::move(next);
+  known.noticed.reset();
+  return true;
+}
+
+void StatusWriter::Advise(const ClusterFeed& feed,
+                          const std::string& job,
+                          const Refusal& verdict,
+                          const std::string& advice) {
+  const auto id = feed.state().FindJob(job);
+  const auto refused = id ? refused_.find(*id) : refused_.end();
+  if (refused == refused_.end() || refused->second.verdict != verdict) return;
+  refused->second.advice = advice;
+  WriteGroup(feed, *id);
+}
+
 void StatusWriter::TellOf(const objects::PodGroup& group,
                           const GroupStatus& before,
                           const GroupStatus& after) {
@@ -95,12 +183,13 @@ void StatusWriter::TellOf(const objects::PodGroup& group,
   const objects::Condition* was_refused = True(before, kUnschedulable);
   const objects::Condition* refused = True(after, kUnschedulable);
   const bool said =
-      was_refused != nullptr && refused != nullptr && was_refused->message == refused->message;
+      was_refused != nullptr && refused != nullptr &&
+      objects::WithoutAdvice(was_refused->message) == objects::WithoutAdvice(refused->message);
   if (refused != nullptr && !said) {
-    events_.Record({about, Type::kWarning, kUnschedulable, refused->message});
+    tools_.events.Record({about, Type::kWarning, kUnschedulable, refused->message});
   }
   if (True(after, kScheduled) != nullptr && True(before, kScheduled) == nullptr) {
-    events_.Record({about, Type::kNormal, kScheduled, "pod group is ready"});
+    tools_.events.Record({about, Type::kNormal, kScheduled, "pod group is ready"});
   }
 }
 
@@ -117,17 +206,17 @@ void StatusWriter::WritePods(const ClusterFeed& feed, const Job& job, const Refu
 void StatusWriter::WritePod(const objects::Pod& pod, const Refusal& verdict) {
   const objects::Condition* known = objects::FindCondition(pod.status.conditions, "PodScheduled");
   if (known != nullptr && known->status == "False" && known->message == verdict.message) return;
-  events_.Record({Refer(pod.meta, kube::kPods),
-                  kube::EventNote::Type::kWarning,
-                  "FailedScheduling",
-                  verdict.message});
+  tools_.events.Record({Refer(pod.meta, kube::kPods),
+                        kube::EventNote::Type::kWarning,
+                        "FailedScheduling",
+                        verdict.message});
   const bool turned = known == nullptr || known->status != "False";
   ordered_json condition = {{"type", "PodScheduled"},
                             {"status", "False"},
                             {"reason", "Unschedulable"},
                             {"message", verdict.message}};
   if (turned) {
-    const auto now = std::chrono::floor<std::chrono::seconds>(clock_.Now());
+    const auto now = std::chrono::floor<std::chrono::seconds>(tools_.clock.Now());
     condition["lastTransitionTime"] = FormatTimestamp(now);
   }
   const ordered_json patch = {
@@ -168,38 +257,58 @@ std::map<std::string, std::map<std::string, std::string>> AllocatedOfQueues(
 }
 
 void StatusWriter::WriteQueues(const ClusterFeed& feed) {
+  const net::SteadyTime now = tools_.now();
+  if (now < queues_due_) return PutOff(queues_due_);
+  bool wrote = false;
   for (const auto& [name, amounts] : AllocatedOfQueues(feed.state())) {
     const objects::Queue* queue = feed.FindQueue(name);
     if (queue == nullptr) continue;
+    if (!queues_.contains(name) && amounts.empty() && queue->allocated.empty()) continue;
     ordered_json allocated = amounts;
     for (const auto& [resource, amount] : queue->allocated) {
       if (!amounts.contains(resource)) allocated[resource] = nullptr;  // a merge patch takes it out
     }
-    std::string status = Dump({{"status", {{"allocated", std::move(allocated)}}}});
-    std::string& known = queues_[name];
-    if (known.empty() && amounts.empty() && queue->allocated.empty()) continue;
-    if (known == status) continue;
-    known = status;
-    Send("queues/" + name,
-         kube::PatchCall({kube::kQueues, "", name, "status"},
-                         {.type = kube::PatchType::kMerge, .field_manager = ""},
-                         std::move(status)),
-         [this, name = name] { queues_.erase(name); });
+    if (WriteQueue(name, Dump({{"status", {{"allocated", std::move(allocated)}}}}))) wrote = true;
   }
+  if (wrote) queues_due_ = now + kPace;
+}
+
+bool StatusWriter::WriteQueue(const std::string& name, const std::string& status) {
+  std::string& known = queues_[name];
+  if (known == status) return false;
+  const std::string key = "queues/" + name;
+  if (const net::SteadyTime due = retries_.Due(key); tools_.now() < due) {
+    PutOff(due);
+    return false;
+  }
+  known = status;
+  Send(key,
+       kube::PatchCall({kube::kQueues, "", name, "status"},
+                       {.type = kube::PatchType::kMerge, .field_manager = ""},
+                       status),
+       [this, name] { queues_.erase(name); });
+  return true;
+}
+
+void StatusWriter::PutOff(net::SteadyTime until) {
+  next_write_ = std::min(next_write_.value_or(until), until);
 }
 
 void StatusWriter::Send(const std::string& key, kube::Call call, std::function<void()> forget) {
-  calls_.Submit(key,
-                std::move(call),
-                CallQueue::Urgency::kUsual,
-                [this, mailbox = mailbox_, forget = std::move(forget)](const kube::Reply& reply) {
-                  if (reply || !forget) return;
-                  const bool gone = reply.error().http_status == 404;
-                  mailbox->Post([this, forget, gone] {
-                    forget();
-                    if (!gone) unfinished_ = true;
-                  });
-                });
+  const bool again = retries_.HasFailed(key);
+  tools_.calls.Submit(
+      key,
+      std::move(call),
+      CallQueue::Urgency::kUsual,
+      [this, mailbox = mailbox_, key, again, forget = std::move(forget)](const kube::Reply& reply) {
+        if (!forget || (reply && !again)) return;
+        const bool worked = reply.has_value();
+        mailbox->Post([this, key, forget, worked] {
+          if (worked) return retries_.Forget(key);
+          forget();
+          PutOff(retries_.Failed(key, tools_.now()));  // 404 too: a definition may be on its way
+        });
+      });
 }
 
 }  // namespace strata::live

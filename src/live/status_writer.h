@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,51 +15,86 @@
 #include "live/call_queue.h"
 #include "live/group_status.h"
 #include "live/mailbox.h"
+#include "live/retry_times.h"
 #include "sched/scheduler.h"
 
 namespace strata::live {
 
 // Tells the API server what a cycle came to: status and events of PodGroups and pods, what queues
 // hold. Only what differs from what it was is written, and nothing is said twice while it stays the
-// same.
+// same. What changes all the time (counts of pods, that a gang has its places, what a queue holds)
+// waits for a second, in which more of it comes; that pods of a gang are missing is told when no
+// more came for a second. What the server refuses is tried again later and later.
 //
 // On the thread that schedules.
 class StatusWriter {
  public:
+  struct Tools {
+    CallQueue& calls;
+    kube::EventRecorder& events;
+    const Clock& clock;
+    std::function<net::SteadyTime()> now;
+    kube::Random random;
+  };
   // All of it must outlive it; `mailbox` is where the answers come.
-  StatusWriter(CallQueue& calls,
-               kube::EventRecorder& events,
-               std::shared_ptr<Mailbox> mailbox,
-               const Clock& clock);
+  StatusWriter(Tools tools, std::shared_ptr<Mailbox> mailbox);
 
-  // After a cycle; `feed` is as it left it.
+  // After a cycle; `feed` is as it left it. COST: what changed since the last time.
   void Write(const ClusterFeed& feed, const CycleResult& cycle, std::uint64_t cycle_number);
-  // A write has failed since this was last asked, and what it should have said is still to be
-  // written.
-  [[nodiscard]] bool TakeUnfinished() { return std::exchange(unfinished_, false); }
+  // Writes what was put off and is due.
+  void WriteLate(const ClusterFeed& feed);
+  // When there will be something for that.
+  [[nodiscard]] std::optional<net::SteadyTime> NextWrite() const { return next_write_; }
+
+  // Adds to the condition of a job that still has this verdict what would let it start.
+  void Advise(const ClusterFeed& feed,
+              const std::string& job,
+              const Refusal& verdict,
+              const std::string& advice);
 
  private:
   struct Group {
     std::string uid;
     GroupStatus status;                           // as last written, or as first seen
+    std::optional<net::SteadyTime> noticed{};     // since when it differs, and may wait
     std::pair<std::string, std::int32_t> told{};  // the reason that so many pods know
   };
 
-  void WriteGroup(const ClusterFeed& feed, JobId id, const Refusal* verdict, const Moment& moment);
+  struct Refused {
+    Refusal verdict;
+    net::SteadyTime since{};
+    std::string advice{};  // what would let it start; empty when that is not known, or is nothing
+  };
+
+  // The jobs about which there may be something to say that was not said yet.
+  [[nodiscard]] std::set<JobId> Concerned(const ClusterState& state, const CycleResult& cycle);
+  void WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs);
+  void WriteGroup(const ClusterFeed& feed, JobId id);
+  // The verdict of the job, if it has one and that has been so for long enough.
+  [[nodiscard]] const Refusal* ToBeTold(JobId id);
+  // True when it was written, or need not be.
+  bool WriteStatus(const objects::PodGroup& group, JobId id, GroupStatus next);
   void TellOf(const objects::PodGroup& group, const GroupStatus& before, const GroupStatus& after);
   void WritePods(const ClusterFeed& feed, const Job& job, const Refusal& verdict);
   void WritePod(const objects::Pod& pod, const Refusal& verdict);
   void WriteQueues(const ClusterFeed& feed);
-  // Forgets what was thought to be written, so that the next cycle writes it again.
+  // True when it was written.
+  bool WriteQueue(const std::string& name, const std::string& status);
+  void PutOff(net::SteadyTime until);
+  // When it fails, `forget` undoes what was thought to be written; it is written again.
   void Send(const std::string& key, kube::Call call, std::function<void()> forget);
 
-  CallQueue& calls_;
-  kube::EventRecorder& events_;
+  Tools tools_;
   std::shared_ptr<Mailbox> mailbox_;
-  const Clock& clock_;
-  std::map<std::string, Group> groups_;        // by "namespace/podgroup"
+  RetryTimes retries_;
+  std::string cycle_;                 // the number of the last one
+  std::uint64_t seen_ = 0;            // the version of jobs up to which all has been said
+  std::map<JobId, Refused> refused_;  // the verdicts of the last cycle
+  std::map<JobId, Group> groups_;
+  std::set<JobId> late_;                       // groups whose status was put off
   std::map<std::string, std::string> queues_;  // name -> the patch last written
-  bool unfinished_ = false;
+  net::SteadyTime queues_due_ = net::SteadyTime::min();
+  std::optional<net::SteadyTime> next_write_;
 };
 
 // What to put into status.allocated of every queue: what its jobs hold and what those of the queues

@@ -80,6 +80,16 @@ Resources NonzeroRequest(const ClassSpec& spec) {
   return request;
 }
 
+// Fills in what the policy of a sub-group says of it, if there still is one.
+void ReadPolicy(const JobSpec& job, SubJob& sub_job) {
+  if (sub_job.key->policy >= job.sub_groups.size()) return;
+  const SubGroupPolicy& policy = job.sub_groups[sub_job.key->policy];
+  sub_job.name = policy.name;
+  for (const std::string& value : sub_job.key->values) sub_job.name += "-" + value;
+  sub_job.min_available = policy.size;
+  sub_job.topology = policy.topology;
+}
+
 void Count(TaskCounts& counts, const Task& task, int sign) {
   counts.by_status[static_cast<std::size_t>(task.status)] += sign;
   if (task.status == TaskStatus::kPending && task.best_effort) counts.pending_best_effort += sign;
@@ -170,24 +180,6 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   return id;
 }
 
-std::uint64_t ClusterState::Touch(NodeId node) {
-  // Bounded memory: a reader that slept through this many changes looks at every node again.
-  constexpr std::size_t kRemembered = std::size_t{1} << 20U;
-  if (touched_.size() >= kRemembered) {
-    first_touch_ += touched_.size();
-    touched_.clear();
-  }
-  const std::uint64_t version = NextVersion();
-  touched_.push_back(node);
-  versions_[node.index()] = version;
-  return version;
-}
-
-std::optional<std::span<const NodeId>> ClusterState::TouchedSince(std::uint64_t version) const {
-  if (version < first_touch_) return std::nullopt;
-  return std::span(touched_).subspan(version - first_touch_);
-}
-
 void ClusterState::RemoveNode(NodeId id) {
   NodeSpec& spec = nodes_[id.index()];
   const std::vector<TaskId> tasks = tasks_on_[id.index()];
@@ -271,10 +263,10 @@ QueueId ClusterState::PutQueue(QueueSpec spec) {
     return queues_[q.index()].spec.name;
   });
   const std::string& name = queues_[id.index()].spec.name;
-  for (const JobId job_id : live_jobs_) {
+  for (const JobId job_id : jobs()) {
     Job& job = jobs_[job_id.index()];
     if (job.spec.queue != name) continue;
-    job.queue = id;
+    SetQueueOf(job, id);
     for (const SubJob& sub : job.sub_jobs) {
       for (const TaskId task : sub.tasks) {
         const Task& t = tasks_[task.index()];
@@ -285,6 +277,7 @@ QueueId ClusterState::PutQueue(QueueSpec spec) {
         if (t.status == TaskStatus::kPending) queues_[id.index()].pending.Add(request);
       }
     }
+    Touch(job_id);
   }
   return id;
 }
@@ -292,7 +285,9 @@ QueueId ClusterState::PutQueue(QueueSpec spec) {
 void ClusterState::RemoveQueue(QueueId id) {
   for (const JobId job_id : jobs()) {
     Job& job = jobs_[job_id.index()];
-    if (job.queue == id) job.queue = QueueId{};
+    if (job.queue != id) continue;
+    SetQueueOf(job, QueueId{});
+    Touch(job_id);
   }
   live_queues_.erase(std::find(live_queues_.begin(), live_queues_.end(), id));
   queue_ids_.erase(queue_ids_.find(queues_[id.index()].spec.name));
@@ -300,6 +295,20 @@ void ClusterState::RemoveQueue(QueueId id) {
   free_queues_.push_back(id.value);
   if (has_node_groups_) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) BindToNodeGroups(IdAt<TaskId>(i));
+  }
+}
+
+// Tasks are counted in the old queue: taken out of it, and put back under the new one.
+void ClusterState::FollowQueueName(Job& job) {
+  std::vector<TaskId> tasks;
+  for (const SubJob& sub : job.sub_jobs) {
+    tasks.insert(tasks.end(), sub.tasks.begin(), sub.tasks.end());
+  }
+  for (const TaskId task : tasks) Account(task, -1);
+  SetQueueOf(job, FindQueue(job.spec.queue).value_or(QueueId{}));
+  for (const TaskId task : tasks) Account(task, +1);
+  if (has_node_groups_) {
+    for (const TaskId task : tasks) BindToNodeGroups(task);
   }
 }
 
@@ -312,36 +321,33 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
     job = Job{};
     job.alive = true;
     job_ids_.emplace(spec.name, id);
+    live_jobs_.clear();
     job.sub_jobs.emplace_back();
   }
-  // Tasks are counted in the old queue and by the old roles: take them out and put them back under
-  // the new spec.
   const std::string old_queue = job.spec.queue;
   job.phase = spec.phase;
   job.spec = std::move(spec);
-  if (!known) {
-    InsertSorted(
-        live_jobs_, id, [&](JobId j) -> const std::string& { return jobs_[j.index()].spec.name; });
-  }
-  if (!known || old_queue != job.spec.queue) {
-    std::vector<TaskId> tasks;
-    for (const SubJob& sub : job.sub_jobs) {
-      tasks.insert(tasks.end(), sub.tasks.begin(), sub.tasks.end());
-    }
-    for (const TaskId task : tasks) Account(task, -1);
-    job.queue = FindQueue(job.spec.queue).value_or(QueueId{});
-    for (const TaskId task : tasks) Account(task, +1);
-    if (has_node_groups_) {
-      for (const TaskId task : tasks) BindToNodeGroups(task);
-    }
-  }
+  if (!known || old_queue != job.spec.queue) FollowQueueName(job);
   SubJob& fallback = job.sub_jobs[0];
   fallback.min_available = job.spec.sub_groups.empty() ? job.spec.min_available : 1;
   fallback.topology = job.spec.topology;
+  for (SubJob& sub_job : job.sub_jobs) {
+    if (!sub_job.key) continue;
+    ReadPolicy(job.spec, sub_job);
+    if (sub_job.key->policy < job.spec.sub_groups.size()) continue;
+    for (const TaskId task : sub_job.tasks) {  // its policy is gone, so they are of no sub-group
+      Account(task, -1);
+      tasks_[task.index()].sub_job = 0;
+      Account(task, +1);
+      fallback.tasks.push_back(task);
+    }
+    sub_job = SubJob{};
+  }
   for (Role& role : job.roles) role.min_member = 0;
   for (const auto& [role, min_member] : job.spec.min_task_member) {
     job.roles[RoleOf(job, role)].min_member = min_member;
   }
+  Touch(id);
   return id;
 }
 
@@ -351,10 +357,12 @@ void ClusterState::RemoveJob(JobId id) {
     const std::vector<TaskId> tasks = job.sub_jobs[i].tasks;
     for (const TaskId task : tasks) RemoveTask(task);
   }
-  live_jobs_.erase(std::find(live_jobs_.begin(), live_jobs_.end(), id));
+  SetQueueOf(job, QueueId{});
+  live_jobs_.clear();
   job_ids_.erase(job_ids_.find(job.spec.name));
   free_jobs_.push_back(id.value);
   job = Job{};
+  Touch(id);
 }
 
 std::optional<JobId> ClusterState::FindJob(std::string_view name) const {
@@ -370,15 +378,6 @@ std::optional<QueueId> ClusterState::FindQueue(std::string_view name) const {
 // ---- tasks
 // ----------------------------------------------------------------------------------------------------------
 
-ClassId ClusterState::InternClass(ClassSpec spec) {
-  const auto [it, added] = class_ids_.try_emplace(std::move(spec), IdAt<ClassId>(classes_.size()));
-  if (added) {
-    classes_.push_back(&it->first);
-    if (it->first.HasRules()) classes_with_rules_.push_back(it->second);
-  }
-  return it->second;
-}
-
 std::uint32_t ClusterState::RoleOf(Job& job, const std::string& name) {
   const auto it = std::find_if(
       job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
@@ -392,16 +391,13 @@ std::uint32_t ClusterState::SubJobOf(Job& job, const std::optional<SubGroupKey>&
   const auto same = [&](const SubJob& sub) { return sub.key == key; };
   const auto it = std::find_if(job.sub_jobs.begin(), job.sub_jobs.end(), same);
   if (it != job.sub_jobs.end()) return static_cast<std::uint32_t>(it - job.sub_jobs.begin());
-  const SubGroupPolicy& policy = job.spec.sub_groups[key->policy];
-  SubJob sub;
-  sub.name = policy.name;
-  for (const std::string& value : key->values) sub.name += "-" + value;
-  sub.key = key;
-  sub.min_available = policy.size;
-  sub.topology = policy.topology;
-  sub.match_index = ParseNumber(key->values.front()).value_or(0);
-  job.sub_jobs.push_back(std::move(sub));
-  return static_cast<std::uint32_t>(job.sub_jobs.size() - 1);
+  auto free = std::find_if(
+      job.sub_jobs.begin() + 1, job.sub_jobs.end(), [](const SubJob& sub) { return !sub.key; });
+  if (free == job.sub_jobs.end()) free = job.sub_jobs.emplace(job.sub_jobs.end());
+  free->key = key;
+  free->match_index = ParseNumber(key->values.front()).value_or(0);
+  ReadPolicy(job.spec, *free);
+  return static_cast<std::uint32_t>(free - job.sub_jobs.begin());
 }
 
 Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
@@ -431,7 +427,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   if (has_node_groups_ && task.job.valid()) {
     spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);
   }
-  task.class_id = InternClass(std::move(spec.constraints));
+  task.class_id = JoinClass(std::move(spec.constraints));
   if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
     Job& job = jobs_[task.job.index()];
@@ -441,6 +437,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   }
   if (HoldsNode(task.status)) SetGpus(id, std::move(spec.gpus));
   Account(id, +1);
+  if (task.job.valid()) Touch(task.job);
   return id;
 }
 
@@ -450,8 +447,14 @@ void ClusterState::RemoveTask(TaskId id) {
   SetGpus(id, {});
   total_requests_.Sub(task_class(task.class_id).request);
   total_nonzero_.Sub(NonzeroRequest(task_class(task.class_id)));
-  if (task.job.valid()) std::erase(jobs_[task.job.index()].sub_jobs[task.sub_job].tasks, id);
+  if (task.job.valid()) {
+    SubJob& sub_job = jobs_[task.job.index()].sub_jobs[task.sub_job];
+    std::erase(sub_job.tasks, id);
+    if (sub_job.tasks.empty() && sub_job.key) sub_job = SubJob{};  // free for another sub-group
+  }
   if (!task.node.valid()) ForgetHome(id);
+  if (task.job.valid()) Touch(task.job);
+  LeaveClass(task.class_id);
   task = Task{};
   free_tasks_.push_back(id.value);
 }
@@ -528,6 +531,7 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
     for (TaskCounts* count : counts) Count(*count, task, -1);
     task.status = status;
     for (TaskCounts* count : counts) Count(*count, task, +1);
+    Touch(task.job);
     return;
   }
   Account(id, -1);
@@ -537,6 +541,7 @@ void ClusterState::Move(TaskId id, TaskStatus status, NodeId node) {
   if (task.node != before) task.placed = task.node.valid() ? ++placements_ : 0;
   if (!HoldsNode(status)) SetGpus(id, {});
   Account(id, +1);
+  if (task.job.valid()) Touch(task.job);
 }
 
 const GpuClaim& ClusterState::GpusOf(TaskId id) const {

@@ -16,6 +16,7 @@
 #include "model/node.h"
 #include "model/resources.h"
 #include "model/topology_domains.h"
+#include "model/touch_log.h"
 #include "model/workload.h"
 
 namespace strata {
@@ -67,13 +68,9 @@ class ClusterState {
   void RemoveTask(TaskId task);
   // The world moved on: a binding task runs, a running one terminates.
   void SetTaskStatus(TaskId task, TaskStatus status);
-  void SetJobPhase(JobId job, JobPhase phase) { jobs_[job.index()].phase = phase; }
-  void SetAllocatedHyperNode(JobId job, std::string name) {
-    jobs_[job.index()].allocated_hypernode = std::move(name);
-  }
-  void SetAllocatedHyperNode(JobId job, std::size_t sub_job, std::string name) {
-    jobs_[job.index()].sub_jobs[sub_job].allocated_hypernode = std::move(name);
-  }
+  void SetJobPhase(JobId job, JobPhase phase);
+  void SetAllocatedHyperNode(JobId job, std::string name);
+  void SetAllocatedHyperNode(JobId job, std::size_t sub_job, std::string name);
 
   // Does now what the first read after HyperNode and node events would do: resolve the tree, sum
   // up.
@@ -124,8 +121,10 @@ class ClusterState {
   [[nodiscard]] std::uint64_t SpecVersion(NodeId id) const { return spec_versions_[id.index()]; }
   // The version that the next change will have, and the nodes changed since one (with repetitions);
   // none when that is too long ago to be remembered.
-  [[nodiscard]] std::uint64_t NextVersion() const { return first_touch_ + touched_.size(); }
-  [[nodiscard]] std::optional<std::span<const NodeId>> TouchedSince(std::uint64_t version) const;
+  [[nodiscard]] std::uint64_t NextVersion() const { return touched_nodes_.Next(); }
+  [[nodiscard]] std::optional<std::span<const NodeId>> TouchedSince(std::uint64_t version) const {
+    return touched_nodes_.Since(version);
+  }
   // Nodes that carry a PreferNoSchedule taint.
   [[nodiscard]] std::size_t nodes_with_preferences() const { return nodes_with_preferences_; }
   // Moves with every node that comes, goes or has its spec replaced.
@@ -161,11 +160,27 @@ class ClusterState {
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
   [[nodiscard]] const Job& job(JobId id) const { return jobs_[id.index()]; }
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues_[id.index()]; }
-  [[nodiscard]] const ClassSpec& task_class(ClassId id) const { return *classes_[id.index()]; }
+  [[nodiscard]] const ClassSpec& task_class(ClassId id) const { return *classes_[id.index()].spec; }
   [[nodiscard]] std::size_t class_count() const { return classes_.size(); }
-  // Classes with rules about other pods, in the order they came; it only grows.
+  // A class comes with its first task and stays when the last has gone: what is remembered of it
+  // serves the next. This forgets those without a task once they are more than `most`. Ids of
+  // classes mean others then, and the epoch is another number. COST: O(tasks + classes) if so.
+  void ForgetIdleClasses(std::size_t most);
+  [[nodiscard]] std::uint64_t class_epoch() const { return class_epoch_; }
+  // Classes with rules about other pods, in the order they came; within an epoch it only grows.
   [[nodiscard]] std::span<const ClassId> classes_with_rules() const { return classes_with_rules_; }
-  [[nodiscard]] std::span<const JobId> jobs() const { return live_jobs_; }  // ascending by name
+  // Ascending by name. COST: O(jobs) for the first question after one came or went.
+  [[nodiscard]] std::span<const JobId> jobs() const {
+    if (live_jobs_.size() != job_ids_.size()) ListJobs();
+    return live_jobs_;
+  }
+  // The jobs that a cycle may have something to say about: not let in yet, with pending tasks, or
+  // with no task at all; in no particular order. The others hold what they asked for.
+  [[nodiscard]] std::vector<JobId> WaitingJobs() const { return waiting_jobs_; }
+  // The same as for nodes: the version that the next change of a job, its tasks or its queue will
+  // have, and the jobs changed since one: each once, ascending, those included that are gone.
+  [[nodiscard]] std::uint64_t NextJobVersion() const { return touched_jobs_.Next(); }
+  [[nodiscard]] std::optional<std::vector<JobId>> JobsTouchedSince(std::uint64_t version) const;
   [[nodiscard]] std::span<const QueueId> queues() const {
     return live_queues_;
   }  // ascending by name
@@ -204,7 +219,12 @@ class ClusterState {
   }
   void RebuildSums() const;
   void BeginNodeEpoch();
-  std::uint64_t Touch(NodeId node);
+  std::uint64_t Touch(NodeId node) { return versions_[node.index()] = touched_nodes_.Touch(node); }
+  // To be called after every change of a job or of its tasks.
+  void Touch(JobId job);
+  void ListJobs() const;
+  void SetQueueOf(Job& job, QueueId queue);
+  void FollowQueueName(Job& job);
   // The new grand total when `out` of it is replaced by `in`; kInvalidArgument when a resource
   // would overflow.
   [[nodiscard]] Result<Resources> Replace(const Resources& total,
@@ -221,7 +241,9 @@ class ClusterState {
   void BindToNodeGroups(TaskId task);
   // The task, which is on no node, waits for none to come back.
   void ForgetHome(TaskId task);
-  ClassId InternClass(ClassSpec spec);
+  // The class with this spec, which has one task more now; and one less.
+  ClassId JoinClass(ClassSpec spec);
+  void LeaveClass(ClassId id);
   QueueId PutQueue(QueueSpec spec);
   std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
   std::uint32_t RoleOf(Job& job, const std::string& name);
@@ -238,8 +260,7 @@ class ClusterState {
   std::vector<Nonzero> nonzero_;
   std::vector<std::vector<HostPort>> ports_;
   std::vector<std::uint64_t> versions_, spec_versions_;
-  std::vector<NodeId> touched_;  // the node whose change has version first_touch_ + i
-  std::uint64_t first_touch_ = 1;
+  TouchLog<NodeId> touched_nodes_;
   std::size_t nodes_with_preferences_ = 0;
   std::uint64_t node_epoch_ = 1;
   mutable std::map<std::string, TopologyDomains, std::less<>> domains_;  // of this epoch
@@ -253,7 +274,10 @@ class ClusterState {
   std::vector<GpuClaim> gpu_claims_;  // by task, as far as one was ever made
   std::map<std::string, GpuTotals, std::less<>> gpu_totals_;  // by namespace
   std::vector<Job> jobs_;
-  std::vector<JobId> live_jobs_;
+  mutable std::vector<JobId> live_jobs_;  // ascending by name; of another size: to be listed anew
+  std::vector<JobId> waiting_jobs_;
+  std::vector<std::uint32_t> waiting_at_;  // by job, its place in waiting_jobs_ + 1; 0: in none
+  TouchLog<JobId> touched_jobs_;
   std::vector<std::uint32_t> free_jobs_;
   std::map<std::string, JobId, std::less<>> job_ids_;
   std::vector<Queue> queues_;
@@ -262,8 +286,14 @@ class ClusterState {
   std::map<std::string, QueueId, std::less<>> queue_ids_;
   std::map<std::string, QuotaSpec, std::less<>> quotas_;
   std::map<ClassSpec, ClassId> class_ids_;
-  std::vector<const ClassSpec*> classes_;  // into class_ids_, whose nodes never move
+  struct Class {
+    const ClassSpec* spec = nullptr;  // in class_ids_, whose nodes never move
+    std::size_t tasks = 0;
+  };
+  std::vector<Class> classes_;
   std::vector<ClassId> classes_with_rules_;
+  std::size_t idle_classes_ = 0;  // without a task
+  std::uint64_t class_epoch_ = 1;
 
   Resources total_allocatable_;
   Resources total_requests_;

@@ -29,11 +29,12 @@ void ClusterState::BindToNodeGroups(TaskId id) {
   Task& task = tasks_[id.index()];
   if (!task.alive || !task.job.valid()) return;
   NodeGroupRules rules = NodeGroupsOf(jobs_[task.job.index()]);
-  const ClassSpec& before = task_class(task.class_id);
-  if (before.node_groups == rules) return;
-  ClassSpec after = before;
+  const ClassId before = task.class_id;
+  if (task_class(before).node_groups == rules) return;
+  ClassSpec after = task_class(before);
   after.node_groups = std::move(rules);
-  task.class_id = InternClass(std::move(after));
+  task.class_id = JoinClass(std::move(after));
+  LeaveClass(before);
   if (task.node.valid()) Touch(task.node);
 }
 

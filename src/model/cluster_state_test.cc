@@ -246,6 +246,48 @@ TEST(ClusterState, SaysWhichNodesChangedSinceAVersion) {
   EXPECT_EQ(cluster.state.TouchedSince(0), std::nullopt);
 }
 
+TEST(ClusterState, SaysWhichJobsChangedSinceAVersion) {
+  ClusterBuilder cluster;
+  cluster.Nodes(1).Job("still", {.tasks = 1}).Job("train", {.tasks = 1});
+  const JobId train = *cluster.state.FindJob("train");
+  const auto changes = [&](const auto& change) {
+    const std::uint64_t version = cluster.state.NextJobVersion();
+    change();
+    return cluster.state.JobsTouchedSince(version).value();
+  };
+  const TaskId task = cluster.FindTask("train-w-0");
+  EXPECT_THAT(changes([] {}), IsEmpty());
+  EXPECT_THAT(changes([&] { cluster.state.Allocate(task, cluster.FindNode("node0")); }),
+              ElementsAre(train));
+  EXPECT_THAT(changes([&] { cluster.state.RollbackTo(0); }), ElementsAre(train));
+  EXPECT_THAT(changes([&] { cluster.state.SetJobPhase(train, JobPhase::kInqueue); }),
+              ElementsAre(train));
+  EXPECT_THAT(changes([&] { cluster.state.RemoveTask(task); }), ElementsAre(train));
+  EXPECT_THAT(changes([&] { cluster.state.RemoveJob(train); }), ElementsAre(train));
+  const JobId still = *cluster.state.FindJob("still");
+  EXPECT_THAT(changes([&] { cluster.state.RemoveQueue(cluster.state.job(still).queue); }),
+              ElementsAre(still));
+  EXPECT_EQ(cluster.state.JobsTouchedSince(0), std::nullopt);
+}
+
+TEST(ClusterState, AJobWaitsUntilItIsLetInAndAllItsPodsHaveAPlace) {
+  ClusterBuilder cluster;
+  cluster.Nodes(1).Job("train", {.tasks = 1});
+  const JobId train = *cluster.state.FindJob("train");
+  const TaskId task = cluster.FindTask("train-w-0");
+  EXPECT_THAT(cluster.state.WaitingJobs(), ElementsAre(train));
+  cluster.state.SetJobPhase(train, JobPhase::kRunning);
+  EXPECT_THAT(cluster.state.WaitingJobs(), ElementsAre(train));  // a pod is pending
+  cluster.state.Allocate(task, cluster.FindNode("node0"));
+  EXPECT_THAT(cluster.state.WaitingJobs(), IsEmpty());
+  cluster.state.RollbackTo(0);
+  EXPECT_THAT(cluster.state.WaitingJobs(), ElementsAre(train));
+  cluster.state.RemoveTask(task);
+  EXPECT_THAT(cluster.state.WaitingJobs(), ElementsAre(train));  // it has none
+  cluster.state.RemoveJob(train);
+  EXPECT_THAT(cluster.state.WaitingJobs(), IsEmpty());
+}
+
 // ---- HyperNode sums
 
 TEST(ClusterState, SumsOfAHyperNodeFollowNodesAndMembers) {
@@ -414,6 +456,43 @@ TEST(ClusterState, PutsTasksIntoTheSubJobOfTheirKey) {
   EXPECT_EQ(sub_jobs[3].match_index, 0);  // "4x" is no number
 }
 
+TEST(ClusterState, ASubJobFollowsItsPolicyAndGoesWithItsLastPod) {
+  ClusterBuilder cluster;
+  SubGroupPolicy policy;
+  policy.name = "part";
+  policy.match_label_keys = {"p"};
+  policy.size = 1;
+  cluster.Job("a", {.tasks = 0, .min_available = 1, .sub_groups = {policy}});
+  cluster.Task("a", {.sub_group = SubGroupKey{0, {"1"}}});
+  JobSpec spec = cluster.JobNamed("a").spec;
+  spec.sub_groups[0].size = 5;
+  spec.sub_groups[0].topology = testing::Hard(1);
+  const JobId job = cluster.state.UpsertJob(spec);
+  EXPECT_EQ(cluster.state.job(job).sub_jobs[1].min_available, 5);
+  EXPECT_TRUE(cluster.state.job(job).HasHardTopology());
+
+  cluster.state.RemoveTask(cluster.state.job(job).sub_jobs[1].tasks[0]);
+  EXPECT_FALSE(cluster.state.job(job).HasHardTopology());
+  cluster.Task("a", {.sub_group = SubGroupKey{0, {"2"}}});
+  ASSERT_EQ(cluster.state.job(job).sub_jobs.size(), 2U);  // in the place of the first
+  EXPECT_EQ(cluster.state.job(job).sub_jobs[1].name, "part-2");
+}
+
+TEST(ClusterState, PodsWhosePolicyIsGoneAreOfNoSubGroup) {
+  ClusterBuilder cluster;
+  SubGroupPolicy policy;
+  policy.name = "part";
+  policy.match_label_keys = {"p"};
+  cluster.Job("a", {.tasks = 0, .min_available = 1, .sub_groups = {policy}});
+  cluster.Task("a", {.sub_group = SubGroupKey{0, {"1"}}});
+  JobSpec spec = cluster.JobNamed("a").spec;
+  spec.sub_groups.clear();
+  const JobId job = cluster.state.UpsertJob(spec);
+  EXPECT_EQ(cluster.state.job(job).sub_jobs[0].tasks.size(), 1U);
+  EXPECT_FALSE(cluster.state.job(job).sub_jobs[1].key.has_value());
+  EXPECT_EQ(RecountMistakes(cluster.state), "");
+}
+
 // ---- queues and jobs
 
 TEST(ClusterState, AQueueThatComesAfterItsJobsCountsThem) {
@@ -445,6 +524,26 @@ TEST(ClusterState, ARemovedJobTakesItsTasksAlong) {
   cluster.state.RemoveJob(cluster.FindJob("goes"));
   EXPECT_EQ(DumpState(cluster.state), before);
   EXPECT_EQ(cluster.state.FindJob("goes"), std::nullopt);
+}
+
+TEST(ClusterState, ForgetsClassesThatNoTaskHasOnceTheyAreMany) {
+  ClusterBuilder cluster;
+  PodRules alone;
+  alone.anti_affinity = {testing::Pods("app", "x", "host")};
+  cluster.Job("goes", {.tasks = 1, .task = {.cpu = 2, .rules = alone}});
+  cluster.Job("stays", {.tasks = 2, .task = {.cpu = 3, .rules = alone}});
+  const auto stays = [&] { return cluster.state.task(cluster.FindTask("stays-w-1")).class_id; };
+  const std::uint64_t before = cluster.state.class_epoch();
+  cluster.state.RemoveJob(cluster.FindJob("goes"));
+  cluster.state.ForgetIdleClasses(1);
+  EXPECT_EQ(cluster.state.class_epoch(), before);
+  cluster.state.ForgetIdleClasses(0);
+  EXPECT_NE(cluster.state.class_epoch(), before);
+  EXPECT_EQ(cluster.state.class_count(), 1U);
+  EXPECT_EQ(cluster.state.task_class(stays()).request.Get(kCpu), testing::Cores(3));
+  EXPECT_THAT(cluster.state.classes_with_rules(), ::testing::ElementsAre(stays()));
+  cluster.Task("stays", {.cpu = 3, .rules = alone});  // finds the class again
+  EXPECT_EQ(cluster.state.task(cluster.FindTask("stays-w-2")).class_id, stays());
 }
 
 TEST(ClusterState, ABestEffortTaskIsReadyWhileItIsPending) {

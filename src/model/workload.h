@@ -267,6 +267,7 @@ struct Queue {
   QueueSpec spec;
   Resources allocated;  // of allocated and pipelined tasks of its jobs
   Resources pending;    // asked for by pending tasks of its jobs
+  std::size_t jobs = 0;
   bool alive = false;
 };
 

@@ -34,7 +34,6 @@ using Number = std::unique_ptr<BIGNUM, FreeBy<BN_free>>;
 
 constexpr long kX509v3 = 2;
 constexpr std::time_t kHour = 3600;
-constexpr std::time_t kTenYears = kHour * 24 * 365 * 10;
 
 tl::unexpected<Error> OpenSslError(const std::string& what) {
   std::array<char, 256> text{};
@@ -98,11 +97,60 @@ bool SetName(X509* certificate, const std::string& name) {
                                     0) == 1;
 }
 
-bool SetTimes(X509* certificate, Time now) {
-  const std::time_t seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
-  return ASN1_TIME_set(X509_getm_notBefore(certificate), seconds - kHour) != nullptr &&
-         ASN1_TIME_set(X509_getm_notAfter(certificate), seconds + kTenYears) != nullptr;
+struct Validity {
+  Time now;
+  Duration lifetime;
+};
+
+bool SetTimes(X509* certificate, const Validity& validity) {
+  const auto seconds = [](Time time) -> std::time_t {
+    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  };
+  const std::time_t end = seconds(validity.now + validity.lifetime);
+  return ASN1_TIME_set(X509_getm_notBefore(certificate), seconds(validity.now) - kHour) !=
+             nullptr &&
+         ASN1_TIME_set(X509_getm_notAfter(certificate), end) != nullptr;
+}
+
+Certificate ParseCertificate(std::string_view pem) {
+  Certificate certificate(PEM_read_bio_X509(Reading(pem).get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  return certificate;
+}
+
+Result<Time> ToTime(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) {
+    return Fail(Code::kInvalidArgument, "a certificate with a time that is none");
+  }
+  return Time(std::chrono::seconds(timegm(&parts)));
+}
+
+// "127.0.0.1", "::1", "" when it is no address.
+std::string AddressText(const ASN1_OCTET_STRING* bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const int family = ASN1_STRING_length(bytes) == sizeof(in_addr) ? AF_INET : AF_INET6;
+  const std::size_t size = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
+  if (static_cast<std::size_t>(ASN1_STRING_length(bytes)) != size) return "";
+  const auto* shown = inet_ntop(family, ASN1_STRING_get0_data(bytes), text.data(), text.size());
+  return shown == nullptr ? "" : text.data();
+}
+
+std::vector<std::string> HostsOf(const X509* certificate) {
+  using Names = std::unique_ptr<GENERAL_NAMES, FreeBy<GENERAL_NAMES_free>>;
+  const Names names(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  std::vector<std::string> hosts;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type == GEN_DNS) {
+      const auto* text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
+      hosts.emplace_back(text, static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    } else if (name->type == GEN_IPADD) {
+      hosts.push_back(AddressText(name->d.iPAddress));
+    }
+  }
+  return hosts;
 }
 
 bool AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
@@ -125,11 +173,11 @@ std::string AlternativeNames(std::span<const std::string> hosts) {
 }
 
 // Everything but the extensions and the signature.
-Result<Certificate> Blank(const Key& key, const std::string& name, Time now) {
+Result<Certificate> Blank(const Key& key, const std::string& name, const Validity& validity) {
   Certificate certificate(X509_new());
   X509* const raw = certificate.get();
   if (raw == nullptr || X509_set_version(raw, kX509v3) != 1 || !SetSerial(raw) ||
-      !SetName(raw, name) || !SetTimes(raw, now) || X509_set_pubkey(raw, key.get()) != 1) {
+      !SetName(raw, name) || !SetTimes(raw, validity) || X509_set_pubkey(raw, key.get()) != 1) {
     return OpenSslError("make a certificate");
   }
   return certificate;
@@ -137,9 +185,9 @@ Result<Certificate> Blank(const Key& key, const std::string& name, Time now) {
 
 }  // namespace
 
-Result<CertificateAuthority> MakeAuthority(const std::string& name, Time now) {
+Result<CertificateAuthority> MakeAuthority(const std::string& name, Time now, Duration lifetime) {
   TRY_ASSIGN(const Key key, MakeKey());
-  TRY_ASSIGN(const Certificate certificate, Blank(key, name, now));
+  TRY_ASSIGN(const Certificate certificate, Blank(key, name, {now, lifetime}));
   X509* const raw = certificate.get();
   const bool good = X509_set_issuer_name(raw, X509_get_subject_name(raw)) == 1 &&
                     AddExtension(raw, raw, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -155,10 +203,10 @@ Result<CertificateAuthority> MakeAuthority(const std::string& name, Time now) {
 
 Result<ServerCertificate> IssueCertificate(const CertificateAuthority& authority,
                                            std::span<const std::string> hosts,
-                                           Time now) {
+                                           Time now,
+                                           Duration lifetime) {
   if (hosts.empty()) return Fail(Code::kInvalidArgument, "a certificate for no host");
-  const Certificate issuer(
-      PEM_read_bio_X509(Reading(authority.certificate_pem).get(), nullptr, nullptr, nullptr));
+  const Certificate issuer = ParseCertificate(authority.certificate_pem);
   const Key issuer_key(
       PEM_read_bio_PrivateKey(Reading(authority.key_pem).get(), nullptr, nullptr, nullptr));
   if (issuer == nullptr || issuer_key == nullptr ||
@@ -167,7 +215,7 @@ Result<ServerCertificate> IssueCertificate(const CertificateAuthority& authority
     return Fail(Code::kInvalidArgument, "the CA's certificate and key do not fit or are broken");
   }
   TRY_ASSIGN(const Key key, MakeKey());
-  TRY_ASSIGN(const Certificate certificate, Blank(key, hosts.front(), now));
+  TRY_ASSIGN(const Certificate certificate, Blank(key, hosts.front(), {now, lifetime}));
   X509* const raw = certificate.get();
   X509* const by = issuer.get();
   const bool good = X509_set_issuer_name(raw, X509_get_subject_name(by)) == 1 &&
@@ -182,6 +230,35 @@ Result<ServerCertificate> IssueCertificate(const CertificateAuthority& authority
   TRY_ASSIGN(made.certificate_pem, PemOf(certificate));
   TRY_ASSIGN(made.key_pem, PemOf(key));
   return made;
+}
+
+Result<CertificateFacts> ReadCertificate(const std::string& pem) {
+  const Certificate certificate = ParseCertificate(pem);
+  if (certificate == nullptr) return Fail(Code::kInvalidArgument, "no certificate in PEM form");
+  CertificateFacts facts;
+  TRY_ASSIGN(facts.not_before, ToTime(X509_get0_notBefore(certificate.get())));
+  TRY_ASSIGN(facts.not_after, ToTime(X509_get0_notAfter(certificate.get())));
+  facts.hosts = HostsOf(certificate.get());
+  return facts;
+}
+
+bool IsSignedBy(const std::string& certificate_pem, const std::string& authority_pem) {
+  const Certificate certificate = ParseCertificate(certificate_pem);
+  const Certificate authority = ParseCertificate(authority_pem);
+  if (certificate == nullptr || authority == nullptr) return false;
+  const bool is_signed = X509_verify(certificate.get(), X509_get0_pubkey(authority.get())) == 1;
+  ERR_clear_error();
+  return is_signed;
+}
+
+bool IsKeyOf(const std::string& key_pem, const std::string& certificate_pem) {
+  const Certificate certificate = ParseCertificate(certificate_pem);
+  char no_passphrase[] = "";  // rather than ask for one at the terminal
+  const Key key(PEM_read_bio_PrivateKey(Reading(key_pem).get(), nullptr, nullptr, no_passphrase));
+  const bool is_key = certificate != nullptr && key != nullptr &&
+                      X509_check_private_key(certificate.get(), key.get()) == 1;
+  ERR_clear_error();
+  return is_key;
 }
 
 }  // namespace strata::net

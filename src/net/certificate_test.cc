@@ -90,6 +90,49 @@ TEST(Certificate, NeedsAnAuthorityThatIsOne) {
   EXPECT_EQ(IssueCertificate({}, Hosts(), Now()).error().code, Code::kInvalidArgument);
 }
 
+TEST(Certificate, SaysWhenAndForWhomItHolds) {
+  const Time now{std::chrono::seconds(1'800'000'000)};
+  const CertificateAuthority ca = MakeAuthority("test-ca", now).value();
+  const ServerCertificate made = IssueCertificate(ca, Hosts(), now, std::chrono::hours(48)).value();
+  const CertificateFacts facts = ReadCertificate(made.certificate_pem).value();
+  EXPECT_EQ(facts.not_before, now - std::chrono::hours(1));
+  EXPECT_EQ(facts.not_after, now + std::chrono::hours(48));
+  EXPECT_EQ(facts.hosts, Hosts());
+  EXPECT_EQ(ReadCertificate(ca.certificate_pem).value().not_after, now + kTenYears);
+  EXPECT_EQ(ReadCertificate("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+                .error()
+                .code,
+            Code::kInvalidArgument);
+}
+
+TEST(Certificate, KnowsItsAuthority) {
+  const CertificateAuthority ca = MakeAuthority("ca", Now()).value();
+  const CertificateAuthority other = MakeAuthority("ca", Now()).value();
+  const std::string made = IssueCertificate(ca, Hosts(), Now()).value().certificate_pem;
+  EXPECT_TRUE(IsSignedBy(made, ca.certificate_pem + other.certificate_pem));
+  EXPECT_FALSE(IsSignedBy(made, other.certificate_pem));
+  EXPECT_FALSE(IsSignedBy(made, ""));
+  EXPECT_FALSE(IsSignedBy("", ca.certificate_pem));
+}
+
+TEST(HttpServer, ShowsAnotherCertificateFromNowOn) {
+  const CertificateAuthority first = MakeAuthority("first", Now()).value();
+  const CertificateAuthority second = MakeAuthority("second", Now()).value();
+  const ServerCertificate renewed = IssueCertificate(second, Hosts(), Now()).value();
+  ServerThread server(
+      [](const std::shared_ptr<Exchange>& exchange) { exchange->Respond({.body = "hello"}); },
+      {.certificate = IssueCertificate(first, Hosts(), Now()).value()});
+  server.OnLoop([&] {
+    const std::string key_of_another = IssueCertificate(first, Hosts(), Now()).value().key_pem;
+    EXPECT_EQ(
+        server.server().SetCertificate({renewed.certificate_pem, key_of_another}).error().code,
+        Code::kInvalidArgument);
+  });
+  EXPECT_THAT(GetOverTls(server.port(), first.certificate_pem, "localhost"), HasSubstr("hello"));
+  server.OnLoop([&] { EXPECT_TRUE(server.server().SetCertificate(renewed)); });
+  EXPECT_THAT(GetOverTls(server.port(), second.certificate_pem, "localhost"), HasSubstr("hello"));
+}
+
 TEST(HttpServer, NeedsACertificateThatIsOne) {
   EventLoop loop;
   const auto server =

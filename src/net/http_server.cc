@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "net/event_loop_impl.h"
 #include "net/http_connection.h"
 
@@ -93,6 +94,12 @@ class HttpServerOnLoop final : public HttpServer {
   }
 
   std::uint16_t port() const override { return port_; }
+
+  Status SetCertificate(const ServerCertificate& certificate) override {
+    CHECK(tls_ != nullptr);
+    TRY_ASSIGN(tls_, MakeTls(certificate));  // a connection holds what it needs of the old one
+    return {};
+  }
 
   void Drain(std::function<void()> done) override {
     hub_->draining = true;

@@ -92,6 +92,10 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;
+  // What connections that come from now on are shown; those that are open keep theirs.
+  // kInvalidArgument, and nothing changes, when certificate and key are not a pair. REQUIRES: it
+  // was opened with a certificate.
+  virtual Status SetCertificate(const ServerCertificate& certificate) = 0;
   // Takes no more connections, ends the streams, answers what is under way, then calls `done`.
   virtual void Drain(std::function<void()> done) = 0;
 

@@ -74,7 +74,7 @@ Result<PodGroup> MakeDefaultPodGroup(const Pod& pod) {
   return group;
 }
 
-Status AddDefaultPodGroups(ObjectSet& objects, bool (*takes)(const Pod&)) {
+Status AddDefaultPodGroups(ObjectSet& objects, const std::function<bool(const Pod&)>& takes) {
   std::set<std::string> known;
   for (const PodGroup& group : objects.pod_groups) known.insert(NamespacedName(group.meta));
   for (Pod& pod : objects.pods) {

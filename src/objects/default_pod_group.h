@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "base/result.h"
 #include "objects/object_set.h"
 #include "objects/pod_group.h"
@@ -14,6 +16,7 @@ namespace strata::objects {
 
 // Gives every pod without a PodGroup annotation one of its own, and the annotation with its name.
 // The set stays sorted. Whose pods these are is asked of `takes`: pods it refuses are left alone.
-[[nodiscard]] Status AddDefaultPodGroups(ObjectSet& objects, bool (*takes)(const Pod&));
+[[nodiscard]] Status AddDefaultPodGroups(ObjectSet& objects,
+                                         const std::function<bool(const Pod&)>& takes);
 
 }  // namespace strata::objects

@@ -121,6 +121,7 @@ void ReadTask(const Cursor& at, std::size_t index, JobTask& out) {
     DependsOn& out_depends_on = out.depends_on.emplace();
     depends_on.At("name").Read(out_depends_on.tasks);
     const Cursor iteration = depends_on.At("iteration");
+    out_depends_on.iteration = DependsOn::Iteration::kAll;  // unless it says otherwise
     if (IsSet(iteration)) iteration.ReadEnum(out_depends_on.iteration, kIterations);
   }
 }

@@ -76,9 +76,9 @@ void ReadObject(const Cursor& object, PodGroup& out) {
   spec.At("minTaskMember").ForEachMember([&](std::string_view task, const Cursor& member) {
     member.Read(out.min_task_member[std::string(task)], kCount32);
   });
+  out.queue.clear();
   spec.At("queue").Read(out.queue);
-  if (out.queue.empty()) out.queue = "default";
-  CheckDnsSubdomain(spec.At("queue"), out.queue);
+  if (!out.queue.empty()) CheckDnsSubdomain(spec.At("queue"), out.queue);
   spec.At("priorityClassName").Read(out.priority_class_name);
   const Cursor min_resources = spec.At("minResources");
   if (min_resources.present()) ReadResources(min_resources, out.min_resources.emplace());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -17,7 +18,10 @@ namespace strata {
 // Between two pods of a gang one chain changes; the others need not be looked at again.
 class ChainBoard {
  public:
-  ChainBoard(const HyperNodeTree& tree, const DomainShape& shape) : tree_(tree), shape_(shape) {}
+  ChainBoard(const HyperNodeTree& tree, const DomainShape& shape)
+      : tree_(tree), shape_(shape), last_(kind_of_key_.end()) {}
+  ChainBoard(const ChainBoard&) = delete;
+  ChainBoard& operator=(const ChainBoard&) = delete;
 
   // Starts anew. `groups` is parallel to the groups of the shape; their `feasible` is not read.
   // COST: O(groups).
@@ -25,7 +29,7 @@ class ChainBoard {
   // The group changed, in the index or by itself. COST: O(log groups).
   void Refresh(const DomainIndex& index, const ChainGroup& group, std::size_t g);
 
-  // One entry per kind, its `feasible` the sum over its groups.
+  // One entry per kind, its `feasible` the sum over its groups: 0 for a kind that is no more.
   [[nodiscard]] std::span<const ChainGroup> kinds() const { return kinds_; }
   [[nodiscard]] std::size_t KindOf(std::size_t g) const { return states_[g].kind; }
   // The group with the best node by node-local score, of equal ones the lower name. REQUIRES: the
@@ -33,8 +37,9 @@ class ChainBoard {
   [[nodiscard]] std::size_t BestOf(std::size_t kind);
 
  private:
-  // Outside of all HyperNodes, tier of the LCA, the same as what is allocated, tasks on the leaf.
-  using Key = std::tuple<bool, std::int32_t, bool, std::uint32_t>;
+  // Outside of all HyperNodes, tier of the LCA, the same as what is allocated, tasks on the leaf,
+  // base.
+  using Key = std::tuple<bool, std::int32_t, bool, std::uint32_t, std::optional<ChainGroup::Base>>;
   // The best node of a group at some moment.
   struct Offer {
     Score score = kNoScore;
@@ -54,15 +59,26 @@ class ChainBoard {
     Offer offer;
   };
 
+  [[nodiscard]] Key KeyOf(const ChainGroup& group) const;
   [[nodiscard]] std::size_t KindFor(const ChainGroup& group);
-  [[nodiscard]] GroupState StateOf(const DomainIndex& index,
-                                   const ChainGroup& group,
-                                   std::size_t g);
+  // The same for a group that was of `kind`: who was alone in it takes it along, which is how a
+  // leaf fills up.
+  [[nodiscard]] std::size_t KindAfter(std::size_t kind, const ChainGroup& group);
+  // One group less; what nobody is of is free for another kind.
+  void Leave(std::size_t kind);
+  [[nodiscard]] bool Stands(const Offer& offer, std::size_t kind) const;
+  // Adds to the heap of the kind. COST: O(log groups), amortised.
+  void Push(std::size_t kind, const Offer& offer);
+  [[nodiscard]] GroupState StateOf(const DomainIndex& index, std::size_t kind, std::size_t g) const;
 
   const HyperNodeTree& tree_;
   const DomainShape& shape_;
   std::map<Key, std::size_t> kind_of_key_;
+  std::map<Key, std::size_t>::const_iterator last_;  // of kind_of_key_, asked for last
   std::vector<ChainGroup> kinds_;
+  std::vector<Key> keys_;                   // by kind
+  std::vector<std::size_t> members_;        // groups of each kind
+  std::vector<std::size_t> free_;           // kinds that are no more
   std::vector<std::vector<Offer>> offers_;  // by kind, a heap; may hold offers that no longer stand
   std::vector<GroupState> states_;          // by group
 };

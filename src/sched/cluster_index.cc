@@ -1,6 +1,6 @@
 #include "sched/cluster_index.h"
 
-#include <iterator>
+#include <algorithm>
 
 namespace strata {
 
@@ -14,6 +14,12 @@ const DomainShape& ClusterIndex::shape() {
   for (std::size_t i = 0; i < shape_->nodes.size(); ++i) {
     positions_[shape_->nodes[i].index()] = static_cast<std::uint32_t>(i);
   }
+  groups_of_leaf_.clear();
+  for (std::size_t g = 0; g < shape_->groups.size(); ++g) {
+    groups_of_leaf_.emplace_back(shape_->groups[g].leaf, g);
+  }
+  std::sort(groups_of_leaf_.begin(), groups_of_leaf_.end());
+  crowns_ = std::make_unique<ChainCrowns>(tree, *shape_);
   return *shape_;
 }
 
@@ -31,6 +37,57 @@ DomainIndex& ClusterIndex::For(ClassId class_id) {
   }
   entry.version = state.NextVersion();
   return *entry.index;
+}
+
+ChainBoard& ClusterIndex::BoardFor(ClassId class_id,
+                                   const ChainScorePoint& point,
+                                   const Placement& placement) {
+  const DomainIndex& index = For(class_id);
+  const DomainShape& all = *shape_;
+  const ClusterState& state = session_.state();
+  Entry& entry = entries_[class_id];
+  const auto touched = state.TouchedSince(entry.board_version);
+  const bool afresh = !entry.board || !touched || touched->size() > all.groups.size();
+  std::vector<std::size_t> changed;
+  if (afresh) {
+    for (std::size_t g = 0; g < all.groups.size(); ++g) changed.push_back(g);
+  } else {
+    changed = crowns_->GroupsAround(*touched);
+  }
+  std::vector<ChainId> chains;
+  chains.reserve(changed.size());
+  for (const std::size_t g : changed) chains.push_back(all.groups[g].chain);
+  std::vector<double> sums(changed.size());
+  point.SumTiers(state, placement, crowns_->tiers(), chains, sums);
+  const auto group_of = [&](std::size_t i) {
+    ChainGroup group;
+    group.chain = chains[i];
+    group.leaf = all.groups[changed[i]].leaf;
+    group.base = {.tiers = crowns_->tiers(), .sum = sums[i], .crown = crowns_->CrownOf(changed[i])};
+    return group;
+  };
+  if (afresh) {
+    std::vector<ChainGroup> groups;
+    groups.reserve(changed.size());
+    for (std::size_t i = 0; i < changed.size(); ++i) groups.push_back(group_of(i));
+    entry.board = std::make_unique<ChainBoard>(session_.tree(), all);
+    entry.board->Reset(index, groups);
+  } else {
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      entry.board->Refresh(index, group_of(i), changed[i]);
+    }
+  }
+  entry.board_version = state.NextVersion();
+  return *entry.board;
+}
+
+std::span<const std::pair<HyperNodeId, std::size_t>> ClusterIndex::GroupsOf(HyperNodeId leaf) {
+  static_cast<void>(shape());
+  const auto first = std::lower_bound(
+      groups_of_leaf_.begin(), groups_of_leaf_.end(), std::pair<HyperNodeId, std::size_t>{leaf, 0});
+  auto last = first;
+  while (last != groups_of_leaf_.end() && last->first == leaf) ++last;
+  return {first, last};
 }
 
 }  // namespace strata

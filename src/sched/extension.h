@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -138,7 +140,8 @@ class NodeFilterPoint {
 };
 
 // Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the
-// plugin's weight is in it.
+// plugin's weight is in it. For a class that asks for amounts alone (see LeafKinds) they change
+// only with the amounts and the spec of the node, and so does what a NodeFilterPoint says.
 class NodeScorePoint {
  public:
   virtual ~NodeScorePoint() = default;
@@ -204,6 +207,16 @@ struct ChainGroup {
       0;  // tier of the LCA of `leaf` and Placement::allocated; meaningless without the latter
   bool same_as_allocated = false;   // leaf == Placement::allocated
   std::uint32_t tasks_on_leaf = 0;  // tasks of the sub-job that have a node in `leaf`
+  // What the HyperNodes of the lowest tiers come to, where SumTiers was asked, and which HyperNodes
+  // there are above those: chains with the same ones have the same crown.
+  struct Base {
+    std::size_t tiers = 0;  // how many of tree.tiers() are in the sum
+    double sum = 0;
+    std::uint32_t crown = 0;
+
+    friend auto operator<=>(const Base&, const Base&) = default;
+  };
+  std::optional<Base> base;
 };
 
 // The task about to be placed.
@@ -221,6 +234,16 @@ class ChainScorePoint {
   // whether that is the top. Groups that are alike in them are then scored as one, with `feasible`
   // their sum.
   [[nodiscard]] virtual bool ScoresByKind(const Placement& placement) const = 0;
+  // True when the score of a group is a sum over the HyperNodes of its chain, from the lowest tier
+  // to the top, so that a part of it can be kept (ChainGroup::base) while those do not change.
+  [[nodiscard]] virtual bool SumsTiers(const Placement& /*placement*/) const { return false; }
+  // What the HyperNodes of the lowest `tiers` tiers come to now, for each chain. REQUIRES:
+  // SumsTiers.
+  virtual void SumTiers(const ClusterState& /*state*/,
+                        const Placement& /*placement*/,
+                        std::size_t /*tiers*/,
+                        std::span<const ChainId> /*chains*/,
+                        std::span<double> /*out*/) const {}
   // `out[i]` belongs to `groups[i]`. Groups without feasible nodes may get anything.
   virtual void ScoreChains(const ClusterState& state,
                            const Placement& placement,

@@ -167,14 +167,20 @@ Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterSt
 }
 
 void Scheduler::Open(Time now, TraceSink* trace) {
+  if (session_->ForgetViews()) search_->ForgetViews();
   session_->Open(now, trace);
 }
 
 void Scheduler::RunActions() {
+  RunActions([](const std::string&) {});
+}
+
+void Scheduler::RunActions(const std::function<void(const std::string& action)>& ran) {
   for (const ActionConfig& action : session_->actions()) {
     const Action run = FindAction(action.name);
     CHECK(run != nullptr);
     run(*session_, *search_);
+    ran(action.name);
   }
 }
 

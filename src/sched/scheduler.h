@@ -56,6 +56,8 @@ class Scheduler {
   // One cycle in three steps, so that a caller can time them. `trace` may be null.
   void Open(Time now, TraceSink* trace);
   void RunActions();
+  // The same; `ran` is told the name of each action when it has ended.
+  void RunActions(const std::function<void(const std::string& action)>& ran);
   [[nodiscard]] CycleResult Close();
 
  private:

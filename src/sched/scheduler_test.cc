@@ -171,5 +171,21 @@ TEST(Scheduler, AGangLargerThanTheClusterIsNotBlamedOnItsQueue) {
             "asked for of 8");
 }
 
+TEST(Scheduler, ForgetsTheClassesOfPodsThatAreGone) {
+  // Every job has labels of its own, so that its pods are a class of their own.
+  ClusterBuilder cluster;
+  cluster.Nodes(2).Job("stays", {.task = {.labels = {{"job", "stays"}}}});
+  Cycles cycles(cluster.state);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "job" + std::to_string(i);
+    cluster.Job(name, {.task = {.labels = {{"job", name}}}});
+    ASSERT_TRUE(cycles.Run().binds.contains(name + "-w-0"));
+    cluster.state.RemoveJob(cluster.FindJob(name));
+  }
+  EXPECT_LT(cluster.state.class_count(), 300U);
+  const ClassId class_id = cluster.state.task(cluster.FindTask("stays-w-0")).class_id;
+  EXPECT_EQ(cluster.state.task_class(class_id).identity.labels.at("job"), "stays");
+}
+
 }  // namespace
 }  // namespace strata

@@ -211,7 +211,8 @@ bool Search::TryIn(HyperNodeId hypernode,
                              .pass = pass};
   if (!MayHold(request)) return false;
   PlaceOutcome placed = Place(request);
-  if (placed.quota) outcome.quota = std::move(placed.quota);
+  // The first refusal stands: what comes after it may be left out where HyperNodes are alike.
+  if (placed.quota && !outcome.quota) outcome.quota = std::move(placed.quota);
   if (placed.ok) sheet.next += placed.taken;
   return placed.ok;
 }

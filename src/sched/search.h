@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_board.h"
+#include "sched/leaf_kinds.h"
 #include "sched/session.h"
 #include "sched/trial.h"
 #include "sched/worksheet.h"
@@ -22,7 +23,8 @@ namespace strata {
 // sub-groups is searched on two levels: every HyperNode of a tier is tried, each sub-job finds its
 // own place below it, and the sum of their scores decides.
 //
-// One Search lives as long as its Session: it keeps the index of the whole cluster.
+// One Search lives as long as its Session: it keeps the index of the whole cluster, and which
+// leaves are alike.
 class Search {
  public:
   struct Outcome {
@@ -31,6 +33,12 @@ class Search {
   };
 
   explicit Search(Session& session) : session_(session), cluster_index_(session) {}
+
+  // To be called between cycles when the session has forgotten its views.
+  void ForgetViews() {
+    cluster_index_.ForgetViews();
+    leaf_kinds_.clear();
+  }
 
   // COST: what the eligible HyperNodes of the tiers up to the answer cost; nothing is left behind
   // when not ok.
@@ -75,16 +83,25 @@ class Search {
     std::map<std::string, Score> by_plugin;
     Score score = 0;
   };
-  // What makes sub-jobs alike: how high they may go and how many tasks of which class they have.
+  // What makes sub-jobs alike: how high they may go and the classes of their tasks, in the order
+  // of the tasks, for they are placed in that order.
   struct Likeness {
     std::int32_t tier = 0;
-    std::map<ClassId, std::size_t> tasks;
+    std::vector<ClassId> classes;
 
     auto operator<=>(const Likeness&) const = default;
+  };
+  // How a sub-job was placed in a leaf: where the next finds one of the same kind, it goes the same
+  // way.
+  struct Pattern {
+    std::size_t kind = 0;
+    std::vector<std::size_t> positions;  // of the nodes in the leaf, task by task
   };
   struct Board {
     DomainBoard board;
     ClusterState::Savepoint seen = 0;  // changes before this one are in
+    LeafKinds* kinds = nullptr;        // of leaves to them; null when that is not to be had
+    std::optional<Pattern> pattern;    // the last
   };
   using Boards = std::map<Likeness, Board>;
   // A whole job placed below one HyperNode, taken back and ready to be done again.
@@ -100,7 +117,9 @@ class Search {
     std::vector<std::string> sub_job_hypernodes;
     Worksheet worksheet;
     Found found;
+    bool in_place = false;  // it was not taken back: there is nothing to compare it with
   };
+  enum class Rivals : std::uint8_t { kNone, kSome };
 
   [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request);
   [[nodiscard]] bool MayHold(const PlaceRequest& request);
@@ -136,8 +155,30 @@ class Search {
                                    const Worksheet::Sheet& sheet,
                                    Pass pass) const;
   [[nodiscard]] Score ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId id) const;
+  // The same as TryIn for a sub-job that FindAlike looks after.
+  [[nodiscard]] bool TryAlike(HyperNodeId hypernode,
+                              const Level& level,
+                              Worksheet::Sheet& sheet,
+                              Boards::value_type& alike,
+                              Outcome& outcome);
+  [[nodiscard]] bool Repeat(const Pattern& pattern,
+                            HyperNodeId hypernode,
+                            JobId job,
+                            Worksheet::Sheet& sheet);
+  // The kinds of leaves for tasks of these classes, in any order; null when they are not enough to
+  // say what the tasks find.
+  [[nodiscard]] LeafKinds* KindsFor(JobId job, std::vector<ClassId> classes);
+  // The same for all that is left of a job, nothing of which has a place yet.
+  [[nodiscard]] LeafKinds* KindsFor(JobId job, const Worksheet& worksheet);
   [[nodiscard]] std::optional<Plan> PlanBelow(
-      JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome);
+      const Level& level, const Worksheet& worksheet, Pass pass, Rivals rivals, Outcome& outcome);
+  void PlaceSubJobs(const Level& level, Pass pass, Plan& plan, Outcome& outcome);
+  // The best place for the whole job in one tier.
+  [[nodiscard]] std::optional<Plan> PlanInTier(const Level& level,
+                                               const Gradient::Tier& tier,
+                                               const Worksheet& worksheet,
+                                               Pass pass,
+                                               Outcome& outcome);
   void Adopt(JobId job, const Plan& plan, Worksheet& worksheet);
   void RememberHyperNode(JobId job, std::size_t sub_job, HyperNodeId hypernode);
   void RememberHyperNode(JobId job, HyperNodeId hypernode);
@@ -151,6 +192,7 @@ class Search {
 
   Session& session_;
   ClusterIndex cluster_index_;
+  std::map<std::vector<ClassId>, LeafKinds> leaf_kinds_;  // by classes, ascending
 };
 
 }  // namespace strata

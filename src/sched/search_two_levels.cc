@@ -1,6 +1,7 @@
 // The part of Search for jobs with sub-groups.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "sched/search.h"
@@ -18,6 +19,34 @@ std::vector<std::string> HyperNodesOfSubJobs(const Job& job) {
 Score Sum(Score a, Score b) {
   Score sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Score>::max() : sum;
+}
+
+std::vector<ClassId> Distinct(std::vector<ClassId> classes) {
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return classes;
+}
+
+std::vector<ClassId> ClassesOf(const ClusterState& state, std::span<const TaskId> tasks) {
+  std::vector<ClassId> classes;
+  classes.reserve(tasks.size());
+  for (const TaskId id : tasks) classes.push_back(state.task(id).class_id);
+  return classes;
+}
+
+bool HasScoresByTask(const Session& session, JobId job) {
+  const auto& points = session.points().tasks;
+  return std::any_of(points.begin(), points.end(), [&](const auto& score) {
+    return score.point->ScoresTasksOf(job);
+  });
+}
+
+bool IsNowhere(const Job& job) {
+  return job.allocated_hypernode.empty() &&
+         job.counts.Of(TaskStatus::kPending) == job.counts.Total() &&
+         std::all_of(job.sub_jobs.begin(), job.sub_jobs.end(), [](const SubJob& sub_job) {
+           return sub_job.allocated_hypernode.empty();
+         });
 }
 
 void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::string>& names) {
@@ -52,14 +81,16 @@ bool Search::CanShareBoard(const Level& level, const Worksheet::Sheet& sheet, Pa
     return false;
   }
   const SubJob& sub_job = session_.state().job(level.job).sub_jobs[sheet.sub_job];
-  const Resources pending = SumOf(session_.state(), sheet.left());
-  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &pending, .need = &level.need};
+  if (!HasNothingPlaced(sub_job) || sub_job.counts.pending_best_effort > 0 ||
+      sheet.left().size() != static_cast<std::size_t>(sub_job.min_available)) {
+    return false;
+  }
+  // All of it is missing, so what is pending is what is needed.
+  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &level.need, .need = &level.need};
   const auto& points = session_.points().hypernodes;
-  return HasNothingPlaced(sub_job) &&
-         sheet.left().size() == static_cast<std::size_t>(sub_job.min_available) &&
-         std::all_of(points.begin(), points.end(), [&](const auto& named) {
-           return named.point->ScoresAlone(query);
-         });
+  return std::all_of(points.begin(), points.end(), [&](const auto& named) {
+    return named.point->ScoresAlone(query);
+  });
 }
 
 std::optional<Search::Found> Search::FindAlike(const Level& level,
@@ -70,14 +101,17 @@ std::optional<Search::Found> Search::FindAlike(const Level& level,
   const HyperNodeTree& tree = session_.tree();
   const SubJob& sub_job = state.job(level.job).sub_jobs[sheet.sub_job];
   const auto score = [&](HyperNodeId id) { return ScoreOne(sub_job, level.need, id); };
-  Likeness likeness{.tier = level.limit.tier, .tasks = {}};
-  for (const TaskId task : sheet.left()) ++likeness.tasks[state.task(task).class_id];
+  Likeness likeness{.tier = level.limit.tier, .classes = ClassesOf(state, sheet.left())};
   auto it = boards.find(likeness);
   if (it == boards.end()) {
-    Board fresh{.board = DomainBoard(tree, FindGradient(level)), .seen = state.Mark()};
+    Board fresh{.board = DomainBoard(tree, FindGradient(level)),
+                .seen = state.Mark(),
+                .kinds = KindsFor(level.job, likeness.classes),
+                .pattern = std::nullopt};
     it = boards.emplace(std::move(likeness), std::move(fresh)).first;
   }
-  auto& [board, seen] = it->second;
+  DomainBoard& board = it->second.board;
+  ClusterState::Savepoint& seen = it->second.seen;
   ChainId last;
   for (const TaskId task : state.ChangedSince(seen)) {
     const ChainId chain = tree.ChainOf(state.task(task).node);
@@ -87,7 +121,7 @@ std::optional<Search::Found> Search::FindAlike(const Level& level,
   }
   seen = state.Mark();
   while (const auto best = board.Best(score)) {
-    if (TryIn(*best, level, sheet, Pass::kReady, outcome)) {
+    if (TryAlike(*best, level, sheet, *it, outcome)) {
       return Found{.hypernode = *best, .by_plugin = {}, .score = board.ScoreOf(*best)};
     }
     board.Drop(*best);
@@ -95,45 +129,112 @@ std::optional<Search::Found> Search::FindAlike(const Level& level,
   return std::nullopt;
 }
 
-// Places the sub-jobs one after the other below `hypernode`, notes what came of it, and takes
-// everything back.
-std::optional<Search::Plan> Search::PlanBelow(
-    JobId job, HyperNodeId hypernode, const Worksheet& worksheet, Pass pass, Outcome& outcome) {
-  ClusterState& state = session_.state();
+bool Search::TryAlike(HyperNodeId hypernode,
+                      const Level& level,
+                      Worksheet::Sheet& sheet,
+                      Boards::value_type& alike,
+                      Outcome& outcome) {
+  const ClusterState& state = session_.state();
+  auto& [likeness, board] = alike;
+  // To know the kind is to look at every node: too much for a few pods in a large leaf.
+  const std::span<const NodeId> nodes = session_.tree().NodesOf(hypernode);
+  if (board.kinds == nullptr || nodes.size() > 4 * likeness.classes.size() ||
+      !LeafKinds::IsLeaf(session_.tree(), hypernode)) {
+    return TryIn(hypernode, level, sheet, Pass::kReady, outcome);
+  }
+  const std::size_t kind = board.kinds->KindOf(hypernode);
+  if (board.pattern && board.pattern->kind == kind &&
+      Repeat(*board.pattern, hypernode, level.job, sheet)) {
+    return true;
+  }
   const ClusterState::Savepoint begin = state.Mark();
-  const std::vector<std::string> names_before = HyperNodesOfSubJobs(state.job(job));
-  Plan plan{.hypernode = hypernode,
-            .steps = {},
-            .sub_job_hypernodes = {},
-            .worksheet = worksheet,
-            .found = {}};
-  plan.found.hypernode = hypernode;
+  const std::size_t taken = sheet.next;
+  if (!TryIn(hypernode, level, sheet, Pass::kReady, outcome)) return false;
+  const std::vector<TaskId> placed = state.ChangedSince(begin);
+  board.pattern.reset();
+  if (placed.size() != sheet.next - taken) return true;  // the quota was in the way of some
+  Pattern pattern;
+  pattern.kind = kind;
+  for (const TaskId id : placed) {
+    const auto node = std::find(nodes.begin(), nodes.end(), state.task(id).node);
+    pattern.positions.push_back(static_cast<std::size_t>(node - nodes.begin()));
+  }
+  board.pattern = std::move(pattern);
+  return true;
+}
+
+bool Search::Repeat(const Pattern& pattern,
+                    HyperNodeId hypernode,
+                    JobId job,
+                    Worksheet::Sheet& sheet) {
+  ClusterState& state = session_.state();
+  const Job& the_job = state.job(job);
+  const std::span<const NodeId> nodes = session_.tree().NodesOf(hypernode);
+  const std::span<const TaskId> tasks = sheet.left();
+  const ClusterState::Savepoint begin = state.Mark();
+  for (std::size_t i = 0; i < pattern.positions.size(); ++i) {
+    const Resources& request = state.task_class(state.task(tasks[i]).class_id).request;
+    if (session_.Exhausted(the_job.queue, request)) break;
+    session_.Place(tasks[i], nodes[pattern.positions[i]], DevicePoint::When::kNow, hypernode);
+    if (!session_.SubJobReady(the_job, the_job.sub_jobs[sheet.sub_job])) continue;
+    sheet.next += i + 1;
+    return true;
+  }
+  state.RollbackTo(begin);
+  return false;
+}
+
+// Places the sub-jobs one after the other below level.within, as far as they find a place.
+void Search::PlaceSubJobs(const Level& level, Pass pass, Plan& plan, Outcome& outcome) {
+  const ClusterState& state = session_.state();
+  const Job& job = state.job(level.job);
   Boards boards;
-  bool ready = false;
-  while (!ready) {
-    Worksheet::Sheet* sheet = plan.worksheet.Next(session_);
-    if (sheet == nullptr) break;
-    const SubJob& sub_job = state.job(job).sub_jobs[sheet->sub_job];
-    const Level level{
-        .job = job,
+  while (Worksheet::Sheet* sheet = plan.worksheet.Next(session_)) {
+    const SubJob& sub_job = job.sub_jobs[sheet->sub_job];
+    const Level below{
+        .job = level.job,
         .sub_job = sub_job.name,
-        .within = hypernode,
+        .within = level.within,
         .allocated = session_.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
-        .limit = session_.LimitOf(job, sheet->sub_job),
-        .need = NeedOf(state, state.job(job), *sheet)};
-    const auto found = CanShareBoard(level, *sheet, pass)
-                           ? FindAlike(level, *sheet, boards, outcome)
-                           : FindSubJob(level, *sheet, pass, outcome);
+        .limit = session_.LimitOf(level.job, sheet->sub_job),
+        .need = NeedOf(state, job, *sheet)};
+    const auto found = CanShareBoard(below, *sheet, pass)
+                           ? FindAlike(below, *sheet, boards, outcome)
+                           : FindSubJob(below, *sheet, pass, outcome);
     if (!found) sheet->next = sheet->tasks.size();  // has no place here; the others may still do
+    const std::size_t placed = sheet->sub_job;
     plan.worksheet.Reorder(session_, *sheet);
     if (!found) continue;
-    RememberHyperNode(job, sheet->sub_job, found->hypernode);
+    RememberHyperNode(level.job, placed, found->hypernode);
     plan.found.score = Sum(plan.found.score, found->score);
     for (const auto& [plugin, score] : found->by_plugin) {
       plan.found.by_plugin[plugin] = Sum(plan.found.by_plugin[plugin], score);
     }
-    ready = session_.JobReady(state.job(job));
+    if (session_.JobReady(job)) return;
   }
+}
+
+// Places the sub-jobs below level.within, notes what came of it, and takes everything back, unless
+// there is no other place to compare it with.
+std::optional<Search::Plan> Search::PlanBelow(
+    const Level& level, const Worksheet& worksheet, Pass pass, Rivals rivals, Outcome& outcome) {
+  ClusterState& state = session_.state();
+  const Job& job = state.job(level.job);
+  const ClusterState::Savepoint begin = state.Mark();
+  const std::vector<std::string> names_before = HyperNodesOfSubJobs(job);
+  Plan plan{.hypernode = level.within,
+            .steps = {},
+            .sub_job_hypernodes = {},
+            .worksheet = worksheet,
+            .found = {}};
+  plan.found.hypernode = level.within;
+  PlaceSubJobs(level, pass, plan, outcome);
+  const bool holds =
+      session_.JobReady(job) || (pass == Pass::kWaiting && session_.JobPipelined(job));
+  const bool placed = state.Mark() > begin;
+  plan.sub_job_hypernodes = HyperNodesOfSubJobs(job);
+  plan.in_place = placed && holds && rivals == Rivals::kNone;
+  if (plan.in_place) return plan;
   for (const TaskId id : state.ChangedSince(begin)) {
     const Task& task = state.task(id);
     plan.steps.push_back({.task = id,
@@ -141,20 +242,16 @@ std::optional<Search::Plan> Search::PlanBelow(
                           .idle = task.status == TaskStatus::kAllocated,
                           .gpus = state.GpusOf(id)});
   }
-  const Job& the_job = state.job(job);
-  const bool holds =
-      session_.JobReady(the_job) || (pass == Pass::kWaiting && session_.JobPipelined(the_job));
-  plan.sub_job_hypernodes = HyperNodesOfSubJobs(the_job);
   state.RollbackTo(begin);
-  RestoreHyperNodes(state, job, names_before);
-  if (!plan.steps.empty()) TraceDiscard(job, hypernode);
-  if (plan.steps.empty() || !holds) return std::nullopt;
+  RestoreHyperNodes(state, level.job, names_before);
+  if (placed) TraceDiscard(level.job, level.within);
+  if (!placed || !holds) return std::nullopt;
   return plan;
 }
 
 void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
   ClusterState& state = session_.state();
-  for (const Plan::Step& step : plan.steps) {
+  for (const Plan::Step& step : plan.steps) {  // none when it is in place
     session_.Place(step.task,
                    step.node,
                    step.idle ? DevicePoint::When::kNow : DevicePoint::When::kFuture,
@@ -173,7 +270,66 @@ void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
   }
 }
 
+LeafKinds* Search::KindsFor(JobId job, std::vector<ClassId> classes) {
+  classes = Distinct(std::move(classes));
+  if (HasScoresByTask(session_, job) || !LeafKinds::Suffice(session_, classes)) return nullptr;
+  return &leaf_kinds_.try_emplace(classes, session_, classes).first->second;
+}
+
+LeafKinds* Search::KindsFor(JobId job, const Worksheet& worksheet) {
+  const ClusterState& state = session_.state();
+  if (!IsNowhere(state.job(job))) return nullptr;
+  std::vector<ClassId> classes;
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
+    for (const ClassId id : Distinct(ClassesOf(state, sheet.left()))) classes.push_back(id);
+  }
+  return KindsFor(job, std::move(classes));
+}
+
+std::optional<Search::Plan> Search::PlanInTier(const Level& level,
+                                               const Gradient::Tier& tier,
+                                               const Worksheet& worksheet,
+                                               Pass pass,
+                                               Outcome& outcome) {
+  const bool compares = tier.eligible.size() > 1 && !session_.tracing() && pass == Pass::kReady;
+  LeafKinds* const kinds = compares ? KindsFor(level.job, worksheet) : nullptr;
+  const bool alone = tier.eligible.size() == 1 && !session_.tracing();
+  std::set<std::size_t> tried;  // kinds
+  TierScores scores;
+  scores.hypernodes = tier.eligible;
+  scores.total.assign(tier.eligible.size(), 0);
+  std::vector<std::size_t> failed;
+  std::optional<Plan> best;
+  for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
+    const HyperNodeId hypernode = tier.eligible[i];
+    if (kinds != nullptr && LeafKinds::IsLeaf(session_.tree(), hypernode) &&
+        !tried.insert(kinds->KindOf(hypernode)).second) {
+      continue;  // it would come to the same, and of equal ones the first is taken
+    }
+    Level within = level;
+    within.within = hypernode;
+    auto plan = PlanBelow(within, worksheet, pass, alone ? Rivals::kNone : Rivals::kSome, outcome);
+    if (!plan) {
+      failed.push_back(i);
+      continue;
+    }
+    scores.total[i] = plan->found.score;
+    for (const auto& [plugin, score] : plan->found.by_plugin) {
+      auto& row = scores.by_plugin[plugin];
+      row.resize(tier.eligible.size(), 0);
+      row[i] = score;
+    }
+    if (!best || plan->found.score > best->found.score) best = std::move(plan);
+  }
+  if (session_.tracing() && !tier.eligible.empty()) {
+    TraceScores(level, scores, failed, best ? best->hypernode : HyperNodeId{});
+  }
+  return best;
+}
+
 Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass) {
+  constexpr std::size_t kMostKept = 64;  // sets of classes of one busy cycle
+  if (leaf_kinds_.size() >= kMostKept) leaf_kinds_.clear();
   const HyperNodeTree& tree = session_.tree();
   const Level level{
       .job = job,
@@ -185,32 +341,10 @@ Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass)
   Outcome outcome;
   const Gradient gradient = FindGradient(level);
   for (const Gradient::Tier& tier : gradient.tiers) {
-    TierScores scores;
-    scores.hypernodes = tier.eligible;
-    scores.total.assign(tier.eligible.size(), 0);
-    std::vector<std::size_t> failed;
-    std::optional<Plan> best;
-    for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
-      auto plan = PlanBelow(job, tier.eligible[i], worksheet, pass, outcome);
-      if (!plan) {
-        failed.push_back(i);
-        continue;
-      }
-      scores.total[i] = plan->found.score;
-      for (const auto& [plugin, score] : plan->found.by_plugin) {
-        auto& row = scores.by_plugin[plugin];
-        row.resize(tier.eligible.size(), 0);
-        row[i] = score;
-      }
-      if (!best || plan->found.score > best->found.score) best = std::move(plan);
-    }
-    if (session_.tracing() && !tier.eligible.empty()) {
-      TraceScores(level, scores, failed, best ? best->hypernode : HyperNodeId{});
-    }
-    if (best) {
+    if (const auto best = PlanInTier(level, tier, worksheet, pass, outcome)) {
       Adopt(job, *best, worksheet);
       outcome.ok = true;
-      return outcome;
+      break;
     }
   }
   return outcome;

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,6 +102,40 @@ TEST_F(TwoSpines, EverySubGroupGetsARackAndTheJobOneSpine) {
   }
   EXPECT_EQ(all, (Names{"r4", "r5", "r6", "r7"}));
   EXPECT_EQ(cluster_.JobNamed("train").allocated_hypernode, "spine-b");
+}
+
+// Free cores: r0 6 + 2, r1 8 + 0. The small pod of part 0 comes first and takes the roomy node of
+// r0, so part 0 ends in r1; the same pods in the other order do fit r0.
+TEST_F(TwoSpines, WhatHasNoPlaceForOneSubGroupMayHoldTheSamePodsInAnotherOrder) {
+  Fill({"node3", "node4", "node5", "node6", "node7"});
+  cluster_.Occupy("node0", {.cpu = 2}).Occupy("node1", {.cpu = 6});
+  cluster_.Job(
+      "train",
+      {.tasks = 0, .min_available = 4, .topology = Hard(2), .sub_groups = {Parts(2, Hard(1))}});
+  for (const auto& [part, cpu] : {std::pair{"0", 2}, {"0", 6}, {"1", 6}, {"1", 2}}) {
+    cluster_.Task("train", {.cpu = cpu, .sub_group = SubGroupKey{0, {part}}});
+  }
+  for (int i = 8; i < 16; ++i) Fill({"node" + std::to_string(i)});
+  EXPECT_EQ(RunCycle(cluster_.state).binds,
+            (Placed{{"train-w-0", "node2"},
+                    {"train-w-1", "node2"},
+                    {"train-w-2", "node0"},
+                    {"train-w-3", "node1"}}));
+}
+
+// The gang needs one pod beside the BestEffort one, which is ready as it is; what a rack is worth
+// follows from all that is pending, whoever listens.
+TEST_F(TwoSpines, ABestEffortPodDoesNotHideWhatTheOthersAskFor) {
+  cluster_.Job(
+      "train",
+      {.tasks = 0, .min_available = 2, .topology = Hard(1), .sub_groups = {Parts(2, Hard(1))}});
+  cluster_.Task("train", BestEffort()).Task("train", {.cpu = 1});
+  cluster_.Task("train",
+                {.cpu = 1,
+                 .status = TaskStatus::kUnknown,
+                 .node = "node7",
+                 .sub_group = SubGroupKey{0, {"0"}}});
+  EXPECT_EQ(RacksOf(RunCycle(cluster_.state), "train", 0, 2), Names{"r3"});
 }
 
 TEST_F(TwoSpines, NothingStartsWhenOneSubGroupHasNoRack) {

@@ -43,28 +43,66 @@ Session::Session(ClusterState& state,
       points_(std::move(points)),
       actions_(std::move(actions)) {}
 
+bool Session::ForgetViews() {
+  constexpr std::size_t kIdleClasses = 256;                  // of jobs that come again and again
+  constexpr std::size_t kMostFacts = std::size_t{1} << 24U;  // a view has one per node
+  state_.ForgetIdleClasses(std::max(kIdleClasses, state_.class_count() / 2));
+  const bool same_ids = std::exchange(class_epoch_, state_.class_epoch()) == state_.class_epoch();
+  if (same_ids && views_made_ * state_.node_slots() <= kMostFacts) return false;
+  views_.clear();
+  views_made_ = 0;
+  return true;
+}
+
 void Session::Open(Time now, TraceSink* trace) {
   trace_ = trace;
-  limits_.clear();
   verdicts_.clear();
   binds_.clear();
-  warnings_.clear();
   phases_changed_ = false;
   for (const auto& plugin : plugins_) plugin->Open(state_, now);
-  for (const JobId id : state_.jobs()) {
-    if (!state_.job(id).HasTopology()) continue;
+  ResolveTopologies();
+}
+
+std::vector<JobId> Session::AllJobs() const {
+  return {state_.jobs().begin(), state_.jobs().end()};
+}
+
+void Session::ResolveTopologies() {
+  auto jobs = state_.JobsTouchedSince(limits_seen_);
+  if (!jobs || limits_tree_ != tree().version()) {
+    jobs = AllJobs();
+    limits_.clear();
+    unbound_.clear();
+  }
+  for (const JobId id : *jobs) {
+    limits_.erase(id);
+    unbound_.erase(id);
+    if (!state_.job(id).alive || !state_.job(id).HasTopology()) continue;
     ResolveTopology(id);
     RecoverAllocatedHyperNode(state_, id);
   }
+  limits_tree_ = tree().version();
+  limits_seen_ = state_.NextJobVersion();
+}
+
+void Session::MovePhases() {
+  auto jobs = state_.JobsTouchedSince(phases_seen_);
+  if (!jobs) jobs = AllJobs();
+  for (const JobId id : *jobs) {
+    const Job& job = state_.job(id);
+    if (job.alive) SetPhase(id, NextPhase(job, JobReady(job)));
+  }
+  phases_seen_ = state_.NextJobVersion();
 }
 
 void Session::ResolveTopology(JobId id) {
   const Job& job = state_.job(id);
-  const std::string object = "PodGroup " + job.spec.name;
+  const auto warn = [&](const char* reason, const std::string& message) {
+    if (!message.empty()) unbound_[id].emplace("PodGroup " + job.spec.name, reason, message);
+  };
   if (IsBestEffortOnly(state_, job)) {
     if (job.HasHardTopology()) {
-      Warn(object,
-           "TopologyIgnoredForBestEffort",
+      warn("TopologyIgnoredForBestEffort",
            "all pods are BestEffort, so networkTopology does not bind them");
     }
     return;
@@ -72,10 +110,10 @@ void Session::ResolveTopology(JobId id) {
   const bool can_search = points_.gradient != nullptr;
   Limits limits;
   limits.job = ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, can_search);
-  if (!limits.job.warning.empty()) Warn(object, "TopologyNotBinding", limits.job.warning);
+  warn("TopologyNotBinding", limits.job.warning);
   for (const SubJob& sub_job : job.sub_jobs) {
     TopologyLimit limit = ResolveLimit(tree(), sub_job.topology, limits.job, can_search);
-    if (!limit.warning.empty()) Warn(object, "TopologyNotBinding", limit.warning);
+    warn("TopologyNotBinding", limit.warning);
     limits.sub_jobs.push_back(std::move(limit));
   }
   limits_.emplace(id, std::move(limits));
@@ -229,7 +267,10 @@ std::optional<Refusal> Session::ImpossibleTopology(JobId job) const {
 ClassView& Session::View(ClassId class_id) {
   if (class_id.index() >= views_.size()) views_.resize(state_.class_count());
   auto& view = views_[class_id.index()];
-  if (!view) view = std::make_unique<ClassView>(state_, points_.nodes, class_id);
+  if (!view) {
+    view = std::make_unique<ClassView>(state_, points_.nodes, class_id);
+    ++views_made_;
+  }
   return *view;
 }
 
@@ -275,10 +316,6 @@ void Session::Commit(JobId job) {
   }
 }
 
-void Session::Warn(std::string object, std::string reason, std::string message) {
-  warnings_.emplace(std::move(object), std::move(reason), std::move(message));
-}
-
 void Session::SetPhase(JobId job, JobPhase phase) {
   if (state_.job(job).phase == phase) return;
   state_.SetJobPhase(job, phase);
@@ -292,10 +329,7 @@ CycleResult Session::Close() {
     if (task.status == TaskStatus::kPipelined) result.pipelined.push_back({id, task.node});
   }
   state_.ReleaseHeld();
-  for (const JobId id : state_.jobs()) {
-    const Job& job = state_.job(id);
-    SetPhase(id, NextPhase(job, JobReady(job)));
-  }
+  MovePhases();
   result.binds = std::move(binds_);
   // A job all of whose pods are placed or on their way out waits for nothing.
   std::erase_if(verdicts_, [&](const auto& entry) {
@@ -303,7 +337,9 @@ CycleResult Session::Close() {
     return counts.Total() > 0 && counts.Of(TaskStatus::kPending) == 0;
   });
   result.verdicts = std::move(verdicts_);
-  for (const auto& [object, reason, message] : warnings_) {
+  std::set<Warning> warnings;
+  for (const auto& [job, its] : unbound_) warnings.insert(its.begin(), its.end());
+  for (const auto& [object, reason, message] : warnings) {
     result.warnings.push_back({object, reason, message});
   }
   result.phases_changed = phases_changed_;

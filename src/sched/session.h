@@ -54,6 +54,9 @@ class Session {
           Points points,
           std::vector<ActionConfig> actions);
 
+  // Between cycles: lets go of what is remembered by class when it has become too much, or when
+  // ids of classes mean others now. True when it did: no View of before may be used again.
+  [[nodiscard]] bool ForgetViews();
   void Open(Time now, TraceSink* trace);
   [[nodiscard]] CycleResult Close();
 
@@ -123,7 +126,6 @@ class Session {
     verdicts_.insert_or_assign(job, std::move(refusal));
   }
   [[nodiscard]] bool HasVerdict(JobId job) const { return verdicts_.contains(job); }
-  void Warn(std::string object, std::string reason, std::string message);
   void SetPhase(JobId job, JobPhase phase);
 
  private:
@@ -131,19 +133,32 @@ class Session {
   std::vector<std::unique_ptr<Plugin>> plugins_;
   Points points_;
   std::vector<ActionConfig> actions_;
-  std::vector<std::unique_ptr<ClassView>> views_;  // by class, kept between cycles
+  std::vector<std::unique_ptr<ClassView>> views_;  // by class of this epoch, kept between cycles
+  std::size_t views_made_ = 0;
+  std::uint64_t class_epoch_ = 0;
   TraceSink* trace_ = nullptr;
 
+  // Object, reason, message.
+  using Warning = std::tuple<std::string, std::string, std::string>;
   struct Limits {
     TopologyLimit job;
     std::vector<TopologyLimit> sub_jobs;
   };
+  // What follows from the topology of jobs is kept between cycles: only jobs that changed are
+  // looked at again, and all of them when the tree did.
+  void ResolveTopologies();
   void ResolveTopology(JobId id);
+  // Gives jobs that changed since the last cycle the phase they have come to.
+  void MovePhases();
+  [[nodiscard]] std::vector<JobId> AllJobs() const;
 
-  std::map<JobId, Limits> limits_;  // of jobs with topology that binds
+  std::map<JobId, Limits> limits_;              // of jobs with topology that binds
+  std::map<JobId, std::set<Warning>> unbound_;  // of jobs with topology that does not
+  std::uint64_t limits_tree_ = 0;               // the version of the tree of the two
+  std::uint64_t limits_seen_ = 0;               // changes of jobs before this one are in them
+  std::uint64_t phases_seen_ = 0;               // changes of jobs before this one are in the phases
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
-  std::set<std::tuple<std::string, std::string, std::string>> warnings_;
   bool phases_changed_ = false;
 };
 

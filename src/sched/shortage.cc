@@ -21,12 +21,22 @@ bool CountsRoughly(const ClassSpec& spec) {
          });
 }
 
+// True when pods elsewhere, or of the class itself, may keep a task of it away. Rules of pods that
+// are gone do not count: what is said must not depend on them.
+bool PeersMatter(ClassView& view) {
+  const PeerCounts* const peers = view.Peers();
+  if (peers == nullptr || view.spec().HasRules()) return peers != nullptr;
+  const auto repulsion = peers->repulsion();
+  return std::any_of(
+      repulsion.begin(), repulsion.end(), [](const Tally& tally) { return tally.total != 0; });
+}
+
 // True when counting slots says too little: what one task of the gang does to the next matters.
 bool NeedsRehearsal(Session& session, const Demand& demand) {
   return !demand.request.tasks.empty() &&
          std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
            ClassView& view = session.View(entry.first);
-           return view.Peers() != nullptr || view.LooksBeyondNodes() ||
+           return PeersMatter(view) || view.LooksBeyondNodes() ||
                   !view.spec().volumes.attached.empty() || CountsRoughly(view.spec());
          });
 }

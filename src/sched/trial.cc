@@ -17,16 +17,21 @@ Trial::Trial(Session& session,
       kept_(kept),
       job_(session.state().job(request.job)),
       sub_job_(job_.sub_jobs[request.sub_job]) {
-  groups_.reserve(shape.groups.size());
-  for (const DomainShape::Group& group : shape.groups) {
+  if (!sub_job_.topology.present()) return;
+  if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
+  CountTasksOnLeaves();
+}
+
+std::vector<ChainGroup>& Trial::Groups() {
+  if (groups_.size() == shape_.groups.size()) return groups_;
+  groups_.reserve(shape_.groups.size());
+  for (const DomainShape::Group& group : shape_.groups) {
     ChainGroup chain;
     chain.chain = group.chain;
     chain.leaf = group.leaf;
     groups_.push_back(chain);
   }
-  if (!sub_job_.topology.present()) return;
-  if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
-  CountTasksOnLeaves();
+  return groups_;
 }
 
 PlaceOutcome Trial::Run() {
@@ -129,7 +134,7 @@ void Trial::CountTasksOnLeaves() {
     if (node.valid()) ++counts[tree.LeafOf(tree.ChainOf(node))];
   }
   if (counts.empty()) return;
-  for (ChainGroup& group : groups_) {
+  for (ChainGroup& group : Groups()) {
     const auto it = counts.find(group.leaf);
     group.tasks_on_leaf = it == counts.end() ? 0 : it->second;
   }
@@ -140,7 +145,7 @@ void Trial::Widen(HyperNodeId leaf) {
   const HyperNodeId wider = tree.Lca(allocated_, leaf);
   if (wider == allocated_) return;
   allocated_ = wider;
-  for (ChainGroup& group : groups_) {
+  for (ChainGroup& group : Groups()) {
     group.lca_tier = tree.at(tree.Lca(group.leaf, allocated_)).tier;
     group.same_as_allocated = group.leaf == allocated_;
   }
@@ -156,7 +161,7 @@ void Trial::Take(TaskId task, const Choice& choice) {
   const HyperNodeId leaf = LeafOf(node);
   if (sub_job_.topology.present()) {
     Widen(leaf);
-    for (const auto& [of_leaf, g] : GroupsOf(leaf)) ++groups_[g].tasks_on_leaf;
+    for (const auto& [of_leaf, g] : GroupsOf(leaf)) ++Groups()[g].tasks_on_leaf;
   }
 }
 
@@ -231,10 +236,12 @@ DomainIndex& Trial::IndexOf(ClassId class_id) {
 }
 
 std::span<const std::pair<HyperNodeId, std::size_t>> Trial::GroupsOf(HyperNodeId leaf) {
-  if (groups_of_leaf_.size() != groups_.size()) {
-    groups_of_leaf_.reserve(groups_.size());
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_of_leaf_.emplace_back(groups_[g].leaf, g);
+  if (kept_ != nullptr) return kept_->GroupsOf(leaf);
+  if (leaf == asked_leaf_) return asked_groups_;
+  if (groups_of_leaf_.size() != shape_.groups.size()) {
+    groups_of_leaf_.reserve(shape_.groups.size());
+    for (std::size_t g = 0; g < shape_.groups.size(); ++g) {
+      groups_of_leaf_.emplace_back(shape_.groups[g].leaf, g);
     }
     std::sort(groups_of_leaf_.begin(), groups_of_leaf_.end());
   }
@@ -242,21 +249,25 @@ std::span<const std::pair<HyperNodeId, std::size_t>> Trial::GroupsOf(HyperNodeId
       groups_of_leaf_.begin(), groups_of_leaf_.end(), std::pair<HyperNodeId, std::size_t>{leaf, 0});
   auto last = first;
   while (last != groups_of_leaf_.end() && last->first == leaf) ++last;
-  return {first, last};
+  asked_leaf_ = leaf;
+  asked_groups_ = {first, last};
+  return asked_groups_;
 }
 
 ChainBoard& Trial::BoardOf(ClassId class_id, const DomainIndex& index) {
-  const auto [it, is_new] =
-      boards_.try_emplace(class_id, Board{ChainBoard(session_.tree(), shape_), 0, allocated_});
-  auto& [board, seen, allocated] = it->second;
-  if (is_new || allocated != allocated_) {
-    board.Reset(index, groups_);
-    allocated = allocated_;
+  auto& entry = boards_[class_id];
+  if (!entry.board) entry.board = std::make_unique<ChainBoard>(session_.tree(), shape_);
+  ChainBoard& board = *entry.board;
+  std::size_t& seen = entry.seen;
+  if (!entry.set || entry.allocated != allocated_) {
+    board.Reset(index, Groups());
+    entry.allocated = allocated_;
+    entry.set = true;
     seen = changed_.size();
   }
   for (; seen < changed_.size(); ++seen) {
     for (const auto& [leaf, g] : GroupsOf(LeafOf(shape_.nodes[changed_[seen]]))) {
-      board.Refresh(index, groups_[g], g);
+      board.Refresh(index, Groups()[g], g);
     }
   }
   return board;
@@ -270,7 +281,7 @@ void Trial::Offer(Best& best, std::size_t position, Score score) const {
 
 Trial::Best Trial::BestByChain(TaskId task, const DomainIndex& index) {
   bool any = false;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
+  for (std::size_t g = 0; g < Groups().size(); ++g) {
     groups_[g].feasible = index.Feasible(g);
     any = any || groups_[g].feasible > 0;
   }
@@ -285,8 +296,7 @@ Trial::Best Trial::BestByChain(TaskId task, const DomainIndex& index) {
   return best;
 }
 
-Trial::Best Trial::BestByKind(TaskId task, const DomainIndex& index) {
-  ChainBoard& board = BoardOf(session_.state().task(task).class_id, index);
+Trial::Best Trial::BestByKind(TaskId task, const DomainIndex& index, ChainBoard& board) {
   const std::span<const ChainGroup> kinds = board.kinds();
   ScoreChains(task, kinds);
   Best best;
@@ -297,6 +307,7 @@ Trial::Best Trial::BestByKind(TaskId task, const DomainIndex& index) {
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].feasible > 0) offer(board.BestOf(kind));
   }
+  if (!previous_leaf_.valid()) return best;
   // Of equal scores the leaf of the rank before comes first, whatever the names.
   for (const auto& [leaf, g] : GroupsOf(previous_leaf_)) {
     if (index.Feasible(g) > 0) offer(g);
@@ -305,13 +316,25 @@ Trial::Best Trial::BestByKind(TaskId task, const DomainIndex& index) {
 }
 
 std::optional<Trial::Choice> Trial::ChooseByIndex(TaskId task) {
-  const DomainIndex& index = IndexOf(session_.state().task(task).class_id);
+  const ClassId class_id = session_.state().task(task).class_id;
+  const DomainIndex& index = IndexOf(class_id);
   const auto& points = session_.points().chains;
+  const Placement placement = PlacementOf(task);
+  const bool by_base =
+      kept_ != nullptr && points.size() == 1 && points.front().point->SumsTiers(placement);
   const bool by_kind = request_.tasks.size() > 1 &&  // one alone is not worth the sorting
                        std::all_of(points.begin(), points.end(), [&](const auto& c) {
-                         return c.point->ScoresByKind(PlacementOf(task));
+                         return c.point->ScoresByKind(placement);
                        });
-  const Best best = by_kind ? BestByKind(task, index) : BestByChain(task, index);
+  Best best;
+  if (by_base) {
+    ChainBoard& board = kept_->BoardFor(class_id, *points.front().point, placement);
+    best = BestByKind(task, index, board);
+  } else if (by_kind) {
+    best = BestByKind(task, index, BoardOf(class_id, index));
+  } else {
+    best = BestByChain(task, index);
+  }
   if (!best.position) return std::nullopt;
   return Choice{.position = *best.position, .idle = true};
 }

@@ -84,9 +84,10 @@ class Trial {
     std::size_t seen = 0;  // entries of changed_ that are in
   };
   struct Board {
-    ChainBoard board;
+    std::unique_ptr<ChainBoard> board;
     std::size_t seen = 0;  // entries of changed_ that are in
     HyperNodeId allocated;
+    bool set = false;
   };
   // The best node so far of those offered.
   struct Best {
@@ -105,7 +106,7 @@ class Trial {
   [[nodiscard]] bool IsScoredByTask() const;
   [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
   [[nodiscard]] Best BestByChain(TaskId task, const DomainIndex& index);
-  [[nodiscard]] Best BestByKind(TaskId task, const DomainIndex& index);
+  [[nodiscard]] Best BestByKind(TaskId task, const DomainIndex& index, ChainBoard& board);
   void Offer(Best& best, std::size_t position, Score score) const;
   [[nodiscard]] std::optional<Choice> ChooseBySweep(TaskId task);
   // Positions of the nodes that take the task, chain by chain; counts them in groups_.
@@ -134,6 +135,7 @@ class Trial {
   [[nodiscard]] HyperNodeId LeafOf(NodeId node) const {
     return session_.tree().LeafOf(session_.tree().ChainOf(node));
   }
+  std::vector<ChainGroup>& Groups();
   DomainIndex& IndexOf(ClassId class_id);
   ChainBoard& BoardOf(ClassId class_id, const DomainIndex& index);
   [[nodiscard]] std::span<const std::pair<HyperNodeId, std::size_t>> GroupsOf(HyperNodeId leaf);
@@ -149,8 +151,10 @@ class Trial {
 
   HyperNodeId allocated_;           // LCA of what the sub-job holds so far
   HyperNodeId previous_leaf_;       // of the rank before the task at hand
-  std::vector<ChainGroup> groups_;  // parallel to shape_.groups
+  std::vector<ChainGroup> groups_;  // parallel to shape_.groups, once asked for
   std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted, once asked for
+  std::optional<HyperNodeId> asked_leaf_;  // of GroupsOf: most tasks go where the one before went
+  std::span<const std::pair<HyperNodeId, std::size_t>> asked_groups_;
   std::vector<Score> chain_scores_;  // of the task at hand, all plugins
   std::vector<Score> scratch_;
   std::map<ClassId, Indexed> indexes_;

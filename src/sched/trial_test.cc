@@ -90,6 +90,16 @@ TEST(Trial, ATerminatingPodIsNobodysRankBefore) {
   EXPECT_THAT(RunCycle(cluster.state, NodeScoresOnly()).binds, ElementsAre(Pair("j-w-2", "node1")));
 }
 
+TEST(Trial, ARackThatGotAPodNoLongerSpeaksForTheRacksThatWereLikeIt) {
+  //   a: node0 node3      b: node1 node2      alike, until node0 is taken
+  ClusterBuilder cluster;
+  cluster.Nodes(4).Leaf("a", 1, {"node0", "node3"}).Leaf("b", 1, {"node1", "node2"});
+  cluster.Job("first", {.task = kWholeNode}).Job("second", {.task = kWholeNode});
+  // The rack that is fuller now is better, though node1 has the lower name.
+  EXPECT_THAT(RunCycle(cluster.state).binds,
+              ElementsAre(Pair("first-w-0", "node0"), Pair("second-w-0", "node3")));
+}
+
 TEST(Trial, RespectsTaintsSelectorsCordonsAndPorts) {
   const HostPort port{.ip = "", .protocol = "TCP", .port = 80};
   ClusterBuilder cluster;

@@ -163,6 +163,20 @@ TEST(Verdict, DoesNotDependOnTheOrderInWhichThePodsCame) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
+TEST(Verdict, DoesNotDependOnRulesOfPodsThatAreGone) {
+  const auto message = [](const std::vector<PodTerm>& anti_affinity) {
+    ClusterBuilder cluster;
+    cluster.Node("node0").Node("node1", {.cpu = 32, .unschedulable = true});
+    cluster.Job("gone", {.tasks = 0});
+    cluster.Task("gone", {.rules = {.anti_affinity = anti_affinity}});
+    cluster.state.RemoveJob(*cluster.state.FindJob("gone"));
+    cluster.Job("j", {.tasks = 0, .min_available = 3});
+    for (const Amount cpu : {6, 4, 9}) cluster.Task("j", {.cpu = cpu, .labels = {{"app", "x"}}});
+    return RunCycle(cluster.state).Message("j");
+  };
+  EXPECT_EQ(message({testing::Pods("app", "x", "zone")}), message({}));
+}
+
 TEST(Verdict, DoesNotDependOnTheOrderInWhichResourcesBecameKnown) {
   std::vector<Decisions> seen;
   for (const bool swapped : {false, true}) {

@@ -21,9 +21,10 @@ Worksheet::Worksheet(const Session& session, JobId job) : job_(job) {
     }
     sheets_[sheet].tasks.push_back(id);
   }
-  std::sort(sheets_.begin(), sheets_.end(), [](const Sheet& a, const Sheet& b) {
-    return a.sub_job < b.sub_job;
-  });
+  const auto before = [](const Sheet& a, const Sheet& b) { return a.sub_job < b.sub_job; };
+  if (!std::is_sorted(sheets_.begin(), sheets_.end(), before)) {
+    std::sort(sheets_.begin(), sheets_.end(), before);
+  }
   Reorder(session);
 }
 
@@ -62,10 +63,13 @@ void Worksheet::CountReady(const Session& session) {
 
 void Worksheet::Reorder(const Session& session) {
   order_.clear();
-  for (std::size_t i = 0; i < sheets_.size(); ++i) order_.push_back(i);
-  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-    return Precedes(session, a, b);
-  });
+  for (std::size_t i = 0; i < sheets_.size(); ++i) {
+    if (!sheets_[i].left().empty()) order_.push_back(i);
+  }
+  const auto before = [&](std::size_t a, std::size_t b) { return Precedes(session, a, b); };
+  if (!std::is_sorted(order_.begin(), order_.end(), before)) {
+    std::sort(order_.begin(), order_.end(), before);
+  }
   CountReady(session);
 }
 
@@ -88,10 +92,12 @@ bool Worksheet::IsNeeded(const Session& session, const Sheet& sheet) const {
 }
 
 Worksheet::Sheet* Worksheet::Next(const Session& session) {
-  std::erase_if(order_, [&](std::size_t i) { return sheets_[i].left().empty(); });
-  if (order_.empty()) return nullptr;
   const bool any_needed =
       std::any_of(to_start_.begin(), to_start_.end(), [](std::int32_t n) { return n > 0; });
+  if (!order_.empty() && (any_needed || sheets_[order_.front()].left().empty())) {
+    std::erase_if(order_, [&](std::size_t i) { return sheets_[i].left().empty(); });
+  }
+  if (order_.empty()) return nullptr;
   if (any_needed) {
     const auto needed = std::find_if(
         order_.begin(), order_.end(), [&](std::size_t i) { return IsNeeded(session, sheets_[i]); });
@@ -121,7 +127,14 @@ std::size_t MissingForGang(const Job& job, const SubJob& sub_job, std::size_t pe
 
 Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks) {
   std::map<ClassId, Amount> by_class;
-  for (const TaskId id : tasks) ++by_class[state.task(id).class_id];
+  auto last = by_class.end();  // neighbours are mostly of one class
+  for (const TaskId id : tasks) {
+    const ClassId class_id = state.task(id).class_id;
+    if (last == by_class.end() || last->first != class_id) {
+      last = by_class.try_emplace(class_id, 0).first;
+    }
+    ++last->second;
+  }
   Resources sum;
   for (const auto& [class_id, count] : by_class) {
     const Resources& request = state.task_class(class_id).request;
@@ -141,10 +154,17 @@ Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet) 
     need.ClampAtZero();
     return need;
   }
-  const std::vector<TaskId> left = worksheet.AllLeft(session);
   const auto missing =
       static_cast<std::size_t>(std::max(the_job.spec.min_available - the_job.counts.Ready(), 0));
-  return SumOf(session.state(), std::span(left).first(std::min(missing, left.size())));
+  if (missing < worksheet.left()) {
+    const std::vector<TaskId> left = worksheet.AllLeft(session);
+    return SumOf(session.state(), std::span(left).first(missing));
+  }
+  Resources need;  // all of them, in whatever order
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
+    need.Add(SumOf(session.state(), sheet.left()));
+  }
+  return need;
 }
 
 Resources NeedOf(const ClusterState& state, const Job& job, const Worksheet::Sheet& sheet) {

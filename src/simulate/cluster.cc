@@ -71,9 +71,9 @@ void AdmitGroupsOfPlacedPods(const Names& made, objects::ObjectSet& objects) {
 }
 
 // Gives lone pods their PodGroups and returns the names of these.
-Result<Names> AddPodGroups(objects::ObjectSet& objects) {
+Result<Names> AddPodGroups(objects::ObjectSet& objects, const TakesPod& takes) {
   const Names given = GroupNames(objects);
-  TRY(objects::AddDefaultPodGroups(objects, IsOurs));
+  TRY(objects::AddDefaultPodGroups(objects, takes));
   Names made = GroupNames(objects);
   std::erase_if(made, [&](const std::string& name) { return given.contains(name); });
   AdmitGroupsOfPlacedPods(made, objects);
@@ -127,14 +127,15 @@ Time LatestTime(const objects::ObjectSet& objects) {
   return latest;
 }
 
-Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects) {
+Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects, TakesPod takes) {
   CompletedObjects completed;
   completed.latest = LatestTime(objects);
   UnifyGroupAnnotations(objects);
   TRY(objects::ExpandJobs(objects));
-  TRY_ASSIGN(completed.made_groups, AddPodGroups(objects));
+  TRY_ASSIGN(completed.made_groups, AddPodGroups(objects, takes));
   completed.group_of_job = GroupsOfJobs(objects);
   completed.objects = std::move(objects);
+  completed.takes = std::move(takes);
   return completed;
 }
 
@@ -144,7 +145,7 @@ Result<SimulatedCluster> LoadCompleted(const CompletedObjects& completed) {
   cluster.made_groups = completed.made_groups;
   cluster.group_of_job = completed.group_of_job;
   cluster.state = std::make_unique<ClusterState>();
-  TRY_ASSIGN(cluster.load, LoadCluster(completed.objects, IsOurs, *cluster.state));
+  TRY_ASSIGN(cluster.load, LoadCluster(completed.objects, completed.takes, *cluster.state));
   return cluster;
 }
 

@@ -17,6 +17,7 @@ namespace strata {
 // Objects as the controllers of a cluster would have completed them: Jobs have their PodGroups and
 // pods, lone pods a PodGroup of their own. One set may be loaded many times, changed in between.
 struct CompletedObjects {
+  TakesPod takes;  // which pods are to be scheduled; the others only take room
   objects::ObjectSet objects;
   Time latest{};
   std::set<std::string, std::less<>> made_groups;
@@ -34,9 +35,14 @@ struct SimulatedCluster {
   std::map<std::string, std::string, std::less<>> group_of_job;
 };
 
+// Whether simulate schedules the pod: its schedulerName is volcano, strata, default-scheduler or
+// hami-scheduler.
+[[nodiscard]] bool IsOurs(const objects::Pod& pod);
+
 // Pure. kInvalidArgument, one line that names file, object and field, when a Job has too many pods
 // or a pod's annotations make no PodGroup.
-[[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects);
+[[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
+                                                       TakesPod takes = IsOurs);
 
 // Puts completed objects into a state. Pure. kInvalidArgument, likewise, when an amount is too
 // large.
@@ -44,10 +50,6 @@ struct SimulatedCluster {
 
 // Both at once.
 [[nodiscard]] Result<SimulatedCluster> BuildCluster(objects::ObjectSet objects);
-
-// Whether simulate schedules the pod: its schedulerName is volcano, strata, default-scheduler or
-// hami-scheduler.
-[[nodiscard]] bool IsOurs(const objects::Pod& pod);
 
 // The latest creation, deletion or transition time of any object; the epoch when there is none.
 [[nodiscard]] Time LatestTime(const objects::ObjectSet& objects);

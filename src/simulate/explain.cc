@@ -122,6 +122,10 @@ class Holders {
   std::map<std::string, Holder> whole_;
 };
 
+Status Stopped(const std::stop_token& stop) {
+  return stop.stop_requested() ? Status(Fail(Code::kUnavailable, "stopped")) : Status();
+}
+
 }  // namespace
 
 Result<Explanation> ExplainJob(const ExplainQuery& query) {
@@ -132,6 +136,7 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   SimulationOptions options = query.options;
   options.trace = &trace;
   TRY_ASSIGN(SimulatedCluster cluster, LoadCompleted(*query.objects));
+  TRY(Stopped(query.stop));
   TRY_ASSIGN(const SimulationResult result, RunSimulation(cluster, *query.config, options));
   Explanation out = TellStory(result, trace.log(), query.job);
   if (out.outcome.reason.empty()) return out;
@@ -150,7 +155,9 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
                                      .before = &result,
                                      .state = cluster.state.get(),
                                      .holders = std::move(holders),
-                                     .progress = query.progress});
+                                     .progress = query.progress,
+                                     .stop = query.stop});
+  TRY(Stopped(query.stop));
   if (query.kept != nullptr) query.kept->Keep(query.job, verdict, *out.relaxations);
   return out;
 }

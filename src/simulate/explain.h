@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,10 +73,12 @@ struct ExplainQuery {
   std::function<void(const std::string&)> progress;  // may be empty
   // Asked before relaxations are worked out, and told what was found; may be null.
   KeptRelaxations* kept = nullptr;
+  std::stop_token stop = {};  // asked between runs
 };
 
 // Runs the simulation once more and listens to what it says about the job, then looks for changes
-// that would let it start if it waits. Pure apart from `progress`.
+// that would let it start if it waits. Pure apart from `progress` and `stop`; kUnavailable when it
+// was stopped.
 //
 // Node by node scores are left out where there are too many (kMaxNodeScores).
 // COST: FindRelaxations, unless `kept` knows the answer: then one load and one run.

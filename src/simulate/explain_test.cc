@@ -231,6 +231,27 @@ TEST_F(ExplainJobTest, WhatWasFoundForThisVerdictIsNotWorkedOutAgain) {
   EXPECT_GT(solved_, 0);
 }
 
+TEST_F(ExplainJobTest, AnInterruptedSearchSolvesNoMoreAndTellsNothing) {
+  const std::string manifests = EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "");
+  const CompletedObjects completed = CompleteObjects(objects::MustLoad(manifests)).value();
+  std::stop_source stop;
+  KeptRelaxations kept;
+  const auto story = ExplainJob({.objects = &completed,
+                                 .config = &config_,
+                                 .options = {},
+                                 .job = "default/gang-gang",
+                                 .progress =
+                                     [&](const std::string&) {
+                                       ++solved_;
+                                       stop.request_stop();
+                                     },
+                                 .kept = &kept,
+                                 .stop = stop.get_token()});
+  ASSERT_FALSE(story.has_value());
+  EXPECT_EQ(story.error().code, Code::kUnavailable);
+  EXPECT_EQ(solved_, 1);
+}
+
 TEST_F(ExplainJobTest, TheJsonHasEveryPart) {
   const std::string json = RenderJson(
       Explain(EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", ""), "default/gang-gang"));

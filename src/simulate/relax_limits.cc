@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "convert/amounts.h"
+#include "convert/load_cluster.h"
 #include "convert/specs.h"
 #include "objects/pod_request.h"
 #include "simulate/changes.h"
@@ -43,16 +44,23 @@ class Limits {
       for (const auto& [name, amount] : objects::PodRequest(*pod)) asked_[name] += amount;
     }
     for (const auto& [job, group] : query.objects->group_of_job) {
-      // A PodGroup that came with the input is what counts, whosever it is.
+      // A PodGroup that came with the input is what counts, unless a controller would put it right.
       of_job_ = of_job_ || (group == query.job && group_.meta.source.empty());
       if (of_job_ && group == query.job) object_ = "Job " + job;
+    }
+    for (const objects::OwnerReference& owner : group_.meta.owners) {
+      const bool is_job = owner.kind == "Job" && owner.api_version.starts_with("batch.volcano.sh/");
+      if (!owner.controller || !is_job) continue;
+      of_job_ = true;
+      object_ = fmt::format("Job {}/{}", group_.meta.ns, owner.name);
     }
     if (!of_job_) object_ = "PodGroup " + query.job;
   }
 
   void TryQueues() {
     std::set<std::string> seen;
-    for (const objects::Queue* queue = FindQueue(group_.queue);
+    for (const objects::Queue* queue =
+             FindQueue(group_.queue.empty() ? kDefaultQueue : group_.queue);
          queue != nullptr && seen.insert(queue->meta.name).second;
          queue = FindQueue(queue->parent)) {
       const std::string& name = queue->meta.name;

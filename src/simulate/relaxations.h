@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ struct RelaxationQuery {
   const ClusterState* state = nullptr;               // and what it left
   std::vector<Holder> holders;                       // to be tried without, in this order
   std::function<void(const std::string&)> progress;  // called before each solution; may be empty
+  std::stop_token stop =
+      {};  // asked before each solution; once it says so the report means nothing
 };
 
 struct RelaxationReport {

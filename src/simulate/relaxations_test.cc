@@ -111,6 +111,34 @@ TEST(Relaxations, AQueueLimitIsRaisedToWhatTheQueueComesToHold) {
                           "start with 2 pods instead of 3: spec.minAvailable 2"));
 }
 
+TEST(Relaxations, WhatAControllerKeepsIsChangedAtItsOwner) {
+  const auto group = [](const std::string& owner) {
+    return "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata:\n"
+           "  name: g\n  namespace: default\n" +
+           owner + "spec: {minMember: 3}\n" + "---\n";
+  };
+  const auto pods = [] {
+    std::string text;
+    for (const char* name : {"a", "b", "c"}) {
+      text +=
+          std::string("---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: default\n  name: ") +
+          name +
+          "\n  annotations: {scheduling.k8s.io/group-name: g}\n"
+          "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(Help(Node("n0", "", 4) + group("") + pods(), "default/g"),
+              ElementsAre("start with 2 pods instead of 3: spec.minMember 2"));
+  EXPECT_THAT(
+      Help(Node("n0", "", 4) +
+               group("  ownerReferences: [{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, "
+                     "name: j, uid: u, controller: true}]\n") +
+               pods(),
+           "default/g"),
+      ElementsAre("start with 2 pods instead of 3: spec.minAvailable 2"));
+}
+
 TEST(Relaxations, AClosedQueueIsOpened) {
   EXPECT_THAT(Help(Node("n0") + Queue("shut", "weight: 1", "Closed") +
                        InQueue(GangOf("gang", 1, "cpu: 2", ""), "shut"),

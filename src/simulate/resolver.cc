@@ -17,6 +17,7 @@ Resolver::Resolver(const RelaxationQuery& query) : query_(query) {
 }
 
 bool Resolver::Places(const std::string& what, const Change& change) {
+  if (query_.stop.stop_requested()) return false;
   if (query_.progress) query_.progress(what);
   ++solved_;
   CompletedObjects changed = *query_.objects;

@@ -20,7 +20,7 @@ class Resolver {
  public:
   explicit Resolver(const RelaxationQuery& query);
 
-  // `what` is for people who wait.
+  // `what` is for people who wait. False when the query was stopped.
   [[nodiscard]] bool Places(const std::string& what, const Change& change);
   // What the last input that placed the job looked like afterwards.
   [[nodiscard]] const ClusterState& last() const { return *last_.state; }

@@ -57,19 +57,54 @@ def given_twice(pods):
     return problems
 
 
-class Bindings:
-    """Remembers on which node each pod was seen: once bound, it stays there."""
+def asked_of(pod):
+    """How many GPUs a pod asks for."""
+    return int(requests_of(pod).get("nvidia.com/gpu", 0))
+
+
+def misgiven(pods):
+    """Pods with a node and without as many GPUs of it as they ask for."""
+    problems = []
+    for pod in filter(holds, pods):
+        node, devices = pod["spec"]["nodeName"], set(devices_of(pod))
+        if len(devices) != asked_of(pod) or not all(device.startswith(f"GPU-{node}-") for device in devices):
+            problems.append(f"{pod['metadata']['name']} on {node} asks for {asked_of(pod)} GPUs and has {sorted(devices)}")
+    return problems
+
+
+def room_for(nodes, pods, label, gpus, gpus_of_a_node):
+    """The most pods with so many GPUs each that find a place on nodes with one value of the label."""
+    held = {}
+    for pod in filter(holds, pods):
+        held[pod["spec"]["nodeName"]] = held.get(pod["spec"]["nodeName"], 0) + len(devices_of(pod))
+    room = {}
+    for node in nodes:
+        domain = node["metadata"]["labels"][label]
+        free = gpus_of_a_node - held.get(node["metadata"]["name"], 0)
+        room[domain] = room.get(domain, 0) + free // gpus
+    return max(room.values())
+
+
+class Ledger:
+    """Remembers each pod by its uid: where it was bound it stays, and it is there as long as its owner is."""
 
     def __init__(self):
-        self.seen = {}
+        self.node_of = {}
+        self.pods_of = {}  # uid of the owner: {uid: name}
 
-    def moved(self, pods):
-        problems = []
+    def problems(self, pods, owners):
+        """What has happened since the last look that must not; `owners` are the uids of those that still live."""
+        found = []
         for pod in pods:
-            uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
-            before = self.seen.get(uid)
+            meta, node = pod["metadata"], pod["spec"].get("nodeName")
+            before = self.node_of.get(meta["uid"])
             if before and before != node:
-                problems.append(f"{pod['metadata']['name']}: {before}, now {node}")
+                found.append(f"{meta['name']}: bound to {before}, now {node}")
             if node:
-                self.seen[uid] = node
-        return problems
+                self.node_of[meta["uid"]] = node
+            self.pods_of.setdefault(meta["ownerReferences"][0]["uid"], {})[meta["uid"]] = meta["name"]
+        present = {pod["metadata"]["uid"] for pod in pods}
+        for owner in owners:
+            lost = [name for uid, name in self.pods_of.get(owner, {}).items() if uid not in present]
+            found += [f"{name} is lost" for name in lost]
+        return found

@@ -5,21 +5,38 @@ over-committed, no GPU given twice, and it carries on.
 STRATA_KILLS says how often (20), STRATA_SEED with which numbers."""
 import os
 import random
+import select
 import socket
+import subprocess
+import threading
+import typing
 import unittest
 
-from invariants import Bindings, given_twice, overcommitted
-from live import ApiServer, LiveTest, Up
+from invariants import Ledger, given_twice, misgiven, overcommitted, room_for
+from live import STRATA, ApiServer, LiveTest, Up
 
 KILLS = int(os.environ.get("STRATA_KILLS", "20"))
 SEED = int(os.environ.get("STRATA_SEED", "1"))
 JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 PODS = "/api/v1/namespaces/default/pods"
-CLUSTER = "spines=2,racks=2,nodes=2,gpus=4:dgx1v"  # 32 GPUs
+GPUS = 4  # of a node
+CLUSTER = f"spines=2,racks=2,nodes=2,gpus={GPUS}:dgx1v"  # 32 GPUs
+LABEL_OF_TIER = {1: "strata.sh/rack", 2: "strata.sh/spine"}
 MOST_JOBS = 8
 MOST_WRITES = 80  # some more than what the parts make of one change
 QUIET_LOOKS = 200
+AGAIN = 0.3  # of the kills are followed by another while it starts
+LONGEST_START = 0.4  # seconds: what a start takes, more or less
+
+
+class Gang(typing.NamedTuple):
+    """A Job of this test."""
+    uid: str
+    size: int
+    gpus: int  # of each pod
+    tier: int  # at most
+    ends: bool
 
 
 def free_port():
@@ -32,29 +49,42 @@ class KillTest(LiveTest):
     def setUp(self):
         self.random = random.Random(SEED)
         self.port = free_port()
-        self.jobs = {}  # name: pods of the gang
+        self.jobs = {}  # name: Gang
         self.made = 0
-        self.bindings = Bindings()
+        self.ledger = Ledger()
+        self.outcomes = set()  # phases in which jobs came to rest
         super().setUp()
 
     def start(self, *arguments):
         return super().start("--plain-http", "--data-dir", f"{self.folder}/data", *arguments,
                              listen=f"127.0.0.1:{self.port}")
 
-    def make_job(self):
+    def start_in_vain(self):
+        """A start that is killed, too: before it is ready, or soon after."""
+        arguments = ("--listen", f"127.0.0.1:{self.port}", "--kubeconfig", self.server.kubeconfig, "--plain-http",
+                     "--data-dir", f"{self.folder}/data")
+        with subprocess.Popen([STRATA, self.server_class.command, *arguments], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            select.select([process.stdout], [], [], self.random.uniform(0, LONGEST_START))
+            process.kill()
+
+    def make_job(self, most=4):
         name = f"job-{self.made}"
         self.made += 1
-        size = self.random.randint(2, 4)
-        resources = {"cpu": "1", "nvidia.com/gpu": str(self.random.randint(1, 3))}
-        template = {"spec": {"restartPolicy": "Never", "containers": [
-            {"name": "main", "image": "busybox", "resources": {"requests": resources, "limits": resources}}]}}
+        size, gpus, tier = self.random.randint(2, most), self.random.randint(1, most - 1), self.random.randint(1, 2)
+        ends = self.random.random() < 0.25
+        resources = {"cpu": "1", "nvidia.com/gpu": str(gpus)}
+        template = {"metadata": {"annotations": {"strata.sh/run-seconds": "0.5"} if ends else {}},
+                    "spec": {"restartPolicy": "Never", "containers": [
+                        {"name": "main", "image": "busybox", "resources": {"requests": resources, "limits": resources}}]}}
         spec = {"minAvailable": size, "queue": "default", "schedulerName": "volcano",
-                "networkTopology": {"mode": "hard", "highestTierAllowed": self.random.randint(1, 2)},
+                "networkTopology": {"mode": "hard", "highestTierAllowed": tier},
                 "tasks": [{"name": "worker", "replicas": size, "template": template}]}
         code, body = self.server.json("POST", JOBS, {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
                                                      "metadata": {"name": name}, "spec": spec})
         self.assertEqual(code, 201, body)
-        self.jobs[name] = size
+        self.jobs[name] = Gang(body["metadata"]["uid"], size, gpus, tier, ends)
+        return name
 
     def remove_job(self):
         name = self.random.choice(sorted(self.jobs))
@@ -92,45 +122,60 @@ class KillTest(LiveTest):
     def check_now(self):
         """What must be true at any moment."""
         pods = self.items(PODS)
-        problems = overcommitted(self.items("/api/v1/nodes"), pods) + given_twice(pods) + self.bindings.moved(pods)
-        self.assertEqual(problems, [])
+        self.assertEqual(overcommitted(self.items("/api/v1/nodes"), pods) + given_twice(pods) + misgiven(pods)
+                         + self.ledger.problems(pods, [gang.uid for gang in self.jobs.values()]), [])
 
     def unsettled(self):
         """Why the cluster is not yet as it should end up; "" when it is."""
         pods = self.pods_by_job()
-        for name in set(pods) - set(self.jobs):
-            return f"{name} is deleted and has {len(pods[name])} pods"
-        phases = {group["metadata"]["name"].rsplit("-", 5)[0]: group.get("status", {}).get("phase")
-                  for group in self.items(GROUPS)}
-        for name, size in self.jobs.items():
-            mine = pods.get(name, [])
-            if phases.get(name) not in ("Pending", "Inqueue", "Running"):
-                return f"{name}: its PodGroup is {phases.get(name)}"
-            running = sum(pod["status"].get("phase") == "Running" for pod in mine)
-            bound = sum("nodeName" in pod["spec"] for pod in mine)
-            if running not in (0, size) or bound not in (0, size):
-                return f"{name}: {bound} of {size} bound, {running} running"
-            if len(mine) != size and (mine or phases[name] != "Pending"):
-                return f"{name}: {len(mine)} pods of {size}"
+        groups = {group["metadata"]["ownerReferences"][0]["name"]: group for group in self.items(GROUPS)}
+        for name in (set(pods) | set(groups)) - set(self.jobs):
+            return f"{name} is deleted and has {len(pods.get(name, []))} pods"
+        jobs = {job["metadata"]["name"]: job for job in self.items(JOBS)}
+        for name, gang in self.jobs.items():
+            why = self.unsettled_job(gang, jobs[name], groups.get(name), pods.get(name, []))
+            if why:
+                return f"{name}: {why}"
         return ""
+
+    def unsettled_job(self, gang, job, group, pods):
+        """The same of one job: it runs whole, has ended whole, or waits whole because it fits nowhere, and says so."""
+        phase = job.get("status", {}).get("state", {}).get("phase")
+        seen = {pod["status"].get("phase") for pod in pods}
+        if len(pods) == gang.size and seen == {"Succeeded"} and gang.ends:
+            return "" if phase == "Completed" and group is None else f"all have ended, and it is {phase}"
+        phase_of_group = (group or {}).get("status", {}).get("phase")
+        if len(pods) != gang.size or phase_of_group not in ("Inqueue", "Running"):
+            return f"{len(pods)} pods of {gang.size}, its PodGroup is {phase_of_group}"
+        if seen == {"Running"} and not gang.ends:
+            return "" if (phase, phase_of_group) == ("Running", "Running") else f"all run, and it is {phase}"
+        if any("nodeName" in pod["spec"] for pod in pods):
+            return f"some of {gang.size} are bound: {sorted(seen)}"
+        everything = self.items(PODS)
+        room = room_for(self.items("/api/v1/nodes"), everything, LABEL_OF_TIER[gang.tier], gang.gpus, GPUS)
+        if room >= gang.size:
+            return f"waits, with room for {room} of its {gang.size} pods"
+        told = [condition for condition in group["status"].get("conditions", [])
+                if (condition["type"], condition["status"]) == ("Unschedulable", "True")]
+        return "" if told and told[0].get("message") and phase == "Pending" else "waits, and does not say why"
 
     def settle(self):
         try:
-            self.until(lambda: self.unsettled() == "", "every gang whole or waiting whole")
+            self.until(lambda: self.unsettled() == "", "every gang runs, has ended or waits, whole")
         except AssertionError as error:
             raise AssertionError(f"{self.unsettled()}\n{error}") from None
         self.check_now()
+        self.outcomes.update(job["status"]["state"]["phase"] for job in self.items(JOBS))
 
-    def prove_life(self):
-        """A job that fits anywhere starts, once there is room."""
-        for name in list(self.jobs):
-            self.server.json("DELETE", f"{JOBS}/{name}")
-        self.jobs.clear()
-        self.make_job()
-        name, size = next(iter(self.jobs.items()))
-        self.until(lambda: sum(pod["status"].get("phase") == "Running" for pod in self.pods_by_job().get(name, [])) == size,
-                   "a new job runs")
+    def prove_life(self, rounds):
+        """Once all else is gone, a job that fits into every rack starts. And before, if there were enough rounds, all there is to see was seen."""
+        if rounds >= 20:
+            self.assertEqual(self.outcomes, {"Pending", "Running", "Completed"})
+        while self.jobs:
+            self.remove_job()
+        name = self.make_job(most=2)
         self.settle()
+        self.assertIn({pod["status"]["phase"] for pod in self.pods_by_job()[name]}, ({"Running"}, {"Succeeded"}))
 
 
 class TheWhole(KillTest):
@@ -143,17 +188,19 @@ class TheWhole(KillTest):
                 self.change()
                 self.let_write(self.random.randint(0, MOST_WRITES))
                 self.server.kill()
+                if self.random.random() < AGAIN:
+                    self.start_in_vain()
                 self.start()
                 self.check_now()
                 self.settle()
-        self.prove_life()
+        self.prove_life(KILLS)
         self.server.stop()
 
 
 class TheParts(KillTest):
     server_class = ApiServer
     commands = {"virtual-nodes": ("--generate", CLUSTER),
-                "controllers": ("--collect-garbage",),
+                "controllers": ApiServer.controller_flags,
                 "scheduler": ("--leader-elect=false", "--schedule-period=100ms")}
 
     def start_part(self, name):
@@ -170,15 +217,22 @@ class TheParts(KillTest):
             with self.subTest(kill=kill, victim=victim, seed=SEED):
                 self.change()
                 self.let_write(self.random.randint(0, MOST_WRITES))
+                again = self.random.random() < AGAIN
                 if victim == "apiserver":
                     self.server.kill()
+                    if again:
+                        self.start_in_vain()
                     self.start()
                 else:
                     self.parts[victim].kill()
+                    if again:
+                        part = self.start_part(victim)
+                        threading.Event().wait(self.random.uniform(0, LONGEST_START))
+                        part.kill()
                     self.start_part(victim)
                 self.check_now()
                 self.settle()
-        self.prove_life()
+        self.prove_life(KILLS)
 
 
 if __name__ == "__main__":

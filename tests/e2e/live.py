@@ -5,11 +5,13 @@ import subprocess
 import tempfile
 import unittest
 
-from api_server import ApiServer, Kubectl, Up, new_kubectl
+from api_server import Kubectl, new_kubectl
+from clusters import IS_REAL, ApiServer, Up
 from strata_run import HERE, STRATA, wait_until
 
 EXAMPLES = HERE.parent.parent / "examples"
 LIMIT = 60  # seconds: for things that take milliseconds on a machine with nothing else to do
+VIRTUAL = {"strata.sh/virtual": "true"}  # the label of nodes without machines
 
 
 class Part:
@@ -47,7 +49,7 @@ class LiveTest(unittest.TestCase):
         self.server = None
         self.parts_started = []
         self.start(*self.arguments)
-        self.addCleanup(lambda: self.server.process.poll() is None and self.server.kill())
+        self.addCleanup(lambda: self.server.end())  # pylint: disable=unnecessary-lambda  # the server of that moment
 
     def start(self, *arguments, **keywords):
         self.server = self.server_class(self.folder, *arguments, **keywords)
@@ -55,7 +57,11 @@ class LiveTest(unittest.TestCase):
         return self.server
 
     def part(self, command, *arguments):
-        part = Part(self.folder, command, "--kubeconfig", self.server.kubeconfig, *arguments)
+        return self.part_with(command, "--kubeconfig", self.server.kubeconfig_for(command), *arguments)
+
+    def part_with(self, command, *arguments):
+        """The same with a connection of its own among the arguments."""
+        part = Part(self.folder, command, *arguments)
         self.addCleanup(lambda: part.process.poll() is None and part.kill())
         self.parts_started.append(part)
         return part
@@ -100,4 +106,4 @@ def ready_of(node):
     return next((c["status"] for c in conditions if c["type"] == "Ready"), None)
 
 
-__all__ = ["ApiServer", "EXAMPLES", "LIMIT", "LiveTest", "Part", "Up", "ready_of"]
+__all__ = ["ApiServer", "EXAMPLES", "IS_REAL", "LIMIT", "LiveTest", "Part", "Up", "VIRTUAL", "ready_of"]

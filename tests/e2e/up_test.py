@@ -1,16 +1,27 @@
 #!/usr/bin/env python3
 """`strata up` as a command: the ready line, what it shows of itself, logs, bad input, the end."""
+import os
 import pathlib
+import re
+import signal
+import socket
 import stat
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 from live import EXAMPLES, LiveTest, Up
 from strata_run import STRATA
 
 SYSTEM = "/api/v1/namespaces/volcano-system"
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: lone}
+spec: {schedulerName: volcano, containers: [{name: main, image: busybox}]}
+"""
 
 
 class Shown(LiveTest):
@@ -55,6 +66,54 @@ class Shown(LiveTest):
         self.assertEqual(self.start().interrupt(), 0)
 
 
+class Pages(LiveTest):
+    """What each part says over HTTP, as `strata scheduler` and `strata controllers` do."""
+    arguments = ("--generate", "spines=1,racks=1,nodes=2", "--scheduler-pages", "127.0.0.1:0",
+                 "--controllers-pages", "127.0.0.1:0")
+
+    def log_of(self, part):
+        return self.kubectl("logs", "-n", "volcano-system", f"volcano-{part}", "--tail=-1")
+
+    def ask(self, part, method, path, body=None):
+        """(status, text) of a page; the port is in the part's log."""
+        port = re.search(r'"serving pages" port="(\d+)"', self.log_of(part)).group(1)
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+
+    def test_each_part_is_well_and_counts(self):
+        for part, metric in (("scheduler", "volcano_e2e_scheduling_latency_milliseconds"),
+                             ("controllers", 'strata_controllers_plans_total{controller="job"}')):
+            for page in ("/healthz", "/readyz"):
+                self.assertEqual(self.ask(part, "GET", page), (200, "ok"), part)
+            self.assertIn(metric, self.ask(part, "GET", "/metrics")[1])
+
+    def test_the_verbosity_is_changed_while_it_runs(self):
+        self.assertEqual(self.ask("scheduler", "PUT", "/debug/flags/v", b"5")[0], 200)
+        self.kubectl("apply", "-f", "-", stdin=POD)
+        self.until(lambda: self.phase("lone") == "Running", "the pod runs")
+        self.assertIn("hyperNode in session", self.log_of("scheduler"))
+
+    def test_the_scheduler_writes_down_what_it_knows(self):
+        self.server.process.send_signal(signal.SIGUSR2)
+        told = re.compile(r'"cache dumped" file="(.*)"')
+        self.until(lambda: told.search(self.log_of("scheduler")), "the line that says where")
+        dump = pathlib.Path(told.search(self.log_of("scheduler")).group(1))
+        self.addCleanup(dump.unlink)
+        self.assertIn("node-1", dump.read_text())
+
+    def test_an_address_that_is_taken_ends_it_with_one_line(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            done = subprocess.run([STRATA, "up", "--kubeconfig", f"{self.folder}/other", "--listen", "127.0.0.1:0",
+                                   "--scheduler-pages", address], capture_output=True, text=True, timeout=60, check=False,
+                                  stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
+        self.assertIn(address, done.stderr)
+
+
 class Files(unittest.TestCase):
     def run_up(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +131,7 @@ class Files(unittest.TestCase):
 
     def test_bad_usage_is_one_line_and_status_two(self):
         for arguments in (("--generate", "spines=1"), ("--generate", "spines=1,racks=1,nodes=1,gpus=8:toaster"),
-                          ("-v", "loud")):
+                          ("-v", "loud"), ("--scheduler-pages", "here")):
             done = self.run_up(*arguments)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
 
@@ -100,21 +159,26 @@ class Files(unittest.TestCase):
 
 
 class HowFast(unittest.TestCase):
-    """Generous factors: the machine that runs tests has other things to do. `make bench-live` has the figures."""
+    """From the start to the ready line. The time on the wall counts where the machine has nothing else to do, the time on its
+    CPUs always. `make bench-live` has the figures."""
 
-    def measure(self, spec):
+    def expect_ready_within(self, limit, spec):
+        idle = os.getloadavg()[0] < os.cpu_count()
         with tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
             server = Up(folder, "--generate", spec)
-            seconds = time.monotonic() - started
+            wall = time.monotonic() - started
+            user, system = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
             server.stop()
-            return seconds
+        self.assertLess((int(user) + int(system)) / os.sysconf("SC_CLK_TCK"), limit)
+        if idle:
+            self.assertLess(wall, limit)
 
-    def test_the_seeds_cluster_is_ready_soon(self):
-        self.assertLess(self.measure("spines=2,racks=2,nodes=2"), 2 * 5)
+    def test_the_seeds_cluster_is_ready_in_two_seconds(self):
+        self.expect_ready_within(2, "spines=2,racks=2,nodes=2")
 
-    def test_five_thousand_nodes_are_ready_soon(self):
-        self.assertLess(self.measure("spines=10,racks=25,nodes=20"), 10 * 5)
+    def test_five_thousand_nodes_are_ready_in_ten_seconds(self):
+        self.expect_ready_within(10, "spines=10,racks=25,nodes=20")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 import json
 import unittest
 
-from live import ApiServer, LiveTest, ready_of
+from live import IS_REAL, VIRTUAL, ApiServer, LiveTest, ready_of
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {},
        "spec": {"schedulerName": "nobody", "containers": [{"name": "main", "image": "busybox"}]}}
 NOT_READY = "node.kubernetes.io/not-ready"
+USUAL = VIRTUAL if IS_REAL else {}  # under `up` every node is virtual
 
 
 class VirtualNodesTest(LiveTest):
@@ -19,8 +20,8 @@ class VirtualNodesTest(LiveTest):
         status, body = self.server.json("POST", "/api/v1/namespaces/default/pods", pod)
         self.assertEqual(status, 201, body)
 
-    def make_node(self, name, status=None, labels=None):
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels or {}}}
+    def make_node(self, name, status=None, labels=USUAL):
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
         if status:
             node["status"] = status
         code, body = self.server.json("POST", "/api/v1/nodes", node)
@@ -114,6 +115,10 @@ class EveryNode(VirtualNodesTest):
         self.kubectl("patch", "pod", "p", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         self.until(lambda: self.pod("p") is None, "gone")
 
+    def test_a_node_can_be_deleted_in_the_foreground(self):
+        self.kubectl("delete", "node", "node-0", "--cascade=foreground", "--timeout=30s")
+        self.assertIsNone(self.node("node-0"))
+
     def test_a_failed_node_runs_nothing_until_it_is_written_ready(self):
         self.make_pod("old", "node-0", {"strata.sh/run-seconds": "1"})
         self.until(lambda: self.phase("old") == "Running", "Running")
@@ -158,12 +163,12 @@ class BesideOtherNodes(VirtualNodesTest):
     server_class = ApiServer
 
     def test_only_labelled_nodes_are_touched_and_their_leases_renewed(self):
-        self.make_node("real")
-        self.make_node("mine", labels={"strata.sh/virtual": "true"})
+        self.make_node("real", labels={})
+        self.make_node("mine", labels=VIRTUAL)
         part = self.part("virtual-nodes", "--generate", "spines=1,racks=1,nodes=2,gpus=4:dgx1v")
         self.until(lambda: "ready" in part.said(), "ready")
         for name in ("mine", "node-0", "node-1"):
-            self.assertTrue(self.is_settled(name), name)
+            self.until(lambda name=name: self.is_settled(name), f"{name} settled")
         leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
         self.until(lambda: len(self.items(leases)) == 3, "leases")
         self.assertIsNone(ready_of(self.node("real")))

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from live import STRATA, EXAMPLES, ApiServer, LiveTest
+from live import EXAMPLES, IS_REAL, STRATA, ApiServer, LiveTest
 from strata_run import FIXTURES
 
 JOB = "pytorch-distributed-training"
@@ -50,9 +50,13 @@ class Walk(LiveTest):
         groups = self.items("/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups")
         return next((group for group in groups if group["metadata"]["name"].startswith(job)), None)
 
-    def build_by_hand(self):
+    def make_nodes(self, text, labelled=IS_REAL):
+        """Under `up` every node is virtual; elsewhere those that say so."""
+        self.apply(text.replace("metadata: {", 'metadata: {labels: {strata.sh/virtual: "true"}, ') if labelled else text)
+
+    def build_by_hand(self, labelled=IS_REAL):
         """Nodes, then their labels, then HyperNodes that match the labels."""
-        self.apply("".join(NODE % i for i in range(8)))
+        self.make_nodes("".join(NODE % i for i in range(8)), labelled)
         for i in range(8):
             self.kubectl("label", "node", f"node{i}", f"switch=s{i // 2}")
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "hypernodes.yaml"))
@@ -108,8 +112,7 @@ class Training(Walk):
         self.kubectl("-n", "volcano-system", "get", "configmap", "volcano-scheduler-configmap")
         conf = (EXAMPLES / "scheduler-conf" / "configmap.yaml").read_text()
         self.apply(conf)
-        logs = ("logs", "-n", "volcano-system", "-l", "app=volcano-scheduler", "--tail=-1")
-        self.until(lambda: self.kubectl(*logs).count('"configuration read"') == 2, "it is read again")
+        self.until(lambda: self.server.logs("scheduler").count('"configuration read"') == 2, "it is read again")
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.until(self.runs, "four workers run")
 
@@ -119,16 +122,20 @@ class Training(Walk):
         self.build_by_hand()
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.until(self.runs, "four workers run")
-        logs = self.kubectl("logs", "-n", "volcano-system", "-l", "app=volcano-scheduler", "-c", "volcano-scheduler",
-                            "--tail=-1")
+        logs = self.server.logs("scheduler")
         for line in ("hyperNode in session", "HyperNodesReadyToSchedule", "networkTopologyAware hyperNode score",
                      "networkTopologyAware node score"):
             self.assertIn(line, logs)
+
+    @unittest.skipIf(IS_REAL, "the parts are no pods there")
+    def test_the_end_of_the_logs(self):
         tail = self.kubectl("logs", "-n", "volcano-system", "volcano-scheduler", "--tail=2")
         self.assertEqual(tail.count("\n"), 2)
 
+    @unittest.skipIf(IS_REAL, "the parts are no pods there")
     def test_logs_can_be_followed(self):
         follow = self.kubectl.start("logs", "-f", "-n", "volcano-system", "volcano-scheduler", "--tail=0")
+        self.addCleanup(follow.communicate)
         self.addCleanup(follow.kill)
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.assertTrue(follow.stdout.readline())
@@ -143,23 +150,26 @@ class Recovery(Walk):
 
     def test_a_restarted_scheduler_goes_on_below_the_same_switch(self):
         self.part("virtual-nodes")
-        self.part("controllers", "--collect-garbage")
+        self.part("controllers", *self.server.controller_flags)
         self.start_parts()
-        text = "".join(NODE % i for i in range(8)).replace("metadata: {name", 'metadata: {labels: {strata.sh/virtual: "true"}, name')
-        self.apply(text)
-        for i in range(8):
-            self.kubectl("label", "node", f"node{i}", f"switch=s{i // 2}")
-        self.kubectl("apply", "-f", str(EXAMPLES / "training" / "hypernodes.yaml"))
+        self.build_by_hand(labelled=True)
         job = (EXAMPLES / "training" / "job.yaml").read_text()
         self.apply(job.replace("minAvailable: 4", "minAvailable: 2").replace("replicas: 4", "replicas: 2"))
         self.until(lambda: self.runs(2), "two workers run")
         home = next(nodes for nodes in BELOW.values() if self.places() <= nodes)
+        leaves = {f"s{int(place[4:]) // 2}" for place in self.places()}
+        switch = leaves.pop() if len(leaves) == 1 else next(name for name, nodes in BELOW.items() if nodes == home)
+        group = self.pod_group()["metadata"]["name"]
         self.scheduler.kill()
         self.kubectl("patch", "vcjob", JOB, "--type=json",
                      "-p", '[{"op":"replace","path":"/spec/tasks/0/replicas","value":4}]')
         self.start_parts()
         self.until(lambda: self.runs(4), "two more run")
         self.assertTrue(self.places() <= home, self.places())
+        recovered = re.search(rf'"AllocatedHyperNode in session" job="default/{group}" AllocatedHyperNode="(\S+)"',
+                              self.scheduler.said())
+        self.assertIsNotNone(recovered, self.scheduler.said())
+        self.assertEqual(recovered.group(1), switch)
 
 
 class Ufm(http.server.BaseHTTPRequestHandler):
@@ -178,9 +188,11 @@ class Ufm(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-class Discovery(Walk):
-    def serve(self):
-        key, certificate = (str(pathlib.Path(self.folder) / name) for name in ("key.pem", "cert.pem"))
+class Fabric:
+    """That fabric manager, behind TLS, until the test ends."""
+
+    def __init__(self, test):
+        key, certificate = (str(pathlib.Path(test.folder) / name) for name in ("key.pem", "cert.pem"))
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
                         "-days", "2", "-subj", "/CN=localhost"], check=True, capture_output=True)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ufm)
@@ -188,15 +200,18 @@ class Discovery(Walk):
         context.load_cert_chain(certificate, key)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.shutdown)
-        return f"https://127.0.0.1:{server.server_address[1]}"
+        test.addCleanup(server.server_close)
+        test.addCleanup(server.shutdown)
+        self.url = f"https://127.0.0.1:{server.server_address[1]}"
 
+
+class Discovery(Walk):
     def test_hypernodes_come_from_a_fabric_manager_with_a_secret(self):
-        endpoint = self.serve()
+        endpoint = Fabric(self).url
         self.kubectl("create", "secret", "generic", "ufm-credentials", "--from-literal=username=admin",
                      "--from-literal=password=hush", "-n", "volcano-system")
         for i in range(1, 9):
-            self.apply((NODE % i).replace(f"node{i}", f"node-{i:02d}"))
+            self.make_nodes((NODE % i).replace(f"node{i}", f"node-{i:02d}"))
         conf = {"networkTopologyDiscovery": [{
             "source": "ufm", "enabled": True, "interval": "10m",
             "credentials": {"secretRef": {"name": "ufm-credentials", "namespace": "volcano-system"}},
@@ -207,9 +222,8 @@ class Discovery(Walk):
         found = ("get", "hypernodes", "-l", "volcano.sh/network-topology-source=ufm")
         self.until(lambda: any(item.get("status", {}).get("nodeCount") == 8 for item in self.kubectl.json(*found)["items"]),
                    "HyperNodes of the fabric, up to one of all eight nodes")
-        self.until(lambda: "Successfully started all network topology discoverers" in self.kubectl(
-            "logs", "-n", "volcano-system", "-l", "app=volcano-controllers", "-c", "volcano-controllers", "--tail=-1"),
-            "the line in the log")
+        self.until(lambda: "Successfully started all network topology discoverers" in self.server.logs("controllers"),
+                   "the line in the log")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ class LateTimers : public Timers {
     return last_;
   }
   void Cancel(Id timer) override { waiting_.erase(timer); }
+  [[nodiscard]] bool Empty() const { return waiting_.empty(); }
   void FireSome() {
     for (int i = 0; i < 200 && !waiting_.empty(); ++i) {
       auto first = waiting_.extract(waiting_.begin());
@@ -113,26 +114,102 @@ net::HttpRequest ToRequest(std::string_view text) {
   return request;
 }
 
+// A server and all that it lives on. To start one costs more than most inputs do, so it is used
+// again, as long as it can be put back into the state that it was born in.
+class World {
+ public:
+  World() {
+    CHECK(server_.Start());
+    for (const auto& [key, object] : Objects()) born_[key] = object;
+    clean_ = store_->version();
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void Ask(std::string_view text) {
+    std::vector<std::shared_ptr<Question>> questions;
+    while (!text.empty() && questions.size() < 16) {
+      const std::size_t end = text.find("\n---\n");
+      questions.push_back(Ask(ToRequest(text.substr(0, end))));
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 5);
+    }
+    timers_.FireSome();
+    for (const auto& question : questions) {
+      CHECK(question->answered);
+      question->Drop();
+    }
+  }
+
+  // Removes what was made since, and puts back what was changed or removed. False: something
+  // happened that this cannot undo, take a new one.
+  bool Clean() {
+    if (!timers_.Empty()) return false;
+    if (store_->version() == clean_) return true;
+    std::map<ObjectKey, ObjectRef> now = Objects();
+    for (const auto& [key, object] : now) {
+      if (key.resource == kDefinitions && !born_.contains(key)) RemoveDefinition(key.name);
+    }
+    now = Objects();
+    for (const auto& [key, object] : now) {
+      if (born_.contains(key)) continue;
+      if (key.resource == kDefinitions) return false;
+      store_->Delete(
+          key, object->version, {{"metadata", {{"name", key.name}}}}, [](const auto&) {});
+    }
+    for (auto& [key, object] : born_) {
+      const auto found = now.find(key);
+      const std::int64_t version = found == now.end() ? 0 : found->second->version;
+      if (version == object->version) continue;
+      if (key.resource == kDefinitions) return false;
+      store_->Put(key, version, nlohmann::json::parse(object->body), [](const auto&) {});
+      object = store_->Get(key);
+    }
+    clean_ = store_->version();
+    return timers_.Empty();
+  }
+
+ private:
+  static constexpr const char* kDefinitions = "customresourcedefinitions.apiextensions.k8s.io";
+
+  std::shared_ptr<Question> Ask(net::HttpRequest request) {
+    const auto question = std::make_shared<Question>(std::move(request));
+    server_.Handle(question);
+    return question;
+  }
+
+  // The server must hear of it: it serves what is defined.
+  void RemoveDefinition(const std::string& name) {
+    net::HttpRequest request;
+    request.method = "DELETE";
+    request.path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name;
+    Ask(std::move(request));
+  }
+
+  [[nodiscard]] std::map<ObjectKey, ObjectRef> Objects() const {
+    std::map<ObjectKey, ObjectRef> objects;
+    for (const ResourceRef& row : server_.table().rows()) {
+      const std::string resource = row->FullName();
+      for (const ObjectRef& object : store_->List(resource, "").objects) {
+        objects[{resource, object->ns, object->name}] = object;
+      }
+    }
+    return objects;
+  }
+
+  const FixedClock clock_;
+  LateTimers timers_;
+  Counter random_;
+  const std::unique_ptr<ObjectStore> store_ = MakeMemoryObjectStore({.events = 500});
+  ApiServer server_{*store_, timers_, clock_, random_, {}};
+  std::map<ObjectKey, ObjectRef> born_;
+  std::int64_t clean_ = 0;  // the store's version when it was last in that state
+};
+
 void Ask(std::string_view text) {
-  const FixedClock clock;
-  LateTimers timers;
-  Counter random;
-  const std::unique_ptr<ObjectStore> store = MakeMemoryObjectStore();
-  ApiServer server(*store, timers, clock, random, {});
-  CHECK(server.Start());
-  std::vector<std::shared_ptr<Question>> questions;
-  while (!text.empty() && questions.size() < 16) {
-    const std::size_t end = text.find("\n---\n");
-    const auto question = std::make_shared<Question>(ToRequest(text.substr(0, end)));
-    questions.push_back(question);
-    server.Handle(question);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 5);
-  }
-  timers.FireSome();
-  for (const auto& question : questions) {
-    CHECK(question->answered);
-    question->Drop();
-  }
+  static std::unique_ptr<World> world;
+  if (world == nullptr) world = std::make_unique<World>();
+  world->Ask(text);
+  if (!world->Clean()) world.reset();
 }
 
 }  // namespace

@@ -441,13 +441,12 @@ class Deleting(Case):
         self.refused(404, "GET", "/api/v1/namespaces/doomed/configmaps/a")
 
 
-class Watching(Case):
+class WatchCase(Case):
     @contextlib.contextmanager
     def watch(self, path, headers=None):
         """Yields a function that gives the next event, None at the end of the stream."""
         connection = self.server.connect()
-        token = {"Authorization": "Bearer " + self.server._access[1]}
-        connection.request("GET", path, headers={**token, **(headers or {})})
+        connection.request("GET", path, headers={**self.server.credentials(), **(headers or {})})
         answer = connection.getresponse()
         self.assertEqual(answer.status, 200)
 
@@ -462,6 +461,8 @@ class Watching(Case):
     def version(self):
         return self.ok("GET", CORE + "/configmaps")["metadata"]["resourceVersion"]
 
+
+class Watching(WatchCase):
     def test_changes_in_order(self):
         name = self.name()
         with self.watch(f"{CORE}/configmaps?watch=true&resourceVersion={self.version()}") as event:

@@ -22,6 +22,8 @@ OLD_KUBECTL = BUILD / "kubectl-1.20" / "usr" / "bin" / "kubectl"
 class ApiServer:
     """A running `strata apiserver` on a free port; `stop` expects a clean end."""
     command = "apiserver"
+    # What controllers must do here that a Kubernetes cluster does itself.
+    controller_flags = ("--collect-garbage",)
 
     def __init__(self, folder, *arguments, listen="127.0.0.1:0"):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")
@@ -49,6 +51,20 @@ class ApiServer:
         self.process.kill()
         self.process.communicate()
 
+    def end(self):
+        """When a test is over, however it went."""
+        if self.process.poll() is None:
+            self.kill()
+
+    def kubeconfig_for(self, command):  # pylint: disable=unused-argument
+        """With which rights a part runs: here every one with all."""
+        return self.kubeconfig
+
+    def logs(self, component):
+        """What the scheduler or the controllers of a whole cluster have said."""
+        return Kubectl(new_kubectl(), self.kubeconfig, self.errors.parent)(
+            "logs", "-n", "volcano-system", "-l", f"app=volcano-{component}", "-c", f"volcano-{component}", "--tail=-1")
+
     def interrupt(self):
         """Ends it as Ctrl-C does; the exit status."""
         self.process.send_signal(signal.SIGINT)
@@ -71,11 +87,13 @@ class ApiServer:
             return http.client.HTTPSConnection(host, int(port), context=self._access[0], timeout=30)
         return http.client.HTTPConnection(host, int(port), timeout=30)
 
+    def credentials(self):
+        """The headers that say who asks."""
+        return {"Authorization": "Bearer " + self._access[1]} if self.url.startswith("https") else {}
+
     def request(self, method, path, body=None, headers=None):
         """(status, headers, body as text) of one request, with the token."""
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        if self.url.startswith("https"):
-            sent.setdefault("Authorization", "Bearer " + self._access[1])
+        sent = {"Content-Type": "application/json", **self.credentials(), **(headers or {})}
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
         with contextlib.closing(self.connect()) as connection:

@@ -141,6 +141,11 @@ class KubectlCase:
         again = self.kubectl("create", "-f", "-", stdin=POD % "a", code=1)
         self.assertIn('pods "a" already exists', again)
 
+    def test_replace_takes_the_manifest_that_made_a_pod(self):
+        self.kubectl("create", "-f", "-", stdin=POD % "a")
+        self.assertIn("pod/a replaced", self.kubectl("replace", "-f", "-", stdin=POD % "a"))
+        self.assertIn("pod/a replaced", self.kubectl("replace", "--force", "-f", "-", stdin=POD % "a"))
+
     def test_typed_creates(self):
         self.assertIn("secret/s created", self.kubectl(
             "create", "secret", "generic", "s", "--from-literal=user=admin", "--from-literal=password=hush"))
@@ -254,13 +259,16 @@ class KubectlCase:
     def test_wait_for_a_condition(self):
         self.kubectl("create", "-f", "-", stdin=POD % "a")
         self.assertIn("timed out", self.kubectl("wait", "--for=condition=Ready", "pod/a", "--timeout=1s", code=1))
-        waiter = self.everywhere.start("-n", self.namespace, "wait", "--for=condition=Ready", "pod/a", "--timeout=30s")
+        waiter = self.everywhere.start("-n", self.namespace, "wait", "--for=condition=Ready", "pod/a", "--timeout=30s", "-v=6")
+        read_until(waiter, "watch=true")  # it says so when the watch is open: what follows, it can only see there
         status, answer = self.server.json(
             "PATCH", f"/api/v1/namespaces/{self.namespace}/pods/a/status",
             {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
             {"Content-Type": "application/merge-patch+json"})
         self.assertEqual(status, 200, answer)
-        self.assertIn("pod/a condition met", waiter.communicate(timeout=30)[0])
+        said = waiter.communicate(timeout=30)[0]
+        self.assertIn("pod/a condition met", said)
+        self.assertNotIn("GET", said)  # no second look
 
     def test_cordon_taint_drain(self):
         node = self.node()

@@ -96,6 +96,16 @@ class LiveCommands(unittest.TestCase):
         self.assertEqual(pod, same)
         self.assertEqual(self.strata("snapshot")[0], text)
 
+    def test_simulate_takes_the_configuration_of_the_snapshot(self):
+        snapshot = json.loads(self.strata("snapshot")[0])
+        conf = 'actions: "enqueue, allocate"\ntiers: [{plugins: [{name: gang}, {name: nosuch}]}]'
+        snapshot["items"] = [item for item in snapshot["items"] if item["kind"] != "ConfigMap"]
+        snapshot["items"].append({"apiVersion": "v1", "kind": "ConfigMap", "data": {"volcano-scheduler.conf": conf},
+                                  "metadata": {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"}})
+        _, errors = run("simulate", "-f", "-", stdin=json.dumps(snapshot), code=1)
+        self.assertIn('unknown plugin "nosuch"', errors)
+        self.assertIn("volcano-scheduler-configmap", errors)
+
     def test_simulate_sees_what_runs_and_makes_nothing_twice(self):
         result = json.loads(run("simulate", "-f", "-", "-o", "json", stdin=self.strata("snapshot")[0])[0])
         self.assertEqual(list(result["jobs"]), [f"default/{self.group}"])

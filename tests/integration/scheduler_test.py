@@ -169,6 +169,25 @@ class LiveScheduler(unittest.TestCase):
         wait_until(lambda: self.condition("third", "Scheduled"), 30, "condition Scheduled")
         self.assertIsNone(self.condition("third", "Unschedulable"))
 
+    def test_a_waiting_gang_says_what_alone_would_let_it_start(self):
+        self.create(CLUSTER)
+        scheduler = self.start("-v", "3")
+        self.create(gang("wide", 5))
+        advice = "; this alone would let it start: allow tier 2: spec.networkTopology.highestTierAllowed 2 instead of 1"
+        wait_until(lambda: self.condition("wide", "Unschedulable")
+                   and self.condition("wide", "Unschedulable")["message"].endswith(advice), 30, "advice")
+        self.assertIn('"relaxation" job="default/wide"', scheduler.log())
+        message = self.condition("wide", "Unschedulable")["message"]
+        told = [text for reason, text in self.events("wide") if reason == "Unschedulable"]
+        self.assertEqual(told, [message.removesuffix(advice)], "advice is no event of its own")
+        version = self.group("wide")["metadata"]["resourceVersion"]
+        self.create(gang("narrow", 1))  # more cycles with the same verdict
+        self.wait_bound("narrow-", 1)
+        wait_until(lambda: self.group("narrow").get("status", {}).get("phase") == "Running", 30, "phase Running")
+        if self.condition("wide", "Unschedulable")["message"] == message:
+            self.assertEqual(self.group("wide")["metadata"]["resourceVersion"], version)
+        scheduler.stop()
+
     def test_a_restart_knows_where_jobs_run_and_moves_nothing(self):
         self.create(CLUSTER)
         first = self.start()
@@ -246,6 +265,21 @@ class LiveScheduler(unittest.TestCase):
         dumps = pathlib.Path(self.folder)
         wait_until(lambda: any("pod default/train-worker-0 Bound" in dump.read_text(encoding="utf-8")
                                for dump in dumps.glob("strata-cache-*.txt")), 30, "dump")
+        scheduler.process.send_signal(signal.SIGUSR1)
+
+        def snapshot():
+            for file in dumps.glob("snapshot-*.json"):
+                text = file.read_text(encoding="utf-8")
+                if text.endswith("}\n"):
+                    return json.loads(text)
+            return None
+        wait_until(snapshot, 30, "snapshot")
+        self.assertEqual(snapshot()["jobs"]["default/train"]["pods"]["default/train-worker-0"]["status"], "Bound")
+        for name in ("volcano_e2e_job_scheduling_latency_milliseconds_count",
+                     "volcano_task_scheduling_latency_milliseconds_count 3",
+                     'volcano_queue_share{queue_name="default"}', 'volcano_queue_overused{queue_name="default"}',
+                     'volcano_queue_deserved_milli_cpu{queue_name="default"}'):
+            wait_until(lambda name=name: name in page("/metrics"), 10, name)
 
     def test_flags_that_make_no_sense(self):
         for arguments in (["-v", "much"], ["--schedule-period", "soon"], ["--nonsense"]):

@@ -371,15 +371,14 @@ TaskSpec TaskOf(const World& world,
                 std::size_t job,
                 std::size_t index,
                 const std::string& home,
-                ClusterState& state) {
+                ResourceNames& names) {
   const JobGene& job_gene = world.jobs[job];
   const TaskGene& gene = job_gene.tasks[index];
   TaskSpec spec;
   spec.name = TaskName(job, index, gene);
   spec.uid = std::to_string(gene.uid) + spec.name;
-  spec.job = *state.FindJob(Name("j", job));
   spec.role = gene.role % 2 == 0 ? "a" : "b";
-  spec.constraints = ClassOf(gene, state.resource_names());
+  spec.constraints = ClassOf(gene, names);
   spec.priority = 1 + gene.priority;
   spec.created = Time(Duration(gene.created));
   spec.gated = gene.gated;
@@ -540,12 +539,37 @@ std::unique_ptr<ClusterState> Build(const World& world, unsigned seed) {
       const auto home = homes.find({j, t});
       const std::string name = home == homes.end() ? "" : home->second;
       arrivals.emplace(time + 1 + any_time(), [&, j, t, name] {
-        CHECK(state->AddTask(TaskOf(world, j, t, name, *state)).has_value());
+        TaskSpec spec = TaskOf(world, j, t, name, state->resource_names());
+        spec.job = *state->FindJob(Name("j", j));
+        CHECK(state->AddTask(std::move(spec)).has_value());
       });
     }
   }
   for (const auto& [time, arrive] : arrivals) arrive();
   return state;
+}
+
+Objects ObjectsOf(const World& world) {
+  Objects objects;
+  const auto add = [](auto& all, auto spec) { all.emplace(spec.name, std::move(spec)); };
+  for (std::size_t i = 0; i < world.nodes.size(); ++i) {
+    add(objects.nodes, NodeOf(world, i, objects.resources));
+  }
+  for (std::size_t i = 0; i < world.hypernodes.size(); ++i) {
+    add(objects.hypernodes, HyperNodeOf(world, i));
+  }
+  for (std::size_t i = 0; i < world.queues.size(); ++i) add(objects.queues, QueueOf(world, i));
+  const Homes homes = HomesOf(world);
+  for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    add(objects.jobs, JobOf(world, j, objects.resources));
+    for (std::size_t t = 0; t < world.jobs[j].tasks.size(); ++t) {
+      const auto home = homes.find({j, t});
+      const std::string node = home == homes.end() ? "" : home->second;
+      Objects::Pod pod{Name("j", j), TaskOf(world, j, t, node, objects.resources)};
+      objects.tasks.emplace(pod.spec.name, std::move(pod));
+    }
+  }
+  return objects;
 }
 
 void Happen(const World& world, const EventGene& event, ClusterState& state) {

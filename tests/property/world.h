@@ -8,6 +8,7 @@
 #include <rapidcheck.h>
 
 #include "model/cluster_state.h"
+#include "tests/property/objects.h"
 
 // Random clusters as plain numbers, so that a failing one can be made smaller number by number: 0
 // is always the simplest choice. A number that names something is taken modulo what there is.
@@ -66,6 +67,9 @@ void showValue(const World& world, std::ostream& os);  // NOLINT(readability-ide
 
 // The cluster at its beginning, its objects put in in an order that `seed` decides.
 [[nodiscard]] std::unique_ptr<ClusterState> Build(const World& world, unsigned seed);
+
+// The same as objects.
+[[nodiscard]] Objects ObjectsOf(const World& world);
 
 // The event happens; what it is depends on names alone.
 void Happen(const World& world, const EventGene& event, ClusterState& state);

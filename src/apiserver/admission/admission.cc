@@ -91,7 +91,7 @@ ApiResult<void> AdmitDelete(const AdmissionContext& context, const json& object)
   return rule == nullptr ? ApiResult<void>() : rule(context, object);
 }
 
-std::optional<json> ReadStored(const ObjectStore& store, const ObjectKey& key) {
+std::optional<json> ReadStored(const ObjectReader& store, const ObjectKey& key) {
   const ObjectRef found = store.GetLatest(key);
   if (found == nullptr) return std::nullopt;
   return json::parse(found->body, nullptr, false);

@@ -17,7 +17,7 @@ namespace strata::apiserver {
 // been done when these are asked; names, namespaces and resourceVersions are the caller's.
 struct AdmissionContext {
   const Resource& resource;
-  const ObjectStore& store;
+  const ObjectReader& store;
   Time now;
 };
 

@@ -93,7 +93,11 @@ ApiResult<void> UpdateJob(const AdmissionContext& /*context*/,
   const std::optional<objects::Job> job = ReadJob(edit.after, problems);
   if (!job) return {};
   WriteDefaults(*job, edit.after);
-  const json& before = ObjectAt(edit.before, {"spec"});
+  // What was made before there was a webhook has no defaults yet.
+  json old = edit.before;
+  Problems of_old;
+  if (const auto read = ReadJob(old, of_old)) WriteDefaults(*read, old);
+  const json& before = ObjectAt(old, {"spec"});
   if (ListAt(before, {"tasks"}).size() != job->tasks.size()) {
     problems.Forbidden("spec.tasks", "job updates may not add or remove tasks");
   } else if (FixedPart(before) != FixedPart(edit.after["spec"])) {

@@ -104,7 +104,7 @@ void CheckAnnotations(const nlohmann::json& annotations, Problems& problems);
 void CheckLabels(const nlohmann::json& labels, const std::string& field, Problems& problems);
 
 // The latest state of another object, parsed; none when there is none.
-[[nodiscard]] std::optional<nlohmann::json> ReadStored(const ObjectStore& store,
+[[nodiscard]] std::optional<nlohmann::json> ReadStored(const ObjectReader& store,
                                                        const ObjectKey& key);
 
 }  // namespace strata::apiserver

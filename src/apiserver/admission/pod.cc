@@ -33,7 +33,7 @@ Priority ToPriority(std::string_view name, const json& priority_class) {
 }
 
 // Of several defaults the lowest counts, as in Kubernetes.
-Priority DefaultPriority(const ObjectStore& store) {
+Priority DefaultPriority(const ObjectReader& store) {
   std::optional<Priority> lowest;
   store.VisitLatest(std::string(kPriorityClasses), "", [&](const StoredObject& object) {
     // Only the rare default one is worth parsing; bodies are compact JSON.
@@ -48,7 +48,7 @@ Priority DefaultPriority(const ObjectStore& store) {
 }
 
 // None when there is no such class. The two system classes count also where their objects are not.
-std::optional<Priority> FindPriority(const ObjectStore& store, const std::string& name) {
+std::optional<Priority> FindPriority(const ObjectReader& store, const std::string& name) {
   const auto stored = ReadStored(store, {std::string(kPriorityClasses), "", name});
   if (stored) return ToPriority(name, *stored);
   const auto known = objects::PriorityTable({}).ValueOf(name);
@@ -84,27 +84,6 @@ ApiResult<void> SetPriority(const AdmissionContext& context, const std::string& 
   spec["preemptionPolicy"] = priority->preemption;
   if (!priority->class_name.empty()) spec["priorityClassName"] = priority->class_name;
   return {};
-}
-
-bool Tolerates(const json& tolerations, std::string_view taint) {
-  for (const json& toleration : tolerations) {
-    const std::string& key = TextAt(toleration, {"key"});
-    const std::string& effect = TextAt(toleration, {"effect"});
-    if ((key.empty() || key == taint) && (effect.empty() || effect == "NoExecute")) return true;
-  }
-  return false;
-}
-
-void AddDefaultTolerations(json& spec) {
-  for (const std::string_view taint :
-       {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-    if (Tolerates(ListAt(spec, {"tolerations"}), taint)) continue;
-    ListIn(spec, "tolerations")
-        .push_back({{"key", taint},
-                    {"operator", "Exists"},
-                    {"effect", "NoExecute"},
-                    {"tolerationSeconds", 300}});
-  }
 }
 
 json NewStatus(const AdmissionContext& context, const json& spec) {

@@ -76,6 +76,15 @@ void Look(const json& resources, QosView& view) {
   }
 }
 
+bool Tolerates(const json& tolerations, std::string_view taint) {
+  for (const json& toleration : tolerations) {
+    const std::string& key = TextAt(toleration, {"key"});
+    const std::string& effect = TextAt(toleration, {"effect"});
+    if ((key.empty() || key == taint) && (effect.empty() || effect == "NoExecute")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void SetPodSpecDefaults(json& spec) {
@@ -110,6 +119,18 @@ std::string QosClassOf(const json& spec) {
   }
   if (!view.any) return "BestEffort";
   return view.guaranteed ? "Guaranteed" : "Burstable";
+}
+
+void AddDefaultTolerations(json& spec) {
+  for (const std::string_view taint :
+       {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    if (Tolerates(ListAt(spec, {"tolerations"}), taint)) continue;
+    ListIn(spec, "tolerations")
+        .push_back({{"key", taint},
+                    {"operator", "Exists"},
+                    {"effect", "NoExecute"},
+                    {"tolerationSeconds", 300}});
+  }
 }
 
 }  // namespace strata::apiserver

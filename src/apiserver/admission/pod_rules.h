@@ -14,6 +14,9 @@ namespace strata::apiserver {
 // source; serviceAccountName and its old name.
 // REQUIRES: `spec` is an object.
 void SetPodSpecDefaults(nlohmann::json& spec);
+// A pod stays for five minutes on a node that is not ready or not reachable, unless it says
+// otherwise. Of pods alone, new or updated; not of templates.
+void AddDefaultTolerations(nlohmann::json& spec);
 
 // Adds what is wrong with a spec to `problems`; `field` is the way to it ("spec"). A field that is
 // missing and has a default is fine.

@@ -243,10 +243,19 @@ TEST_F(UpdatePodTest, TheRestOfTheSpecMayNot) {
   EXPECT_EQ(pods.UpdateError(before, after),
             "422 Pod \"a\" is invalid: spec.containers: Forbidden: pod updates may not add or "
             "remove containers");
+  before["spec"]["tolerations"].push_back({{"key", "mine"}, {"operator", "Exists"}});
   after = before;
-  after["spec"]["tolerations"].erase(0);
+  after["spec"]["tolerations"].erase(2);
   EXPECT_THAT(pods.UpdateError(before, after),
               HasSubstr("existing toleration can not be modified"));
+}
+
+TEST_F(UpdatePodTest, WhatThePodGotAtBirthMayBeLeftOut) {
+  json after = before;
+  for (const char* key : {"tolerations", "priority", "preemptionPolicy", "serviceAccountName"}) {
+    after["spec"].erase(key);
+  }
+  EXPECT_EQ(pods.Updated(before, after), before);
 }
 
 TEST_F(UpdatePodTest, GatesOnlyGo) {

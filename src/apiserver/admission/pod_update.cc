@@ -130,6 +130,7 @@ ApiResult<void> UpdatePod(const AdmissionContext& /*context*/,
   const json& before = ObjectAt(edit.before, {"spec"});
   json& after = ObjectIn(edit.after, "spec");
   SetPodSpecDefaults(after);
+  AddDefaultTolerations(after);
   // What admission gave the pod at birth and a client's own copy need not have.
   for (const std::string_view key : {"priority", "preemptionPolicy"}) {
     if (FindAt(after, {key}) == nullptr) CopyMember(before, after, key);

@@ -39,7 +39,7 @@ bool ReadQueue(const json& object, Problems& problems) {
   return problems.empty() && ReadWith(object, "", read, problems);
 }
 
-bool HasPodGroups(const ObjectStore& store, const std::string& queue) {
+bool HasPodGroups(const ObjectReader& store, const std::string& queue) {
   bool any = false;
   store.VisitLatest("podgroups.scheduling.volcano.sh", "", [&](const StoredObject& object) {
     const json parsed = json::parse(object.body, nullptr, false);
@@ -133,14 +133,30 @@ void CheckHierarchy(const AdmissionContext& context,
   }
 }
 
+// A path of the hierarchy by annotations begins at root; one that leaves root out is completed.
+void CompleteHierarchy(json& object) {
+  constexpr std::string_view kPath = "volcano.sh/hierarchy";
+  constexpr std::string_view kWeights = "volcano.sh/hierarchy-weights";
+  const std::string path = TextAt(object, {"metadata", "annotations", kPath});
+  const std::string weights = TextAt(object, {"metadata", "annotations", kWeights});
+  if (path.empty() || weights.empty() || path.starts_with(kRoot)) return;
+  json& annotations = object["metadata"]["annotations"];
+  annotations[std::string(kPath)] = fmt::format("{}/{}", kRoot, path);
+  annotations[std::string(kWeights)] = fmt::format("1/{}", weights);
+}
+
 void SetQueueDefaults(json& object) {
   json* spec = FindAt(object, {"spec"});
-  if (spec != nullptr && spec->is_object()) SetDefault(*spec, "reclaimable", true);
+  if (spec == nullptr || !spec->is_object()) return;
+  SetDefault(*spec, "reclaimable", true);
+  // As a webhook would; where the schema is asked first, it refuses a 0.
+  if (IntegerAt(*spec, {"weight"}, -1) == 0) (*spec)["weight"] = 1;
 }
 
 }  // namespace
 
 ApiResult<void> CreateQueue(const AdmissionContext& context, json& object, Problems& problems) {
+  CompleteHierarchy(object);
   SetQueueDefaults(object);
   if (ReadQueue(object, problems)) CheckHierarchy(context, object, true, problems);
   return {};

@@ -21,7 +21,7 @@ QueueNode ToQueueNode(std::string name, const json& object) {
   return node;
 }
 
-std::vector<QueueNode> ReadQueues(const ObjectStore& store) {
+std::vector<QueueNode> ReadQueues(const ObjectReader& store) {
   std::vector<QueueNode> queues;
   store.VisitLatest("queues.scheduling.volcano.sh", "", [&](const StoredObject& object) {
     queues.push_back(ToQueueNode(object.name, json::parse(object.body, nullptr, false)));
@@ -30,7 +30,7 @@ std::vector<QueueNode> ReadQueues(const ObjectStore& store) {
   return queues;
 }
 
-void CheckQueueTakes(const ObjectStore& store,
+void CheckQueueTakes(const ObjectReader& store,
                      const std::string& queue,
                      std::string_view what,
                      Leaf leaf,

@@ -22,12 +22,12 @@ struct QueueNode {
 
 [[nodiscard]] QueueNode ToQueueNode(std::string name, const nlohmann::json& object);
 // All of them, by name.
-[[nodiscard]] std::vector<QueueNode> ReadQueues(const ObjectStore& store);
+[[nodiscard]] std::vector<QueueNode> ReadQueues(const ObjectReader& store);
 
 // Whether a queue takes what `what` ("job", "PodGroup") names it in spec.queue: it is there and
 // Open; for a job, also a leaf and not root.
 enum class Leaf : std::uint8_t { kAny, kOnly };
-void CheckQueueTakes(const ObjectStore& store,
+void CheckQueueTakes(const ObjectReader& store,
                      const std::string& queue,
                      std::string_view what,
                      Leaf leaf,

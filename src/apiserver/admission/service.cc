@@ -16,7 +16,7 @@ using nlohmann::json;
 
 // The first address of 10.96.0.0/12 that no Service has; the first two are kept for the cluster's
 // own. Nothing routes there: it is for clients that expect to see one.
-std::string FreeAddress(const ObjectStore& store) {
+std::string FreeAddress(const ObjectReader& store) {
   std::set<std::string> taken;
   store.VisitLatest("services", "", [&](const StoredObject& object) {
     const json parsed = json::parse(object.body, nullptr, false);

@@ -117,6 +117,12 @@ TEST_F(JobTest, UpdatesMayScaleAndNothingElse) {
               HasSubstr("job updates may not add or remove tasks"));
 }
 
+TEST_F(JobTest, WhatWasMadeWithoutAWebhookMayBeScaled) {
+  json after = Job();
+  after["spec"]["tasks"][0]["replicas"] = 3;
+  EXPECT_EQ(jobs.UpdateError(Job(), after), "no error");
+}
+
 TEST_F(JobTest, AReplaceWithTheOriginalManifestChangesNothing) {
   const json before = jobs.Created(Job());
   EXPECT_EQ(jobs.Updated(before, Job()), before);
@@ -173,11 +179,23 @@ TEST_F(QueueTest, IsReclaimableOnceItHasASpec) {
   EXPECT_EQ(queues.Created(QueueObject("q"))["spec"], J("{'reclaimable': true}"));
 }
 
+TEST_F(QueueTest, GetsTheWebhooksDefaults) {
+  EXPECT_EQ(queues.Created(QueueObject("q", "'weight': 0"))["spec"],
+            J("{'reclaimable': true, 'weight': 1}"));
+  json queue = QueueObject("q");
+  queue["metadata"]["annotations"] =
+      J("{'volcano.sh/hierarchy': 'a/b', 'volcano.sh/hierarchy-weights': '2/8'}");
+  const json created = queues.Created(queue);
+  EXPECT_EQ(created["metadata"]["annotations"],
+            J("{'volcano.sh/hierarchy': 'root/a/b', 'volcano.sh/hierarchy-weights': '1/2/8'}"));
+  EXPECT_EQ(queues.Created(created), created);
+}
+
 TEST_F(QueueTest, GuaranteeDeservedCapability) {
   EXPECT_THAT(
       queues.CreateError(QueueObject("q", "'deserved': {'cpu': '2'}, 'capability': {'cpu': '1'}")),
       HasSubstr("spec.deserved.cpu: "));
-  EXPECT_THAT(queues.CreateError(QueueObject("q", "'weight': 0")), HasSubstr("spec.weight: "));
+  EXPECT_THAT(queues.CreateError(QueueObject("q", "'weight': -1")), HasSubstr("spec.weight: "));
 }
 
 TEST_F(QueueTest, TheHierarchyIsATree) {

@@ -128,9 +128,10 @@ ApiResult<DeleteOptions> FromBody(const nlohmann::json& body) {
   if (grace != body.end() && grace->is_number_integer()) {
     options.grace_seconds = grace->get<std::int64_t>();
   } else if (grace != body.end() && !grace->is_null()) {
-    return tl::unexpected(BadRequest(
-        "json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type "
-        "int64"));
+    return tl::unexpected(
+        BadRequest(fmt::format("json: cannot unmarshal {} into Go struct field "
+                               "DeleteOptions.gracePeriodSeconds of type int64",
+                               grace->is_boolean() ? "bool" : grace->type_name())));
   }
   if (const auto pre = body.find("preconditions"); pre != body.end() && pre->is_object()) {
     options.uid = TextMember(*pre, "uid");

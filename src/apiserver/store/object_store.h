@@ -62,35 +62,43 @@ struct WatchPosition {
 inline constexpr std::size_t kMaxObjectBytes = 3145728;
 inline constexpr std::string_view kObjectTooLarge = "object is larger than 3145728 bytes";
 
+// The objects as they are now: all that the rules of admission ask of others, so that they can be
+// asked without a server (strata webhooks asks them of what its informers see).
+class ObjectReader {
+ public:
+  ObjectReader() = default;
+  ObjectReader(const ObjectReader&) = delete;
+  ObjectReader& operator=(const ObjectReader&) = delete;
+  virtual ~ObjectReader() = default;
+
+  // With writes that are on their way to the disk: what a change must start from. nullptr when
+  // there is none.
+  [[nodiscard]] virtual ObjectRef GetLatest(const ObjectKey& key) const = 0;
+  // Calls `visit` for each object as GetLatest sees it, in order, until it returns false.
+  // `ns` "": every namespace.
+  virtual void VisitLatest(const std::string& resource,
+                           const std::string& ns,
+                           const std::function<bool(const StoredObject&)>& visit) const = 0;
+};
+
 // All objects in memory, and on disk where it was opened with a folder: what is acknowledged is
 // there after kill -9 (writes of one moment share one commit). One thread, the loop's. Readers and
 // watchers see only what is durable.
 //
 // Versions come from one counter and grow by at least one per write, over restarts too.
-class ObjectStore {
+class ObjectStore : public ObjectReader {
  public:
   using Done = std::function<void(Result<ObjectRef>)>;
-
-  ObjectStore() = default;
-  ObjectStore(const ObjectStore&) = delete;
-  ObjectStore& operator=(const ObjectStore&) = delete;
-  virtual ~ObjectStore() = default;
 
   // Which fields (JSON paths such as "spec.nodeName") objects of a resource keep for selectors.
   // Must come before its objects are written; objects read from disk are indexed anew.
   virtual void SetSelectableFields(const std::string& resource, std::vector<std::string> paths) = 0;
 
   [[nodiscard]] virtual std::int64_t version() const = 0;
-  // nullptr when there is none.
+  // Once it is durable; nullptr when there is none.
   [[nodiscard]] virtual ObjectRef Get(const ObjectKey& key) const = 0;
-  // The same, with writes that are on their way to the disk: what a change must start from.
-  [[nodiscard]] virtual ObjectRef GetLatest(const ObjectKey& key) const = 0;
   // `ns` "": every namespace.
   [[nodiscard]] virtual Snapshot List(const std::string& resource, const std::string& ns) const = 0;
-  // Calls `visit` for each object as GetLatest sees it, in order, until it returns false.
-  virtual void VisitLatest(const std::string& resource,
-                           const std::string& ns,
-                           const std::function<bool(const StoredObject&)>& visit) const = 0;
 
   // Writes `object` (with or without apiVersion and kind), with its new version put into
   // metadata.resourceVersion. `expected` is the version of GetLatest that it was made from, 0 for

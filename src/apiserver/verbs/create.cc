@@ -86,6 +86,19 @@ void SetSystemFields(ServerState& state, const Call& call, json& object) {
   }
 }
 
+// Whoever makes an object does not own what its status begins with: that belongs to who will write
+// it through /status.
+void RecordCreation(const Call& call, const WriteOptions& options, json& object) {
+  const auto found = call.resource->has_status ? object.find("status") : object.end();
+  json status;
+  if (found != object.end()) {
+    status = std::move(*found);
+    object.erase(found);
+  }
+  patch::RecordUpdate(*call.resource->schema, nullptr, object, WriterOf(call, options));
+  if (!status.is_null()) object["status"] = std::move(status);
+}
+
 ApiError AlreadyThere(const Call& call, const StoredObject& live) {
   ApiError error = AlreadyExists(*call.resource, live.name);
   if (FindAt(ParseStored(live), {"metadata", "deletionTimestamp"}) != nullptr) {
@@ -116,9 +129,7 @@ ApiResult<void> Prepare(ServerState& state,
     TRY_API(PrepareDefinition(state, nullptr, object));
     call.Warn(DefinitionWarnings(object));
   }
-  if (managed == ManagedFields::kRecord) {
-    patch::RecordUpdate(*resource.schema, nullptr, object, WriterOf(call, options));
-  }
+  if (managed == ManagedFields::kRecord) RecordCreation(call, options, object);
   const std::string& name = TextAt(object, {"metadata", "name"});
   if (const ObjectRef live = state.store.GetLatest(KeyOf(resource, call.path.ns, name))) {
     return tl::unexpected(AlreadyThere(call, *live));

@@ -62,7 +62,7 @@ class Allocation {
  private:
   void Collect() {
     const bool admission = session_.HasAction("enqueue");
-    for (const JobId id : session_.state().jobs()) {
+    for (const JobId id : session_.state().WaitingJobs()) {
       const bool outside = session_.state().job(id).phase == JobPhase::kPending;
       if (outside && (admission || !Admit(id))) continue;
       Worksheet worksheet(session_, id);
@@ -114,9 +114,13 @@ class Allocation {
   // The sub-jobs to whose tasks the turn gave a node, rather than a place to wait for.
   [[nodiscard]] std::set<std::size_t> SubJobsToBind() const {
     std::set<std::size_t> sub_jobs;
+    auto last = sub_jobs.end();
     for (const TaskId id : session_.state().ChangedSince(0)) {
       const Task& task = session_.state().task(id);
-      if (task.status == TaskStatus::kAllocated) sub_jobs.insert(task.sub_job);
+      if (task.status != TaskStatus::kAllocated) continue;
+      if (last == sub_jobs.end() || *last != task.sub_job) {
+        last = sub_jobs.insert(task.sub_job).first;
+      }
     }
     return sub_jobs;
   }

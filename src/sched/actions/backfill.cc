@@ -93,7 +93,7 @@ void BackfillTask(Session& session, Search& search, TaskId id) {
 
 void Backfill(Session& session, Search& search) {
   JobQueues queues(session);
-  for (const JobId id : session.state().jobs()) {
+  for (const JobId id : session.state().WaitingJobs()) {
     const Job& job = session.state().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid() ||
         job.counts.pending_best_effort == 0) {

@@ -25,7 +25,7 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
 
 void Enqueue(Session& session, Search& /*search*/) {
   JobQueues queues(session);
-  for (const JobId id : session.state().jobs()) {
+  for (const JobId id : session.state().WaitingJobs()) {
     const Job& job = session.state().job(id);
     if (job.phase != JobPhase::kPending) continue;
     if (job.queue.valid()) {

@@ -1,6 +1,7 @@
 #include "sched/plugins/capacity.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "model/amount_format.h"
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/capacity_tree.h"
+#include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
 
 namespace strata {
@@ -48,6 +50,8 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
                                              ResourceId resource,
                                              Amount more,
                                              Count count) const;
+  // Of two queues at different places of the tree.
+  [[nodiscard]] int ComparePlaces(std::size_t a, std::size_t b) const;
   [[nodiscard]] int CompareShares(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
   [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
@@ -57,29 +61,30 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
   CapacityTree::Shape shape_;
   const ClusterState* state_ = nullptr;
   CapacityTree tree_;
+  PromiseBook book_;
   std::vector<Amounts> promised_;  // by index in the tree
 };
 
 void Capacity::Open(const ClusterState& state, Time /*now*/) {
   state_ = &state;
   tree_ = CapacityTree(state, shape_);
-  promised_.assign(tree_.queues().size(), Amounts(state.resource_names().size(), 0.0));
-  for (const JobId id : state.jobs()) {
-    const Job& job = state.job(id);
-    const auto index = tree_.Find(job.queue);
+  const std::size_t size = state.resource_names().size();
+  promised_.assign(tree_.queues().size(), Amounts(size, 0.0));
+  book_.Refresh(state);
+  for (const QueueId id : state.queues()) {
+    const auto index = tree_.Find(id);
     if (!index) continue;
-    if (HoldsPromise(job)) AddPromise(job);
-    Amounts elastic(state.resource_names().size(), 0.0);
-    AddElastic(job, elastic);
-    for (double& amount : elastic) amount = -amount;
-    for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], elastic);
+    Amounts net = book_.PromisedIn(id, size);
+    const Amounts elastic = book_.ElasticIn(id, size);
+    for (std::size_t i = 0; i < size; ++i) net[i] -= elastic[i];
+    for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], net);
   }
 }
 
 void Capacity::AddPromise(const Job& job) {
   const auto index = tree_.Find(job.queue);
   if (!index) return;
-  const Amounts promised = PromisedTo(*state_, job);
+  const Resources promised = PromisedTo(*state_, job);
   for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], promised);
 }
 
@@ -136,13 +141,20 @@ int Capacity::CompareShares(std::size_t a, std::size_t b) const {
 
 int Capacity::CompareQueues(const Queue& a, const Queue& b) const {
   if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority ? -1 : 1;
-  const auto left = state_->FindQueue(a.spec.name);
-  const auto right = state_->FindQueue(b.spec.name);
-  const auto a_index = left ? tree_.Find(*left) : std::nullopt;
-  const auto b_index = right ? tree_.Find(*right) : std::nullopt;
-  if (!a_index || !b_index || *a_index == *b_index) return 0;
-  const CapacityQueue& a_queue = tree_.at(*a_index);
-  const CapacityQueue& b_queue = tree_.at(*b_index);
+  constexpr std::size_t kNowhere = SIZE_MAX;
+  const auto place = [&](const Queue& queue) {
+    const auto id = state_->FindQueue(queue.spec.name);
+    return id ? tree_.Find(*id).value_or(kNowhere) : kNowhere;
+  };
+  const std::size_t left = place(a);
+  const std::size_t right = place(b);
+  if (left == right || left == kNowhere || right == kNowhere) return 0;
+  return ComparePlaces(left, right);
+}
+
+int Capacity::ComparePlaces(std::size_t a, std::size_t b) const {
+  const CapacityQueue& a_queue = tree_.at(a);
+  const CapacityQueue& b_queue = tree_.at(b);
   if (a_queue.children.empty() != b_queue.children.empty()) {
     return a_queue.children.empty() ? -1 : 1;
   }
@@ -150,7 +162,7 @@ int Capacity::CompareQueues(const Queue& a, const Queue& b) const {
   const bool a_hangs = shape_ == CapacityTree::Shape::kHierarchical && a_queue.path.size() == 1;
   const bool b_hangs = shape_ == CapacityTree::Shape::kHierarchical && b_queue.path.size() == 1;
   if (a_hangs != b_hangs) return a_hangs ? 1 : -1;
-  if (!a_queue.children.empty() || a_hangs) return CompareShares(*a_index, *b_index);
+  if (!a_queue.children.empty() || a_hangs) return CompareShares(a, b);
   auto a_at = a_queue.path.rbegin();
   auto b_at = b_queue.path.rbegin();
   while (*a_at == *b_at) {  // a leaf is nobody's ancestor, so the ways part
@@ -158,7 +170,7 @@ int Capacity::CompareQueues(const Queue& a, const Queue& b) const {
     ++b_at;
   }
   if (const int order = CompareShares(*a_at, *b_at); order != 0) return order;
-  if (*a_at == *a_index && *b_at == *b_index) return 0;
+  if (*a_at == a && *b_at == b) return 0;
   // Equal branches stay apart, or their queues would have no order at all.
   const QueueSpec& a_branch = state_->queue(tree_.at(*a_at).queue).spec;
   const QueueSpec& b_branch = state_->queue(tree_.at(*b_at).queue).spec;

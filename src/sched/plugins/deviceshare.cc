@@ -196,6 +196,7 @@ class Deviceshare final : public Plugin,
   // The answer for one class on one node, good until the node changes.
   struct Known {
     std::uint64_t version = 0;
+    std::uint64_t class_epoch = 0;  // in another one another class may have the address
     const ClassSpec* spec = nullptr;
     GpuFit fit;
   };
@@ -207,9 +208,11 @@ class Deviceshare final : public Plugin,
   const GpuFit& FitNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
     if (node.index() >= known_.size()) known_.resize(state.node_slots());
     Known& known = known_[node.index()];
-    if (known.spec != &spec || known.version != state.Version(node)) {
+    if (known.spec != &spec || known.class_epoch != state.class_epoch() ||
+        known.version != state.Version(node)) {
       known.fit = FitGpus(*spec.gpus, *state.node(node).gpus, UsageOn(state, node, When::kNow));
       known.spec = &spec;
+      known.class_epoch = state.class_epoch();
       known.version = state.Version(node);
     }
     return known.fit;

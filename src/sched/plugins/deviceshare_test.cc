@@ -104,6 +104,19 @@ TEST(Deviceshare, GivesEachPodItsGpus) {
   EXPECT_THAT(cluster.Has("train-w-1"), ElementsAre("GPU-a-6", "GPU-a-7"));
 }
 
+TEST(Deviceshare, WhatAForgottenClassFoundIsNotSaidOfAnother) {
+  GpuCluster cluster;
+  cluster.Machine("n0", "dgx1v").Job("large", 1, GpuCluster::Asking(9, false));
+  ClusterState& state = cluster.builder.state;
+  Cycles cycles(state);
+  ASSERT_THAT(cycles.Run().binds, IsEmpty());
+  state.RemoveJob(cluster.builder.FindJob("large"));
+  state.ForgetIdleClasses(0);
+  cluster.Job(
+      "small", 1, GpuCluster::Asking(1, false));  // may have the place in memory of the other
+  EXPECT_THAT(cycles.Run().binds, SizeIs(1));
+}
+
 TEST(Deviceshare, PrefersTheNodeWithTheBetterConnectedFreeSet) {
   GpuCluster cluster;
   cluster.Machine("a", "dgx1v").Machine("b", "dgx1v");

@@ -42,11 +42,13 @@ class Drf final : public Plugin, public OrderPoint {
   // the next of them.
   [[nodiscard]] const DrfTree& Tree() const;
   [[nodiscard]] DrfTree BuildTree() const;
+  void SumRequests(JobId id);
 
   QueueOrder queue_order_;
   const ClusterState* state_ = nullptr;
   Amounts total_;
-  std::map<JobId, Amounts> requests_;  // of all tasks of each job; only with an order of queues
+  std::map<JobId, Resources> requests_;  // of all tasks of each job; only with an order of queues
+  std::uint64_t seen_ = 0;               // changes of jobs before this one are in requests_
   mutable std::optional<DrfTree> tree_;
   mutable std::uint64_t tree_version_ = 0;
 };
@@ -54,27 +56,40 @@ class Drf final : public Plugin, public OrderPoint {
 void Drf::Open(const ClusterState& state, Time /*now*/) {
   state_ = &state;
   total_ = ToAmounts(state.Allocatable(state.tree().top()), state.resource_names().size());
-  requests_.clear();
   tree_.reset();
   if (queue_order_ == QueueOrder::kNone) return;
-  for (const JobId id : state.jobs()) {
-    Resources request;
-    for (const SubJob& sub_job : state.job(id).sub_jobs) {
-      for (const TaskId task : sub_job.tasks) {
-        request.Add(state.task_class(state.task(task).class_id).request);
-      }
-    }
-    requests_.emplace(id, ToAmounts(request.amounts(), total_.size()));
+  if (const auto touched = state.JobsTouchedSince(seen_)) {
+    for (const JobId id : *touched) SumRequests(id);
+  } else {
+    requests_.clear();
+    for (const JobId id : state.jobs()) SumRequests(id);
   }
+  seen_ = state.NextJobVersion();
+}
+
+void Drf::SumRequests(JobId id) {
+  if (!state_->job(id).alive) {
+    requests_.erase(id);
+    return;
+  }
+  Resources request;
+  for (const SubJob& sub_job : state_->job(id).sub_jobs) {
+    for (const TaskId task : sub_job.tasks) {
+      request.Add(state_->task_class(state_->task(task).class_id).request);
+    }
+  }
+  requests_.insert_or_assign(id, std::move(request));
 }
 
 DrfTree Drf::BuildTree() const {
   DrfTree tree(total_);
-  for (const auto& [id, request] : requests_) {
+  for (const auto& [id, resources] : requests_) {
     const Job& job = state_->job(id);
     if (!job.queue.valid()) continue;
+    Amounts request = ToAmounts(resources.amounts(), total_.size());
     tree.Add(DrfPathOf(*state_, state_->queue(job.queue).spec),
-             {.allocated = ToAmounts(job.allocated.amounts(), total_.size()), .request = request});
+             {.allocated = ToAmounts(job.allocated.amounts(), total_.size()),
+              .request = std::move(request)});
   }
   tree.Finish();
   return tree;

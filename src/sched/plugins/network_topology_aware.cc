@@ -54,12 +54,6 @@ class HyperNodeMemo {
 // same and the HyperNode does not change.
 class FullnessCache {
  public:
-  struct Entry {
-    std::uint64_t version = 0;  // of the HyperNode's sums
-    std::int32_t tier = 0;
-    double value = 0;
-  };
-
   void Begin(const Resources& request, std::size_t hypernodes) {
     if (entries_.size() == hypernodes && request_ == request) return;
     entries_.assign(hypernodes, {});
@@ -67,14 +61,18 @@ class FullnessCache {
   }
   // What `make` gives, unless it is known.
   template <typename Make>
-  const Entry& Get(const ClusterState& state, HyperNodeId id, const Make& make) {
+  double Get(const ClusterState& state, HyperNodeId id, const Make& make) {
     Entry& entry = entries_[id.index()];
     const std::uint64_t version = state.SumsVersion(id);
-    if (entry.version != version) entry = {version, state.tree().at(id).tier, make()};
-    return entry;
+    if (entry.version != version) entry = {version, make()};
+    return entry.value;
   }
 
  private:
+  struct Entry {
+    std::uint64_t version = 0;  // of the HyperNode's sums
+    double value = 0;
+  };
   Resources request_;
   std::vector<Entry> entries_;
 };
@@ -107,6 +105,14 @@ class NetworkTopologyAware final : public Plugin,
   [[nodiscard]] bool ScoresByKind(const Placement& placement) const override {
     return placement.sub_job->topology.present() || !Packs();
   }
+  [[nodiscard]] bool SumsTiers(const Placement& placement) const override {
+    return !placement.sub_job->topology.present();
+  }
+  void SumTiers(const ClusterState& state,
+                const Placement& placement,
+                std::size_t tiers,
+                std::span<const ChainId> chains,
+                std::span<double> out) const override;
   void ScoreChains(const ClusterState& state,
                    const Placement& placement,
                    std::span<const ChainGroup> groups,
@@ -130,10 +136,16 @@ class NetworkTopologyAware final : public Plugin,
                     const Placement& placement,
                     std::span<const ChainGroup> groups,
                     std::span<Score> out) const;
-  // The weighted mean over the tiers for nodes of `chain`.
-  [[nodiscard]] double PackingOf(const ClusterState& state,
-                                 const Resources& request,
-                                 ChainId chain) const;
+  // The weighted sum over the first `tiers` tiers for nodes of `chain`: that of `base`, and the
+  // rest on top of it.
+  [[nodiscard]] double Packing(const ClusterState& state,
+                               const Resources& request,
+                               ChainId chain,
+                               const ChainGroup::Base& base,
+                               std::size_t tiers) const;
+  [[nodiscard]] ChainGroup::Base Bottom() const {
+    return {.tiers = 0, .sum = tier_weights_.between, .crown = 0};
+  }
   [[nodiscard]] std::optional<double> FullnessOf(const ClusterState& state,
                                                  const Resources& request,
                                                  HyperNodeId id) const {
@@ -267,30 +279,46 @@ void NetworkTopologyAware::ScoreNearness(const ClusterState& state,
   }
 }
 
-double NetworkTopologyAware::PackingOf(const ClusterState& state,
-                                       const Resources& request,
-                                       ChainId chain) const {
+double NetworkTopologyAware::Packing(const ClusterState& state,
+                                     const Resources& request,
+                                     ChainId chain,
+                                     const ChainGroup::Base& base,
+                                     std::size_t tiers) const {
   const HyperNodeTree& tree = state.tree();
-  const std::span<const std::int32_t> tiers = tree.tiers();
-  const std::span<const HyperNodeId> above = tree.HyperNodesOf(chain);  // ascending by tier, name
-  CHECK(tier_weights_.of_tier.size() == tiers.size());                  // Open saw this tree
-  double sum = tier_weights_.between;
-  std::size_t next = 0;  // the tier to come
+  const std::span<const std::int32_t> all = tree.tiers();
+  CHECK(tier_weights_.of_tier.size() == all.size());  // Open saw this tree
+  double sum = base.sum;
+  std::size_t next = base.tiers;  // the tier to come
   const auto fill_up_to = [&](std::size_t end) {
     for (; next < end; ++next) sum += tier_weights_.of_tier[next];  // nothing there counts as full
   };
-  for (const HyperNodeId id : above) {
-    const FullnessCache::Entry& entry =
-        fullnesses_.Get(state, id, [&] { return FullnessOf(state, request, id).value_or(0); });
-    if (next > 0 && entry.tier <= tiers[next - 1]) continue;  // of another tree
+  for (const HyperNodeId id : tree.HyperNodesOf(chain)) {  // ascending by tier and name
+    const std::int32_t its_tier = tree.at(id).tier;
+    if (next > 0 && its_tier <= all[next - 1]) continue;  // in the base, or of another tree
     std::size_t tier = next;
-    while (tiers[tier] < entry.tier) ++tier;
+    while (tier < tiers && all[tier] < its_tier) ++tier;
+    if (tier == tiers) break;
     fill_up_to(tier);
-    sum += tier_weights_.of_tier[tier] * entry.value;
+    const auto fullness = [&] { return FullnessOf(state, request, id).value_or(0); };
+    sum += tier_weights_.of_tier[tier] * fullnesses_.Get(state, id, fullness);
     ++next;
   }
-  fill_up_to(tiers.size());
-  return sum / tier_weights_.total;
+  fill_up_to(tiers);
+  return sum;
+}
+
+void NetworkTopologyAware::SumTiers(const ClusterState& state,
+                                    const Placement& placement,
+                                    std::size_t tiers,
+                                    std::span<const ChainId> chains,
+                                    std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 0);
+  if (!Packs()) return;
+  const Resources& request = placement.spec->request;
+  fullnesses_.Begin(request, state.tree().hypernodes().size());
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    out[i] = Packing(state, request, chains[i], Bottom(), tiers);
+  }
 }
 
 void NetworkTopologyAware::ScorePacking(const ClusterState& state,
@@ -299,10 +327,14 @@ void NetworkTopologyAware::ScorePacking(const ClusterState& state,
                                         std::span<Score> out) const {
   std::fill(out.begin(), out.end(), 0);
   if (!Packs()) return;
-  fullnesses_.Begin(placement.spec->request, state.tree().hypernodes().size());
+  const Resources& request = placement.spec->request;
+  const std::size_t tiers = state.tree().tiers().size();
+  fullnesses_.Begin(request, state.tree().hypernodes().size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].feasible == 0) continue;
-    out[i] = ToScore(PackingOf(state, placement.spec->request, groups[i].chain) * scale_);
+    const ChainGroup::Base base = groups[i].base.value_or(Bottom());
+    const double sum = Packing(state, request, groups[i].chain, base, tiers);
+    out[i] = ToScore(sum / tier_weights_.total * scale_);
   }
 }
 

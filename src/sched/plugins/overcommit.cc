@@ -9,6 +9,7 @@
 
 #include "model/amount_format.h"
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
 
 namespace strata {
@@ -28,6 +29,7 @@ class Overcommit final : public Plugin, public JobGatePoint {
  private:
   double factor_;
   const ClusterState* state_ = nullptr;
+  PromiseBook book_;
   Amounts limit_;
   Amounts taken_;  // in use when the cycle began, and promised
 };
@@ -43,10 +45,8 @@ void Overcommit::Open(const ClusterState& state, Time /*now*/) {
     limit_[i] = static_cast<double>(total[i]) * factor_;
     taken_[i] = static_cast<double>(used[i]);
   }
-  for (const JobId id : state.jobs()) {
-    const Job& job = state.job(id);
-    if (HoldsPromise(job)) AddTo(taken_, PromisedTo(state, job));
-  }
+  book_.Refresh(state);
+  AddTo(taken_, book_.PromisedInAll(size));
 }
 
 Ballot Overcommit::Enqueueable(const Job& job) const {

@@ -8,6 +8,7 @@
 
 #include "model/amount_format.h"
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/plugins/queue_shares.h"
 
@@ -46,23 +47,21 @@ class Proportion final : public Plugin, public OrderPoint, public JobGatePoint, 
   void AddPromise(const Job& job);
 
   const ClusterState* state_ = nullptr;
+  PromiseBook book_;
   std::vector<std::optional<QueueState>> queues_;  // by id; none for queues without jobs
 };
 
 void Proportion::Open(const ClusterState& state, Time /*now*/) {
   state_ = &state;
+  book_.Refresh(state);
   queues_.clear();
   for (QueueShare& share : ComputeProportion(state)) {
     const std::size_t index = share.queue.index();
     const std::size_t size = share.deserved.size();
     if (index >= queues_.size()) queues_.resize(index + 1);
-    queues_[index] = QueueState{std::move(share), Amounts(size, 0.0), Amounts(size, 0.0)};
-  }
-  for (const JobId id : state.jobs()) {
-    const Job& job = state.job(id);
-    if (!job.queue.valid()) continue;
-    if (HoldsPromise(job)) AddPromise(job);
-    AddElastic(job, queues_[job.queue.index()]->elastic);
+    const QueueId queue = share.queue;
+    queues_[index] =
+        QueueState{std::move(share), book_.PromisedIn(queue, size), book_.ElasticIn(queue, size)};
   }
 }
 

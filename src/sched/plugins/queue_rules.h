@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -27,23 +26,32 @@ namespace strata {
 [[nodiscard]] std::optional<Refusal> RefuseIfClosedTo(const ClusterState& state, const Job& job);
 
 // The first by name of the resources of which `asked` is more than `left` says; pods are free.
-[[nodiscard]] std::optional<ResourceId> FirstExceeded(
-    const ResourceNames& names,
-    const Resources& asked,
-    const std::function<double(ResourceId)>& left);
+// Asked for each pod of a gang, so `left` (double of a ResourceId) is not hidden behind a pointer.
+template <typename Left>
+[[nodiscard]] std::optional<ResourceId> FirstExceeded(const ResourceNames& names,
+                                                      const Resources& asked,
+                                                      const Left& left) {
+  std::optional<ResourceId> first;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto resource = IdAt<ResourceId>(i);
+    const Amount amount = asked.Get(resource);
+    if (amount <= 0 || resource == kPods) continue;
+    if (static_cast<double>(amount) <= left(resource) + ToleranceOf(resource)) continue;
+    if (!first || names.name(resource) < names.name(*first)) first = resource;
+  }
+  return first;
+}
 
 // True when the job was let in, so that what it has been promised counts: it is Inqueue, or Running
 // with its minimum.
 [[nodiscard]] bool HoldsPromise(const Job& job);
 
 // What the job has been promised and does not have: (minResources - allocated) at least 0, less
-// what its gated pods ask for. One amount for each resource there is.
-[[nodiscard]] Amounts PromisedTo(const ClusterState& state, const Job& job);
-
-// What the job has beyond its minResources, added to `sum`.
-void AddElastic(const Job& job, Amounts& sum);
+// what its gated pods ask for.
+[[nodiscard]] Resources PromisedTo(const ClusterState& state, const Job& job);
 
 void AddTo(Amounts& sum, const Amounts& more);
+void AddTo(Amounts& sum, const Resources& more);
 [[nodiscard]] double At(const Amounts& amounts, ResourceId resource);
 
 }  // namespace strata

@@ -112,20 +112,12 @@ void ShareOut(Amounts total, std::span<QueueShare> queues) {
 }
 
 std::vector<QueueShare> ComputeProportion(const ClusterState& state) {
-  std::vector<bool> has_jobs;
-  for (const JobId id : state.jobs()) {
-    const QueueId queue = state.job(id).queue;
-    if (!queue.valid()) continue;
-    if (queue.index() >= has_jobs.size()) has_jobs.resize(queue.index() + 1, false);
-    has_jobs[queue.index()] = true;
-  }
   const std::size_t size = state.resource_names().size();
   const Amounts total = ToAmounts(state.Allocatable(state.tree().top()), size);
   const Amounts unguaranteed = LessGuarantees(state, total);
   std::vector<QueueShare> queues;
   for (const QueueId id : state.queues()) {
-    if (id.index() >= has_jobs.size() || !has_jobs[id.index()]) continue;
-    queues.push_back(Claim(state, id, unguaranteed));
+    if (state.queue(id).jobs > 0) queues.push_back(Claim(state, id, unguaranteed));
   }
   ShareOut(total, queues);
   for (QueueShare& queue : queues) {

@@ -54,7 +54,7 @@ class TaskTopology final : public Plugin, public OrderPoint, public TaskScorePoi
 
   void Open(const ClusterState& state, Time /*now*/) override {
     buckets_.clear();
-    for (const JobId id : state.jobs()) {
+    for (const JobId id : state.WaitingJobs()) {
       const Job& job = state.job(id);
       const bool waits = job.counts.Of(TaskStatus::kPending) > 0;
       if (waits && !job.spec.role_affinity.empty()) buckets_.emplace(id, TaskBuckets(state, job));

@@ -1,4 +1,4 @@
-#include "live/conf_source.h"
+#include "kube/conf_file.h"
 
 #include <sys/stat.h>
 
@@ -9,7 +9,7 @@
 
 #include "kube/kubeconfig.h"
 
-namespace strata::live {
+namespace strata::kube {
 namespace {
 
 std::string MarkOf(const std::string& path) {
@@ -29,7 +29,7 @@ std::optional<Result<std::string>> ConfFile::ReadIfNew() {
   std::string mark = MarkOf(path_);  // before the text: a change in between is seen the next time
   if (mark == mark_) return std::nullopt;
   mark_ = std::move(mark);
-  return kube::SystemSurroundings().read(path_);
+  return SystemSurroundings().read(path_);
 }
 
-}  // namespace strata::live
+}  // namespace strata::kube

@@ -1,0 +1,121 @@
+#include "controllers/discoverers.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/json_fields.h"
+#include "kube/test_fake_transport.h"
+
+namespace strata::controllers {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class SetClock final : public Clock {
+ public:
+  [[nodiscard]] Time Now() const override { return now; }
+  Time now = Time(std::chrono::hours(24));
+};
+
+constexpr const char* kRacks = R"({"networkTopologyDiscovery": [{
+  "source": "label", "enabled": true, "interval": "1h",
+  "config": {"networkTopologyTypes": {"net": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}}}]})";
+
+// Two nodes in two racks, and a source that reads their labels.
+class DiscoverersTest : public ::testing::Test {
+ protected:
+  DiscoverersTest()
+      : cache_(Watches()),
+        discoverers_(
+            {client_, cache_, log_, clock_, [](Duration) { return nullptr; }, [this] { Ring(); }}) {
+    for (const char* name : {"a", "b"}) {
+      kube::Delta delta;
+      delta.type = kube::Delta::Type::kAdded;
+      delta.key = {"", name};
+      delta.uid = name;
+      delta.version = "1";
+      delta.text = TextOf({{"metadata",
+                            {{"name", name},
+                             {"uid", name},
+                             {"labels", {{"rack", name}, {"kubernetes.io/hostname", name}}}}}});
+      static_cast<void>(cache_.Take(delta));
+    }
+    EXPECT_TRUE(discoverers_.Configure(kRacks, "conf", std::nullopt));
+  }
+
+  static std::vector<Cache::Watched> Watches() {
+    std::vector<Cache::Watched> watches(2);
+    watches[0].spec.resource = kube::kNodes;
+    watches[0].keep = Cache::Keep::kNode;
+    watches[1].spec.resource = kube::kHyperNodes;
+    return watches;
+  }
+
+  void Ring() {
+    const std::lock_guard lock(mutex_);
+    ++rings_;
+    rung_.notify_all();
+  }
+
+  // The work once the source, which is asked now, has answered.
+  Controller::Work AskAndTake() {
+    {
+      const std::lock_guard lock(mutex_);
+      rings_ = 0;
+    }
+    Controller::Work early = discoverers_.Work();
+    if (!early.plan.steps.empty()) return early;  // it was quick
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(rung_.wait_for(lock, seconds(60), [&] { return rings_ > 0; }));
+    lock.unlock();
+    return discoverers_.Work();
+  }
+
+  kube::FakeTransport transport_;
+  kube::Client client_{transport_, transport_, {}};
+  SetClock clock_;
+  obs::Log log_{"test", clock_, {}};
+  Cache cache_;
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  int rings_ = 0;
+  Discoverers discoverers_;
+};
+
+TEST_F(DiscoverersTest, WhatWasWrittenIsGoodForAnInterval) {
+  const Controller::Work work = AskAndTake();
+  ASSERT_THAT(work.plan.steps, SizeIs(1));
+  work.done();
+  EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
+  EXPECT_THAT(discoverers_.Metrics(), HasSubstr("source_up{source=\"label\"} 1"));
+}
+
+TEST_F(DiscoverersTest, WhatCouldNotBeWrittenIsAskedForAgainSoonAndThenLater) {
+  for (const int pause : {1, 2, 4}) {
+    ASSERT_THAT(AskAndTake().plan.steps, SizeIs(1)) << pause;  // and the write fails
+    EXPECT_THAT(discoverers_.Metrics(), HasSubstr("source_up{source=\"label\"} 0"));
+    EXPECT_EQ(discoverers_.Work().plan.again, seconds(pause));
+    clock_.now += seconds(pause);
+  }
+  AskAndTake().done();
+  EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
+}
+
+TEST_F(DiscoverersTest, NodesThatChangeBeforeTheAnswerIsWrittenAreNotMissed) {
+  const Controller::Work work = AskAndTake();
+  discoverers_.NoteNodesChanged();
+  work.done();
+  EXPECT_LT(discoverers_.Work().plan.again, seconds(1));
+}
+
+}  // namespace
+}  // namespace strata::controllers

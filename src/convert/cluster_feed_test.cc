@@ -1,0 +1,69 @@
+#include "convert/cluster_feed.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "objects/test_support.h"
+
+namespace strata {
+namespace {
+
+constexpr const char* kPodOnNode = R"(
+apiVersion: v1
+kind: Node
+metadata: {name: node0}
+status: {allocatable: {cpu: 8}}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: g, namespace: ns}
+spec: {minMember: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: ns, uid: u, annotations: {scheduling.k8s.io/group-name: g}}
+spec: {schedulerName: volcano, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}
+)";
+
+bool TakesAll(const objects::Pod& /*pod*/) {
+  return true;
+}
+
+// A feed with the objects above.
+struct Fed {
+  explicit Fed(std::string default_queue = kDefaultQueue)
+      : feed(TakesAll, std::move(default_queue)) {
+    EXPECT_TRUE(feed.Apply(objects::MustLoad(kPodOnNode)));
+    std::vector<std::string> problems;
+    feed.Settle(problems);
+    EXPECT_THAT(problems, testing::IsEmpty());
+  }
+  ClusterFeed feed;
+};
+
+TEST(ClusterFeed, AGroupThatNamesNoQueueIsInTheDefaultOne) {
+  Fed usual;
+  EXPECT_EQ(usual.feed.state().job(*usual.feed.state().FindJob("ns/g")).spec.queue, "default");
+  Fed fed("team");
+  EXPECT_EQ(fed.feed.state().job(*fed.feed.state().FindJob("ns/g")).spec.queue, "team");
+  EXPECT_EQ(fed.feed.Objects().pod_groups[0].queue, "team");
+}
+
+TEST(ClusterFeed, APodThatIsBeingBoundIsOnItsNodeInACopyOfTheObjects) {
+  Fed fed;
+  EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");
+  ClusterState& state = fed.feed.state();
+  const TaskId task = state.job(*state.FindJob("ns/g")).sub_jobs[0].tasks[0];
+  state.Allocate(task, *state.FindNode("node0"));
+  state.Commit();
+  fed.feed.Assume(task);
+  EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "node0");
+  fed.feed.Forget("ns/p", "u");
+  EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");
+}
+
+}  // namespace
+}  // namespace strata

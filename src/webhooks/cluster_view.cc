@@ -1,0 +1,97 @@
+#include "webhooks/cluster_view.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "apiserver/request/json_text.h"
+#include "apiserver/request/json_view.h"
+
+namespace strata::webhooks {
+namespace {
+
+using apiserver::FindAt;
+using apiserver::ObjectAt;
+using apiserver::TextAt;
+using nlohmann::json;
+
+// "queues.scheduling.volcano.sh", "namespaces".
+std::string FullName(const kube::Resource& resource) {
+  std::string name(resource.plural);
+  if (!resource.group.empty()) name.append(1, '.').append(resource.group);
+  return name;
+}
+
+// The part of an object that some rule reads.
+json KeptPart(const kube::Resource& resource, const json& object) {
+  if (resource == kube::kPodGroups) {
+    return {{"spec", {{"queue", TextAt(object, {"spec", "queue"})}}}};
+  }
+  json kept = {{"metadata", {{"annotations", ObjectAt(object, {"metadata", "annotations"})}}}};
+  if (resource != kube::kQueues) return kept;
+  kept["metadata"]["name"] = TextAt(object, {"metadata", "name"});
+  for (const char* part : {"spec", "status"}) {
+    if (const json* found = FindAt(object, {part})) kept[part] = *found;
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<kube::Resource> WatchedBy(std::span<const Webhook* const> webhooks) {
+  const auto asked = [&](std::string_view path) {
+    return std::any_of(webhooks.begin(), webhooks.end(), [path](const Webhook* webhook) {
+      return webhook->path == path;
+    });
+  };
+  std::vector<kube::Resource> watched;
+  if (asked("/jobs/mutate") || asked("/jobs/validate") || asked("/podgroups/validate") ||
+      asked("/queues/mutate") || asked("/queues/validate")) {
+    watched.push_back(kube::kQueues);
+  }
+  if (asked("/queues/validate")) watched.push_back(kube::kPodGroups);
+  if (asked("/podgroups/mutate")) watched.push_back(kube::kNamespaces);
+  return watched;
+}
+
+ClusterView::ClusterView(std::vector<kube::Resource> watched) : watched_(std::move(watched)) {}
+
+Status ClusterView::Take(const kube::Delta& delta) {
+  if (delta.type == kube::Delta::Type::kSynced) {
+    ++synced_;
+    return {};
+  }
+  const kube::Resource& resource = watched_[static_cast<std::size_t>(delta.source)];
+  const apiserver::ObjectKey key{FullName(resource), delta.key.space, delta.key.name};
+  objects_.erase(key);
+  if (delta.type == kube::Delta::Type::kDeleted) return {};
+  TRY_ASSIGN(const json object, apiserver::ParseJson(delta.text));
+  auto stored = std::make_shared<apiserver::StoredObject>();
+  stored->ns = key.ns;
+  stored->name = key.name;
+  stored->uid = delta.uid;
+  stored->body = apiserver::Shown(KeptPart(resource, object));
+  objects_[key] = std::move(stored);
+  return {};
+}
+
+apiserver::ObjectRef ClusterView::GetLatest(const apiserver::ObjectKey& key) const {
+  const auto found = objects_.find(key);
+  return found == objects_.end() ? nullptr : found->second;
+}
+
+void ClusterView::VisitLatest(
+    const std::string& resource,
+    const std::string& ns,
+    const std::function<bool(const apiserver::StoredObject&)>& visit) const {
+  for (auto at = objects_.lower_bound({resource, ns, ""});
+       at != objects_.end() && at->first.resource == resource;
+       ++at) {
+    if (!ns.empty() && at->first.ns != ns) return;
+    if (!visit(*at->second)) return;
+  }
+}
+
+}  // namespace strata::webhooks

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apiserver/store/object_store.h"
+#include "base/result.h"
+#include "kube/delta.h"
+#include "kube/resource.h"
+#include "webhooks/webhook.h"
+
+namespace strata::webhooks {
+
+// The collections that the rules of these webhooks look at.
+[[nodiscard]] std::vector<kube::Resource> WatchedBy(std::span<const Webhook* const> webhooks);
+
+// What informers have seen of them, as the rules of admission read it. Of each object only what is
+// asked for is kept. One thread.
+class ClusterView final : public apiserver::ObjectReader {
+ public:
+  // `watched[i]` is what informer i looks at.
+  explicit ClusterView(std::vector<kube::Resource> watched);
+
+  // kInvalidArgument for an object that cannot be read; it counts as not there.
+  Status Take(const kube::Delta& delta);
+  // Whether everything that was there at the start has been seen.
+  [[nodiscard]] bool IsSynced() const { return synced_ >= watched_.size(); }
+
+  [[nodiscard]] apiserver::ObjectRef GetLatest(const apiserver::ObjectKey& key) const override;
+  void VisitLatest(const std::string& resource,
+                   const std::string& ns,
+                   const std::function<bool(const apiserver::StoredObject&)>& visit) const override;
+
+ private:
+  std::vector<kube::Resource> watched_;
+  std::size_t synced_ = 0;
+  std::map<apiserver::ObjectKey, apiserver::ObjectRef> objects_;
+};
+
+}  // namespace strata::webhooks

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "webhooks/ask.h"
+#include "webhooks/webhook.h"
+
+// How the API server comes to know of the webhooks: objects of admissionregistration.k8s.io.
+namespace strata::webhooks {
+
+// Where the API server finds them: a Service, or a URL.
+struct Address {
+  std::string service_space;
+  std::string service_name;  // "" for a URL
+  std::string url;           // "https://127.0.0.1:8443"
+  std::string authority_pem;
+  // Of our own pods: webhooks that are down must not keep them from coming back.
+  std::string own_space = "volcano-system";
+};
+
+// By which a Service is known where none is given.
+inline constexpr std::string_view kUsualService = "strata-admission-service";
+
+// "strata-admission-service-jobs-validate": after the Service, so that who takes the name of
+// Volcano's takes over its configurations, and everybody else leaves them alone.
+[[nodiscard]] std::string ConfigurationName(const Webhook& webhook, const Address& address);
+
+// The configuration as it is made where there is none: CREATE and what else the webhook is asked
+// about, everywhere but in our own namespace and kube-system; when nobody answers, no.
+[[nodiscard]] nlohmann::json NewConfiguration(const Webhook& webhook, const Address& address);
+
+// The JSON patch that brings our address into `found`, whatever else it says staying as it is:
+// whoever installed it has decided on rules, selectors and policies. None when nothing differs.
+//
+// Whom a Service's configuration trusts already stays trusted beside our authority until it
+// expires (TrustedToo): other replicas may show certificates of another.
+[[nodiscard]] std::optional<nlohmann::json> AddressPatch(const nlohmann::json& found,
+                                                         const Webhook& webhook,
+                                                         const Address& address,
+                                                         Time now);
+
+enum class Registered : std::uint8_t { kMade, kReaddressed, kAsItWas };
+// Makes the configuration or brings our address into it.
+[[nodiscard]] Result<Registered> Register(const Ask& ask,
+                                          const Webhook& webhook,
+                                          const Address& address,
+                                          Time now);
+
+}  // namespace strata::webhooks

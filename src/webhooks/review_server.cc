@@ -1,0 +1,190 @@
+#include "webhooks/review_server.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "webhooks/admit.h"
+#include "webhooks/review.h"
+
+namespace strata::webhooks {
+namespace {
+
+// A review holds an object and the one before, 3 MiB each at most, and what is around them.
+constexpr std::size_t kMaxReviewBytes = std::size_t{8} << 20U;
+constexpr std::array<std::string_view, 3> kOutcomes = {"allowed", "refused", "malformed"};
+
+net::HttpResponse TextPage(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+          .body = std::move(body)};
+}
+
+net::HttpResponse HealthPage(const std::string& path, const ReviewPages& pages) {
+  if (path == "/healthz" || path == "/livez") return TextPage(200, "ok");
+  if (path != "/readyz") return TextPage(404, "404 page not found\n");
+  if (pages.ending) return TextPage(503, "shutting down\n");
+  return pages.view.IsSynced() ? TextPage(200, "ok")
+                               : TextPage(503, "the cluster has not been seen yet\n");
+}
+
+// "application/json; charset=utf-8" is JSON, too.
+bool IsJson(std::string_view content_type) {
+  return LowerCase(Trim(content_type.substr(0, content_type.find(';')))) == "application/json";
+}
+
+// `webhook` is null for one that is not enabled.
+net::HttpResponse AnswerReview(const Webhook* webhook,
+                               const net::HttpRequest& request,
+                               const ReviewPages& pages,
+                               Time now) {
+  using Outcome = ReviewCounters::Outcome;
+  if (request.method != "POST") return TextPage(405, "want POST\n");
+  if (!IsJson(request.HeaderValue("Content-Type"))) return TextPage(415, "want JSON\n");
+  // Refusing what is right would be worse than letting the API server ask again.
+  if (webhook != nullptr && !pages.view.IsSynced()) {
+    return TextPage(503, "the cluster has not been seen yet\n");
+  }
+  const Result<Review> review = ParseReview(request.body);
+  if (!review) {
+    pages.counters.Count(request.path, Outcome::kMalformed);
+    return TextPage(400, review.error().message + "\n");
+  }
+  Verdict verdict;
+  if (webhook != nullptr) {
+    verdict = Admit(*webhook, *review, {pages.view, pages.conf, pages.scheduler_names, now});
+  }
+  pages.counters.Count(request.path, verdict.refusal ? Outcome::kRefused : Outcome::kAllowed);
+  return {.status = 200,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = AnswerText(review->uid, verdict)};
+}
+
+}  // namespace
+
+void ReviewCounters::Count(std::string_view path, Outcome outcome) {
+  const std::lock_guard lock(mutex_);
+  ++counts_[std::string(path)][static_cast<std::size_t>(outcome)];
+}
+
+std::string ReviewCounters::Metrics() const {
+  std::string text =
+      "# HELP strata_webhook_reviews_total Reviews answered, by path and outcome.\n"
+      "# TYPE strata_webhook_reviews_total counter\n";
+  const std::lock_guard lock(mutex_);
+  for (const auto& [path, counts] : counts_) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      text += fmt::format("strata_webhook_reviews_total{{path=\"{}\",outcome=\"{}\"}} {}\n",
+                          path,
+                          kOutcomes[i],
+                          counts[i]);
+    }
+  }
+  return text;
+}
+
+net::HttpResponse AnswerRequest(const net::HttpRequest& request,
+                                const ReviewPages& pages,
+                                Time now) {
+  const auto webhook =
+      std::find_if(pages.webhooks.begin(), pages.webhooks.end(), [&](const Webhook* candidate) {
+        return candidate->path == request.path;
+      });
+  if (webhook != pages.webhooks.end()) return AnswerReview(*webhook, request, pages, now);
+  if (IsWebhookPath(request.path)) return AnswerReview(nullptr, request, pages, now);
+  return HealthPage(request.path, pages);
+}
+
+ReviewServer::ReviewServer(kube::Client& client,
+                           ReviewServerOptions options,
+                           obs::Log& log,
+                           const Clock& clock)
+    : client_(client),
+      options_(std::move(options)),
+      log_(log),
+      clock_(clock),
+      view_(WatchedBy(options_.webhooks)) {}
+
+Result<std::unique_ptr<ReviewServer>> ReviewServer::Start(kube::Client& client,
+                                                          ReviewServerOptions options,
+                                                          obs::Log& log,
+                                                          const Clock& clock) {
+  std::unique_ptr<ReviewServer> server(new ReviewServer(client, std::move(options), log, clock));
+  TRY(server->Open());
+  return Result<std::unique_ptr<ReviewServer>>(std::move(server));
+}
+
+Status ReviewServer::Open() {
+  net::HttpServerOptions http;
+  http.host = options_.host;
+  http.port = options_.port;
+  http.certificate = options_.certificate;
+  http.max_body_bytes = kMaxReviewBytes;
+  http.refusal = [](int status) { return TextPage(status, "refused\n"); };
+  TRY_ASSIGN(
+      server_,
+      net::HttpServer::Listen(
+          loop_, std::move(http), [this](const std::shared_ptr<net::Exchange>& exchange) {
+            const ReviewPages pages{
+                options_.webhooks, options_.scheduler_names, view_, conf_, counters_, ending_};
+            exchange->Respond(AnswerRequest(exchange->request(), pages, clock_.Now()));
+          }));
+  port_ = server_->port();
+  synced_ = view_.IsSynced();
+  thread_ = std::thread([this] { loop_.Run(); });
+  deltas_.SetWake([this] { loop_.Post([this] { TakeDeltas(); }); });
+  kube::Informers::Options watching;
+  watching.trouble = [this](const std::string& what) {
+    log_.Warning("watching failed, trying again", {{"err", what}});
+  };
+  informers_ = std::make_unique<kube::Informers>(client_, deltas_, std::move(watching));
+  for (const kube::Resource& resource : WatchedBy(options_.webhooks)) {
+    informers_->Add({resource, "", "", ""});
+  }
+  return {};
+}
+
+ReviewServer::~ReviewServer() {
+  informers_.reset();
+  deltas_.SetWake({});
+  if (!thread_.joinable()) return;
+  loop_.Post([this] {
+    server_.reset();
+    loop_.Stop();
+  });
+  thread_.join();
+}
+
+void ReviewServer::TakeDeltas() {
+  for (const kube::Delta& delta : deltas_.Take()) {
+    if (const Status taken = view_.Take(delta); !taken) {
+      log_.Warning("an object cannot be read",
+                   {{"name", delta.key.name}, {"err", taken.error().message}});
+    }
+  }
+  synced_ = view_.IsSynced();
+}
+
+void ReviewServer::SetCertificate(net::ServerCertificate certificate) {
+  loop_.Post([this, certificate = std::move(certificate)] {
+    if (const Status set = server_->SetCertificate(certificate); !set) {
+      log_.Error("the certificate cannot be used, the one before stays",
+                 {{"err", set.error().message}});
+    }
+  });
+}
+
+void ReviewServer::SetConf(AdmissionConf conf) {
+  loop_.Post([this, conf = std::move(conf)] { conf_ = conf; });
+}
+
+void ReviewServer::Drain(Duration limit) {
+  const auto done = std::make_shared<std::promise<void>>();
+  loop_.Post([this, done] { server_->Drain([done] { done->set_value(); }); });
+  (void)done->get_future().wait_for(limit);
+}
+
+}  // namespace strata::webhooks

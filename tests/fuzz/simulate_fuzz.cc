@@ -1,0 +1,66 @@
+// Any manifests give one error line, or a simulation that ends, binds pods to nodes that exist, and
+// gives the same bytes when it is run again with a listener, for whom every node is scored.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "objects/load.h"
+#include "sched/config.h"
+#include "simulate/render_data.h"
+#include "simulate/simulation.h"
+
+namespace strata {
+namespace {
+
+constexpr std::int64_t kMostPods = 200;  // a Job of a million pods is legal, and slow
+constexpr std::int32_t kCycles = 5;
+
+bool IsSmall(const objects::ObjectSet& set) {
+  std::int64_t pods = 0;
+  for (const objects::Job& job : set.jobs) {
+    for (const objects::JobTask& task : job.tasks) pods += task.replicas;
+  }
+  return pods <= kMostPods;
+}
+
+class Listener final : public CycleTrace {
+ public:
+  void BeginCycle(std::int32_t /*cycle*/) override {}
+  void Record(TraceRecord /*record*/) override {}
+};
+
+// What simulate prints; nothing when the objects are refused or too many.
+std::optional<std::string> Simulate(const std::string& text, CycleTrace* trace) {
+  auto objects = objects::ParseObjects(std::vector<objects::Source>{{"fuzz.yaml", text}});
+  if (!objects || !IsSmall(*objects)) return std::nullopt;
+  auto cluster = BuildCluster(std::move(*objects));
+  if (!cluster) {
+    CHECK(cluster.error().message.find('\n') == std::string::npos);
+    return std::nullopt;
+  }
+  SimulationOptions options;
+  options.cycles = kCycles;
+  options.trace = trace;
+  const auto result = RunSimulation(*cluster, DefaultSchedulerConfig(), options);
+  CHECK(result.has_value());
+  for (const auto& [pod, node] : result->binds) CHECK(cluster->state->FindNode(node).has_value());
+  for (const auto& [name, job] : result->jobs) {
+    CHECK(job.message.find('\n') == std::string::npos);
+    CHECK(job.reason.empty() == job.message.empty());
+  }
+  return RenderJson(*result);
+}
+
+}  // namespace
+}  // namespace strata
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  strata::Listener listener;
+  CHECK(strata::Simulate(text, nullptr) == strata::Simulate(text, &listener));
+  return 0;
+}

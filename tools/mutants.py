@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Breaks rules of the core on purpose, one at a time: each must make a test fail.
+
+A mutant is a text of the source and what it becomes, with MUTANT where it is asked whether this one lives. All are built
+into one copy of the tree (build/mutants); STRATA_MUTANT then says which of them lives, and the tests that should notice
+are run. Prints one line per mutant with the first test that failed; fails when a mutant lived, when a test fails with
+no mutant at all, or when a text is no longer there exactly once.
+
+    tools/mutants.py            all of them
+    tools/mutants.py 3 7        these
+    tools/mutants.py --check    only whether the texts are there
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COPY = ROOT / "build" / "mutants"
+TIMEOUT_S = 600
+ANSWERS = "src/base/duration.cc"  # any source that all tests have
+ANSWER = """
+#include <cstdlib>
+namespace strata {
+bool IsMutant(int number);
+bool IsMutant(int number) {
+  static const char* const living = std::getenv("STRATA_MUTANT");
+  static const int lives = living == nullptr ? 0 : std::atoi(living);
+  return lives == number;
+}
+}  // namespace strata
+"""
+
+MODEL = ("strata_model_test",)
+SCHED = ("strata_sched_test",)
+PROPERTY = ("strata_cycle_property_test",)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A rule that is broken: in `file`, `old` becomes `new`, and one of `tests` must fail."""
+
+    rule: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+MUTANTS = (
+    Mutant(
+        "the LCA is the lowest HyperNode above both",
+        "src/model/hypernode_shape.cc",
+        "return a.valid() ? a : top();  // above",
+        "if (MUTANT && a.valid() && hypernodes_[a.index()].parent.valid()) return hypernodes_[a.index()].parent;\n"
+        "  return a.valid() ? a : top();  // above",
+        MODEL,
+    ),
+    Mutant(
+        "a trial that fails is taken back",
+        "src/sched/trial.cc",
+        "if (!outcome.ok) state.RollbackTo(begin);",
+        "if (!outcome.ok && !MUTANT) state.RollbackTo(begin);",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "of equal nodes the lower name is taken",
+        "src/sched/trial.cc",
+        "return tree.NameRank(node) < tree.NameRank(best);",
+        "return (tree.NameRank(node) < tree.NameRank(best)) != MUTANT;",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "the lowest tier that holds the gang wins",
+        "src/sched/plugins/hypernode_gradient.cc",
+        "      AddTier(state, query, tier, tree.OfTier(tier), gradient);\n    }\n",
+        "      AddTier(state, query, tier, tree.OfTier(tier), gradient);\n    }\n"
+        "    if (MUTANT) std::reverse(gradient.tiers.begin(), gradient.tiers.end());\n",
+        SCHED,
+    ),
+    Mutant(
+        "a gang of n starts with n, not with n - 1",
+        "src/sched/plugins/gang.cc",
+        "return Count(job.counts, counting) >= job.spec.min_available;",
+        "return Count(job.counts, counting) >= job.spec.min_available - (MUTANT ? 1 : 0);",
+        SCHED,
+    ),
+    Mutant(
+        "a queue may use its capability up",
+        "src/sched/plugins/queue_rules.h",
+        "if (static_cast<double>(amount) <= left(resource) + ToleranceOf(resource)) continue;",
+        "if (static_cast<double>(amount) <= left(resource) + (MUTANT ? -1 : ToleranceOf(resource))) continue;",
+        SCHED,
+    ),
+    Mutant(
+        "the fullest HyperNode that holds the gang is best",
+        "src/sched/plugins/network_topology_aware.cc",
+        "    out[i] = ToScore(value * scale_);\n  }\n}\n\nvoid NetworkTopologyAware::ScoreNearness",
+        "    out[i] = ToScore((MUTANT ? 1 - value : value) * scale_);\n  }\n}\n\nvoid NetworkTopologyAware::ScoreNearness",
+        SCHED,
+    ),
+    Mutant(
+        "what a class finds on a node is forgotten when the node changes",
+        "src/sched/class_view.cc",
+        "if (fact.slots_version != state_.Version(node)) {",
+        "if (MUTANT ? fact.slots_version == 0 : fact.slots_version != state_.Version(node)) {",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "backfill stays inside the domain of a hard job",
+        "src/sched/actions/backfill.cc",
+        "if (limit >= top_tier) return {tree.top()};",
+        "if (MUTANT || limit >= top_tier) return {tree.top()};",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "a pod that waits for room does not count as ready",
+        "src/sched/plugins/gang.cc",
+        "(counting == Counting::kReadyOrPipelined ?",
+        "((counting == Counting::kReadyOrPipelined) != MUTANT ?",
+        SCHED,
+    ),
+    Mutant(
+        "the limits of a job follow its changes",
+        "src/sched/session.cc",
+        "auto jobs = state_.JobsTouchedSince(limits_seen_);",
+        "auto jobs = state_.JobsTouchedSince(limits_seen_);\n  if (MUTANT && jobs) jobs->clear();",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "the limits of all jobs follow the tree",
+        "src/sched/session.cc",
+        "if (!jobs || limits_tree_ != tree().version()) {",
+        "if (!jobs || (!MUTANT && limits_tree_ != tree().version())) {",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "the phase of a job follows its changes",
+        "src/sched/session.cc",
+        "auto jobs = state_.JobsTouchedSince(phases_seen_);",
+        "auto jobs = state_.JobsTouchedSince(phases_seen_);\n  if (MUTANT && jobs) jobs->clear();",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "only leaves that look the same are tried once",
+        "src/sched/leaf_kinds.cc",
+        "if (entry.version != version) {",
+        "if (MUTANT ? entry.version == 0 : entry.version != version) {",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "chains beside a changed one have new scores, too",
+        "src/sched/chain_crowns.cc",
+        "for (const std::size_t g : groups_below_[id.index()]) add(g);",
+        "if (!MUTANT) for (const std::size_t g : groups_below_[id.index()]) add(g);",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "a kind of chains is scored by its sums, whoever left it",
+        "src/sched/plugins/network_topology_aware.cc",
+        "const ChainGroup::Base base = groups[i].base.value_or(Bottom());",
+        "const ChainGroup::Base base = MUTANT ? Bottom() : groups[i].base.value_or(Bottom());",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "a promise is taken back when the job has what it asked for",
+        "src/sched/plugins/promise_book.cc",
+        "  Add(part, -1);",
+        "  if (!MUTANT) Add(part, -1);",
+        SCHED,
+    ),
+    Mutant(
+        "a job whose pod is pending again waits",
+        "src/model/cluster_state_jobs.cc",
+        "if (Waits(jobs_[id.index()]) == (at != 0)) return;",
+        "if (Waits(jobs_[id.index()]) == (at != 0) || (MUTANT && at == 0)) return;",
+        MODEL,
+    ),
+)
+
+
+def missing(mutant: Mutant) -> str:
+    """Why the mutant cannot be made, if it cannot."""
+    count = (ROOT / mutant.file).read_text().count(mutant.old)
+    return "" if count == 1 else f"{mutant.file}: there {count} times, not once: {mutant.old!r}"
+
+
+def make_copy() -> None:
+    """Brings the copy to what is tracked or new here; what is the same keeps its time, so ninja does not build it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True,
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, COPY / name
+        if not source.is_file():
+            continue
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        shutil.copymode(source, target)
+    options = ["-DSTRATA_BENCH=OFF"]
+    subprocess.run(["cmake", "--preset", "release", *options], cwd=COPY, check=True, stdout=subprocess.DEVNULL)
+
+
+def graft(mutants: tuple[Mutant, ...]) -> None:
+    """Puts every mutant into the copy, each behind the question whether it lives."""
+    asks = "namespace strata {\nbool IsMutant(int number);\n}\n"
+    for name in sorted({mutant.file for mutant in mutants}):
+        text = (ROOT / name).read_text()
+        for number, mutant in enumerate(mutants, 1):
+            if mutant.file == name:
+                text = text.replace(mutant.old, mutant.new.replace("MUTANT", f"IsMutant({number})"))
+        (COPY / name).write_text(asks + text)
+    path = COPY / ANSWERS
+    path.write_text((ROOT / ANSWERS).read_text() + ANSWER)
+
+
+def build(tests: set[str]) -> None:
+    """Builds these test programs in the copy."""
+    command = ["cmake", "--build", COPY / "build", "--target", *sorted(tests)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        sys.exit(f"the mutants do not compile:\n{built.stdout[-3000:]}")
+
+
+def first_failure(test: str, number: int) -> str:
+    """The first test of the program that fails while this mutant lives, or does not come to an end; "" when all hold."""
+    program = next((COPY / "build").rglob(test))
+    try:
+        run = subprocess.run(
+            [program, "--gtest_color=no", "--gtest_fail_fast"], env={**os.environ, "STRATA_MUTANT": str(number)},
+            capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{test} (did not end)"
+    if run.returncode == 0:
+        return ""
+    failed = re.search(r"^\[  FAILED  \] ([\w./]+)", run.stdout, re.MULTILINE)
+    if failed:
+        return failed.group(1)
+    begun = re.findall(r"^\[ RUN      \] ([\w./]+)", run.stdout, re.MULTILINE)
+    return f"{begun[-1] if begun else test} (stopped)"
+
+
+def main() -> int:
+    """Runs the mutants that the command line names."""
+    problems = [problem for mutant in MUTANTS if (problem := missing(mutant))]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems or sys.argv[1:] == ["--check"]:
+        return 1 if problems else 0
+    wanted = {int(number) for number in sys.argv[1:]} or set(range(1, len(MUTANTS) + 1))
+    make_copy()
+    graft(MUTANTS)
+    tests = {test for number in wanted for test in MUTANTS[number - 1].tests}
+    build(tests)
+    for test in sorted(tests):
+        if failure := first_failure(test, 0):
+            sys.exit(f"fails without any mutant: {failure}")
+    lived = 0
+    for number in sorted(wanted):
+        mutant = MUTANTS[number - 1]
+        found = next(filter(None, (first_failure(test, number) for test in mutant.tests)), "")
+        lived += not found
+        print(f"{number:2} {mutant.rule}: {found or 'LIVED'}", flush=True)
+    return 1 if lived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
