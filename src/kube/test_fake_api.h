@@ -149,7 +149,7 @@ class FakeApi {
     const auto limit = static_cast<std::size_t>(Number(Parameter(query, "limit")));
     Snapshot snapshot{version_, {}};
     std::size_t begin = 0;
-    std::string id = std::to_string(snapshots_.size());
+    std::string id = std::to_string(next_snapshot_++);
     if (token.empty()) {
       for (const auto& [name, stored] : objects_) {
         snapshot.items.push_back('{' + Inside(name, stored));
@@ -182,6 +182,7 @@ class FakeApi {
   std::vector<Event> history_;
   std::map<std::string, Snapshot> snapshots_;
   std::uint64_t version_ = 10;
+  std::uint64_t next_snapshot_ = 0;
   std::uint64_t forgotten_ = 0;
 };
 

@@ -69,10 +69,20 @@ std::string PodKey(const std::string& space, const std::string& name) {
 void Binder::Bind(BindOrder order, OnOutcome on_outcome) {
   kube::Call call = kube::BindCall(order.pod, order.node, order.annotations);
   const std::string key = PodKey(order.pod.space, order.pod.name);
-  auto answered = [&client = client_, order = std::move(order), on_outcome = std::move(on_outcome)](
-                      const kube::Reply& reply) {
+  auto answered = [&client = client_,
+                   unsure = unsure_,
+                   order = std::move(order),
+                   on_outcome = std::move(on_outcome)](const kube::Reply& reply) {
     if (reply) return on_outcome({Outcome::Kind::kBound, order, ""});
-    LookInto(client, order, reply.error().error.message, on_outcome);
+    const kube::Failure& failure = reply.error();
+    if (failure.sent == net::TransportError::Sent::kNo || !SaysNothing(failure)) {
+      return LookInto(client, order, failure.error.message, on_outcome);
+    }
+    ++*unsure;
+    LookInto(client, order, failure.error.message, [unsure, on_outcome](Outcome outcome) {
+      --*unsure;
+      on_outcome(std::move(outcome));
+    });
   };
   calls_.Submit(key, std::move(call), CallQueue::Urgency::kUrgent, std::move(answered));
 }

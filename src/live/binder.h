@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
@@ -46,10 +48,14 @@ class Binder {
   Binder(kube::Client& client, CallQueue& calls) : client_(client), calls_(calls) {}
 
   void Bind(BindOrder order, OnOutcome on_outcome);
+  // A bind that was sent has no answer, and nobody could say yet what came of it: it may still be
+  // done.
+  [[nodiscard]] bool IsUnsure() const { return *unsure_ > 0; }
 
  private:
   kube::Client& client_;
   CallQueue& calls_;
+  std::shared_ptr<std::atomic<int>> unsure_ = std::make_shared<std::atomic<int>>(0);  // binds
 };
 
 }  // namespace strata::live

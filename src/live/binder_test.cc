@@ -130,6 +130,7 @@ TEST(Binder, AsksUntilThereIsAnAnswer) {
     if (bind.server.open.empty()) bind.server.transport.Advance(std::chrono::minutes(1));
     ASSERT_FALSE(bind.server.open.empty());
     const bool is_look = bind.server.open[0].second.method == "GET";
+    EXPECT_EQ(bind.binder.IsUnsure(), is_look);
     if (is_look && answers > 20) {
       bind.server.Answer(200, R"({"spec":{"nodeName":"n"}})");
     } else {
@@ -138,6 +139,24 @@ TEST(Binder, AsksUntilThereIsAnAnswer) {
   }
   ASSERT_EQ(bind.outcomes.size(), 1U);
   EXPECT_EQ(bind.outcomes[0].kind, Kind::kBound);
+  EXPECT_FALSE(bind.binder.IsUnsure());
+}
+
+TEST(Binder, ARefusalLeavesNothingInDoubt) {
+  BindCase bind;
+  bind.server.Answer(409, R"({"kind":"Status","reason":"Conflict","message":"taken","code":409})");
+  EXPECT_THAT(bind.server.OpenPaths(), ElementsAre("GET /api/v1/namespaces/ns/pods/p"));
+  EXPECT_FALSE(bind.binder.IsUnsure());
+}
+
+TEST(Binder, WhatWasNotSentLeavesNothingInDoubt) {
+  SlowServer server;
+  CallQueue calls(*server.client, {.most_under_way = 8, .may_send = [] { return false; }});
+  Binder binder(*server.client, calls);
+  binder.Bind({.pod = {"ns", "p", "u1"}, .node = "n", .annotations = {}}, [](const auto&) {});
+  server.Settle();
+  EXPECT_THAT(server.OpenPaths(), ElementsAre("GET /api/v1/namespaces/ns/pods/p"));
+  EXPECT_FALSE(binder.IsUnsure());
 }
 
 TEST(Binder, APodThatHasNoNodeAfterwardsIsToBeDecidedAgain) {

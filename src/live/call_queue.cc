@@ -35,7 +35,7 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
     draining_ = true;
     waiting_.clear();
     line_.clear();
-    return answered_.wait_for(lock, limit, [this] { return busy_.empty(); }) && !unknown_;
+    return answered_.wait_for(lock, limit, [this] { return busy_.empty(); });
   }
 
   void Close() {
@@ -63,6 +63,7 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
       if (!MaySend()) {
         kube::Failure dropped;
         dropped.error = Error{Code::kUnavailable, "not the leader any more"};
+        dropped.sent = net::TransportError::Sent::kNo;
         answered(tl::unexpected(std::move(dropped)));
       } else {
         client_.Start(std::move(item.call), answered);
@@ -92,7 +93,6 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
       if (done) done(reply);
       const std::lock_guard lock(mutex_);
       busy_.erase(key);
-      if (draining_ && !reply && reply.error().http_status == 0) unknown_ = true;
       if (const auto next = waiting_.find(key); next != waiting_.end()) {
         line_.emplace(next->second.place, key);
       }
@@ -108,7 +108,6 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
   std::condition_variable answered_;
   bool closed_ = false;
   bool draining_ = false;
-  bool unknown_ = false;  // what came of one that was under way when it began to drain
   std::uint64_t submitted_ = 0;
   std::map<std::string, Item> waiting_;  // by key
   std::map<Place, std::string> line_;    // the keys of those that nothing under way holds up

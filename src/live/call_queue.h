@@ -19,7 +19,7 @@ class CallQueue {
 
   struct Options {
     int most_under_way = 32;
-    // Asked right before each call is sent. False: it is dropped, and fails with http_status 0.
+    // Asked right before each call is sent. False: it is dropped, and fails as one that was not sent.
     std::function<bool()> may_send;
   };
 
@@ -34,8 +34,8 @@ class CallQueue {
   void Submit(const std::string& key, kube::Call call, Urgency urgency, Done done);
 
   // Drops what waits and whatever is submitted from now on, and waits for the answers to what is
-  // under way. False when some had none in time: those may still reach the server. Not from a
-  // thread of the client.
+  // under way, which may be that there was none. False when some took too long: those may still
+  // reach the server. Not from a thread of the client.
   [[nodiscard]] bool Drain(Duration limit);
 
  private:

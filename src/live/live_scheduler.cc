@@ -197,7 +197,8 @@ class LiveScheduler::Impl {
   // A bind that is under way when the lease goes to another could take room that the other has
   // given away.
   void FinishWrites() {
-    if (calls_.Drain(kLastAnswers) || !lease_) return;
+    const bool answered = calls_.Drain(kLastAnswers);
+    if (!lease_ || (answered && !binder_.IsUnsure())) return;
     log_.Warning("writes without an answer, the lease is kept to its end");
     lease_->KeepToItsEnd();
   }

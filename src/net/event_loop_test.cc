@@ -25,14 +25,20 @@ TEST(EventLoop, RunsWhatIsPostedInOrderFromAnyThread) {
 TEST(EventLoop, FiresTimersInOrderOfTimeAndNotWhenCancelled) {
   EventLoop loop;
   std::string order;
-  loop.After(Duration(20), [&] { loop.Stop(); });
-  const TimerId never = loop.After(Duration(10), [&] { order += "never"; });
+  TimerId never{};
+  // Made first, due last. The others are due in the order in which they are made, however slow that is.
+  const TimerId late = loop.After(std::chrono::hours(1), [&] { order += "late"; });
+  loop.After(Duration(0), [&] { order += "a"; });
   loop.After(Duration(5), [&] {
     order += "b";
     loop.Cancel(never);
     loop.Cancel(never);
   });
-  loop.After(Duration(0), [&] { order += "a"; });
+  never = loop.After(Duration(10), [&] { order += "never"; });
+  loop.After(Duration(20), [&] {
+    loop.Cancel(late);
+    loop.Stop();
+  });
   loop.Run();
   EXPECT_EQ(order, "ab");
 }

@@ -84,10 +84,10 @@ class RawClient {
     at_ += bytes;
     return text;
   }
-  // False at the end of the connection, and when nothing came for ten seconds.
+  // False at the end of the connection, and when nothing came for a minute.
   bool ReadMore() {
     pollfd wait{.fd = socket_, .events = POLLIN, .revents = 0};
-    if (poll(&wait, 1, 10'000) != 1) {
+    if (poll(&wait, 1, 60'000) != 1) {
       ADD_FAILURE() << "nothing came";
       return false;
     }

@@ -51,6 +51,8 @@ class Guide(Walk):
 
     def apply_example(self, name):
         for file in ("nodes", "hypernodes", "job"):
+            if file == "job":
+                self.until(lambda: not any(node["spec"].get("taints") for node in self.items("/api/v1/nodes")), "the nodes take pods")
             self.kubectl("apply", "-f", str(EXAMPLES / name / f"{file}.yaml"))
 
     def edit(self, configmap, editor):

@@ -3,6 +3,7 @@
 over-committed, no GPU given twice, and it carries on.
 
 STRATA_KILLS says how often (20), STRATA_SEED with which numbers."""
+import contextlib
 import os
 import random
 import select
@@ -40,9 +41,11 @@ class Gang(typing.NamedTuple):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that stays free while the server is away: below those that the kernel gives to who asks for any."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))
+            return probe.getsockname()[1]
 
 
 class KillTest(LiveTest):

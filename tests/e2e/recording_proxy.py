@@ -32,9 +32,13 @@ class RecordingProxy:
         while True:
             try:
                 client, _ = self.listener.accept()
+            except OSError:
+                return  # closed
+            try:
                 server = socket.create_connection(("127.0.0.1", self.server_port))
             except OSError:
-                return
+                client.close()
+                continue
             for source, sink, look in ((client, server, self._note), (server, client, None)):
                 threading.Thread(target=self._pump, args=(source, sink, look), daemon=True).start()
 

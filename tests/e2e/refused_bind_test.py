@@ -16,7 +16,8 @@ class RefusedBind(LiveTest):
     def setUp(self):
         super().setUp()
         self.spoiled = 0
-        self.part("virtual-nodes", "--generate", "spines=1,racks=1,nodes=1,cpu=2")
+        nodes = self.part("virtual-nodes", "--generate", "spines=1,racks=1,nodes=1,cpu=2")
+        self.until(lambda: "ready" in nodes.said(), "the node takes pods")
         self.part("controllers", "--leader-elect=false", *self.server.controller_flags)
         proxy = RecordingProxy(self.server, self.spoil)
         self.addCleanup(proxy.close)

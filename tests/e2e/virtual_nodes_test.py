@@ -120,7 +120,7 @@ class EveryNode(VirtualNodesTest):
         self.assertIsNone(self.node("node-0"))
 
     def test_a_failed_node_runs_nothing_until_it_is_written_ready(self):
-        self.make_pod("old", "node-0", {"strata.sh/run-seconds": "1"})
+        self.make_pod("old", "node-0", {"strata.sh/run-seconds": "10"})
         self.until(lambda: self.phase("old") == "Running", "Running")
         self.set_ready("node-0", "False")
         self.until(lambda: NOT_READY in str(self.node("node-0")["spec"].get("taints")), "the taint")
@@ -144,7 +144,7 @@ class Restart(VirtualNodesTest):
         self.server.stop()
         self.start("--generate", "spines=1,racks=1,nodes=2")
         self.make_pod("long", "node-0")
-        self.make_pod("short", "node-1", {"strata.sh/run-seconds": "3"})
+        self.make_pod("short", "node-1", {"strata.sh/run-seconds": "15"})
         self.until(lambda: self.phase("short") == self.phase("long") == "Running", "Running")
         self.set_ready("node-1", "False")
         self.kubectl("delete", "pod", "long", "--wait=false")

@@ -134,9 +134,10 @@ class Training(Walk):
 
     @unittest.skipIf(IS_REAL, "the parts are no pods there")
     def test_logs_can_be_followed(self):
-        follow = self.kubectl.start("logs", "-f", "-n", "volcano-system", "volcano-scheduler", "--tail=0")
+        follow = self.kubectl.start("logs", "-f", "-n", "volcano-system", "volcano-scheduler", "--tail=1")
         self.addCleanup(follow.communicate)
         self.addCleanup(follow.kill)
+        self.assertTrue(follow.stdout.readline(), "it follows now")
         self.kubectl("apply", "-f", str(EXAMPLES / "training" / "job.yaml"))
         self.assertTrue(follow.stdout.readline())
 

@@ -25,16 +25,19 @@ def job(name, replicas=2, **spec):
             "spec": {"tasks": [{"name": "worker", "replicas": replicas, "template": template}], **spec}}
 
 
-class Controllers:
-    """A running `strata controllers`, with its log in a file."""
+# Longer than a machine stalls. Who makes the lease waits for its whole duration first.
+LEASE = ("--leader-elect=true", "--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=500ms")
 
-    def __init__(self, folder, kubeconfig, *arguments):
+
+class Controllers:
+    """A running `strata controllers`, with its log in a file, and without a lease unless told otherwise."""
+
+    def __init__(self, folder, kubeconfig, *arguments, lease=("--leader-elect=false",)):
         self.log = pathlib.Path(folder) / f"controllers-{time.monotonic_ns()}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [STRATA, "controllers", "--kubeconfig", kubeconfig, "--collect-garbage", "--kube-api-qps", "0", "-v", "2",
-                 "--leader-elect-lease-duration=2s", "--leader-elect-renew-deadline=1500ms",
-                 "--leader-elect-retry-period=200ms", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+                 *lease, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -288,8 +291,11 @@ class ControllersTest(unittest.TestCase):
         self.eventually(lambda: "ufm-credentials" in self.controllers.log.read_text())  # it is not there yet
         self.kubectl("create", "secret", "generic", "ufm-credentials", "-n", "volcano-system",
                      f"--from-literal=username={USER}", f"--from-literal=password={PASSWORD}")
-        leaves = self.eventually(lambda: {name: item for name, item in self.hypernodes("ufm").items()
-                                          if item["spec"]["tier"] == 1})
+
+        def all_leaves():
+            found = {name: item for name, item in self.hypernodes("ufm").items() if item["spec"]["tier"] == 1}
+            return found if len(found) == len(PODS) else None
+        leaves = self.eventually(all_leaves)
         members = sorted(sorted(m["selector"]["exactMatch"]["name"] for m in leaf["spec"]["members"])
                          for leaf in leaves.values())
         self.assertEqual(members, sorted(sorted(pod) for pod in PODS))
@@ -320,12 +326,18 @@ class ControllersTest(unittest.TestCase):
         self.assertTrue(self.hypernodes("ufm"))
 
     def test_a_second_one_waits_for_the_lease_and_takes_over(self):
-        first, second = self.controllers, Controllers(self.scratch.name, self.server.kubeconfig)
-        type(self).controllers = second
+        self.controllers.stop()
+        first = type(self).controllers = Controllers(self.scratch.name, self.server.kubeconfig, lease=LEASE)
+        self.eventually(lambda: "Started controllers" in first.log.read_text(), 60)
+        second = Controllers(self.scratch.name, self.server.kubeconfig, lease=LEASE)
+        self.addCleanup(second.kill)
         self.eventually(lambda: "has seen the cluster" in second.log.read_text())
         self.assertNotIn("Started controllers", second.log.read_text())
         first.stop()
-        self.eventually(lambda: "Started controllers" in second.log.read_text())
+        type(self).controllers = second
+        self.eventually(lambda: "Started controllers" in second.log.read_text(), 60)
+        second.stop()
+        type(self).controllers = Controllers(self.scratch.name, self.server.kubeconfig)  # for the other tests
 
     def test_killed_in_the_middle_another_goes_on(self):
         self.apply(job("large", 150))

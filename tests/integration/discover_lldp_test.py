@@ -62,7 +62,7 @@ class Fabric:
         ip("-n", PREFIX + b, "link", "set", port_b, "up")
 
     def start(self, name):
-        lines = [f"configure system hostname {name}", "configure lldp tx-interval 1",
+        lines = [f"configure system hostname {name}", "configure lldp tx-interval 1", "configure lldp tx-hold 30",
                  "configure lldp portidsubtype ifname"]
         if name in SWITCHES:
             lines.append("configure system capabilities enabled bridge,router")

@@ -87,7 +87,7 @@ class Http2(unittest.TestCase):
 
     def watches_nodes(self):
         """The watches of nodes that are open: the connection's number and the stream's."""
-        return [(i, stream) for i, front in enumerate(self.proxy.fronts) for stream, path in front.watches.items() if path.startswith("/api/v1/nodes?")]
+        return [(i, stream) for i, front in enumerate(self.proxy.fronts) for stream, path in list(front.watches.items()) if path.startswith("/api/v1/nodes?")]
 
     def test_watches_share_a_connection_in_the_clients_name(self):
         self.see_a_new_node(self.watch())

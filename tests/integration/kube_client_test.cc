@@ -215,7 +215,7 @@ TEST(KubeClient, LeasesAndEventsAreTakenByTheServer) {
   settings.name = "volcano";
   settings.identity = "one";
   settings.duration = seconds(1);  // which the first waits, since it makes the lease
-  settings.renew = std::chrono::milliseconds(600);
+  settings.renew = seconds(60);    // longer than any stall; nobody else wants it
   settings.retry = std::chrono::milliseconds(20);
   {
     std::promise<void> leads;

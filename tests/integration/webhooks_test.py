@@ -241,7 +241,7 @@ class LiveWebhooks(unittest.TestCase):
         wait_until(is_shown, 20, "the new certificate being shown")
 
     def test_still_serves_for_a_while_when_it_is_told_to_end(self):
-        webhooks = self.start("--service", SERVICE[1], "--listen", "127.0.0.1:0", "--shutdown-delay-duration", "3s",
+        webhooks = self.start("--service", SERVICE[1], "--listen", "127.0.0.1:0", "--shutdown-delay-duration", "10s",
                               "--enable-healthz", "--healthz-address", "127.0.0.1:0").wait_ready()
         authority = self.authority()
         webhooks.process.send_signal(signal.SIGTERM)
@@ -250,10 +250,10 @@ class LiveWebhooks(unittest.TestCase):
             with contextlib.closing(webhooks.connect(authority, SERVICE_HOST)) as connection:
                 connection.request("GET", "/readyz")
                 return connection.getresponse().status == 200
-        wait_until(lambda: not is_ready(), 3, "not being ready any more")
+        wait_until(lambda: not is_ready(), 10, "not being ready any more")
         answer = webhooks.ask(authority, "/jobs/validate", review("jobs", "CREATE", job()), host=SERVICE_HOST)
         self.assertTrue(answer["allowed"])
-        webhooks.process.communicate(timeout=20)
+        webhooks.process.communicate(timeout=60)
         self.assertEqual(webhooks.process.returncode, 0)
 
     def test_files_are_read_again_and_what_was_installed_stays(self):
