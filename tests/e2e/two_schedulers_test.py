@@ -153,6 +153,7 @@ class TwoSchedulers(LiveTest):
         self.until(lambda: set(self.fed) <= set(self.bound()), "every pod is bound")
         nodes = {(pod["metadata"]["name"], pod["spec"]["nodeName"]) for pod in self.pods.objects if pod["spec"].get("nodeName")}
         self.assertEqual(len(nodes), len(self.bound()), "no pod changes its node")
+        self.until(lambda: set(self.bound()) <= {pod for one in self.names.values() for pod in one.binds()}, "every bind is witnessed")
         asked = {holder: scheduler.binds() for holder, scheduler in self.names.items()}
         self.assertEqual(set.intersection(*map(set, asked.values())) - in_vain, set(), "asked for by both")
         history = self.history()

@@ -1,7 +1,10 @@
 """What the integration tests share: running build/strata, and pictures of what it printed."""
+import contextlib
 import json
 import os
 import pathlib
+import random
+import socket
 import subprocess
 import time
 
@@ -48,6 +51,14 @@ def nodes(first, last):
 
 # What every saved fabric of eight hosts is: two pods of four.
 PODS = [nodes(1, 4), nodes(5, 8)]
+
+
+def free_port():
+    """One that stays free until it is used, and while its server is away: below those that the kernel gives to who asks for any."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))
+            return probe.getsockname()[1]
 
 
 def wait_until(condition, limit, what):

@@ -3,12 +3,11 @@ import json
 import os
 import pathlib
 import secrets
-import socket
 import subprocess
 import time
 
 from api_server import ApiServer
-from strata_run import wait_until
+from strata_run import free_port, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager")
@@ -29,14 +28,7 @@ def is_built():
 
 
 def free_ports(count):
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
+    return [free_port() for _ in range(count)]
 
 
 class Daemon:
@@ -104,9 +96,13 @@ class ControlPlane(ApiServer):
             f"--service-account-private-key-file={folder}/accounts.key", f"--root-ca-file={folder}/ca.crt",
             "--kube-api-qps=500", "--kube-api-burst=1000", "--node-monitor-grace-period=5m"])
         self.daemons = (self.etcd, self.server, self.controllers)
-        self.start(self.daemons[:2])
-        self.prepare()
-        self.start()
+        try:
+            self.start(self.daemons[:2])
+            self.prepare()
+            self.start()
+        except BaseException:
+            self.kill()  # nobody else would
+            raise
 
     def prepare(self):
         """What there is to do before kube-controller-manager starts."""
@@ -160,11 +156,17 @@ class ControlPlane(ApiServer):
             if not daemon.is_running():
                 daemon.start()
             if daemon is self.server:
-                wait_until(self.is_ready, START_LIMIT, f"ready; {self.server.said()[-2000:]}")
+                self._wait_ready()
+
+    def _wait_ready(self):
+        try:
+            wait_until(self.is_ready, START_LIMIT, "kube-apiserver ready")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {self.server.said()[-2000:]}{self.etcd.said()[-2000:]}") from None
 
     def is_ready(self):
         if not self.server.is_running():
-            raise AssertionError(f"kube-apiserver ended: {self.server.said()[-2000:]}{self.etcd.said()[-2000:]}")
+            self.server.start()  # it ends by itself where its store is slow to come
         try:
             return self.request("GET", "/readyz")[0] == 200
         except OSError:

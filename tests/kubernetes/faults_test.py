@@ -3,6 +3,7 @@
 their tokens are replaced, their lease is taken, the server is slow. What must be true stays true, and it carries on.
 
 STRATA_ROUNDS says how many faults (5), STRATA_SEED which."""
+import http.client
 import os
 import signal
 import time
@@ -42,12 +43,16 @@ class Faults(KillTest):
         def is_answered():
             try:
                 answers.append(self.server.json("GET", path))
-            except OSError:
+            except (OSError, ValueError, http.client.HTTPException):
                 return False
             return answers[-1][0] == 200
 
         self.until(is_answered, f"an answer to {path}")
         return answers[-1][1]["items"]
+
+    def until(self, condition, what, limit=180):
+        """Others find a server that was away only after pauses of their own."""
+        super().until(condition, what, limit)
 
     def picture(self):
         return super().picture() + "\n".join(f"{name}: {part.said()[-2000:]}" for name, part in self.parts.items())
@@ -66,7 +71,7 @@ class Faults(KillTest):
     def is_served(self):
         try:
             return self.server.json("GET", "/api/v1/nodes?limit=1")[0] == 200
-        except OSError:
+        except (OSError, ValueError, http.client.HTTPException):
             return False
 
     def a_part_dies(self):

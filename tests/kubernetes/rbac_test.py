@@ -19,7 +19,7 @@ QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 HYPERNODES = "/apis/topology.volcano.sh/v1alpha1/hypernodes"
 PODS = "/api/v1/namespaces/default/pods"
 SYSTEM = "/api/v1/namespaces/volcano-system"
-LEASE = ("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=1s")
+LEASE = ("--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s")
 REFUSED = "refused"  # a pod of this name cannot be bound
 METHODS = {"get": "GET", "list": "GET", "watch": "GET", "create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE",
            "deletecollection": "DELETE"}

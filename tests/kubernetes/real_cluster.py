@@ -56,14 +56,17 @@ class Installed(ControlPlane):
         self.kubectl = Kubectl(new_kubectl(), self.kubeconfig, self.folder)
         self.apply(DEPLOY / "crds")
         self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(DEPLOY / "crds"))
+        names = {yaml.safe_load(path.read_text())["metadata"]["name"] for path in (DEPLOY / "crds").glob("*.yaml")}
+        wait_until(lambda: names <= set(self.kubectl("api-resources", "-o", "name", "--cached=false", code=None).split()), LIMIT,
+                   "every kind being told of")
 
     def install(self):
         """The rest, but for the workloads: the tests run those themselves."""
         self.apply(DEPLOY / "namespace.yaml")
         self.apply(DEPLOY / "rbac")
         self.apply_configuration()
-        # Pods are refused until their namespace has its service account.
-        wait_until(lambda: self.json("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, LIMIT,
+        # Pods are refused until their namespace has its service account. Who makes it ends where it finds no API server in time.
+        wait_until(lambda: self.start() or self.json("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, LIMIT,
                    "the service account of default")
 
     def apply(self, path):
@@ -120,7 +123,7 @@ class Shared:
             atexit.register(cls.end, home)
             cls.plane = Installed(home)
         cls.plane.start()
-        if cls.user not in (None, folder):
+        if cls.user != folder:
             cls.plane.empty()
         cls.user = folder
         return cls.plane
@@ -183,18 +186,37 @@ class AuditedLogin:
 
 class RealUp(RealServer):
     """In the place of `strata up`: the parts are processes, and none waits for a lease, as there."""
-    COMMANDS = ("virtual-nodes", "webhooks", "controllers", "scheduler")
+    COMMANDS = ("webhooks", "virtual-nodes", "controllers", "scheduler")
 
     def __init__(self, folder, *arguments, listen=None):
         super().__init__(folder, *arguments, listen=listen)
         self.plane.install_webhooks()
         self.parts = {name: self._part(name, list(arguments)) for name in self.COMMANDS}
+        try:
+            self._start_parts()
+        except BaseException:
+            self.end()  # nobody else would
+            raise
+
+    def _start_parts(self):
         for part in self.parts.values():
             part.log.unlink(missing_ok=True)  # of one before, in the same test
             part.start()
+            if part.name == "webhooks":  # who makes HyperNodes gives up after some seconds without them
+                wait_until(lambda part=part: self._is_ready(part), LIMIT, "webhooks ready")
+                wait_until(self._are_webhooks_asked, LIMIT, "the webhooks being asked")
         for name, part in self.parts.items():
-            wait_until(lambda part=part: self._is_ready(part), LIMIT, f"{name} ready; {part.said()[-2000:]}")
+            wait_until(lambda part=part: self._is_ready(part), LIMIT, f"{name} ready")
         wait_until(lambda: self.json("GET", DEFAULT_QUEUE)[0] == 200, LIMIT, "the queue without which Jobs are refused")
+
+    def _are_webhooks_asked(self):
+        """The API server takes a moment to hear of the configurations."""
+        task = {"replicas": 1, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
+        job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "probe"}, "spec": {"queue": "nowhere", "tasks": [task]}}
+        hypernode = {"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode", "metadata": {"name": "probe"},
+                     "spec": {"tier": 1, "members": [{"type": "Node", "selector": {"exactMatch": {"name": "n"}}}]}}
+        return (self.json("POST", "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs?dryRun=All", job)[0],
+                self.json("POST", "/apis/topology.volcano.sh/v1alpha1/hypernodes?dryRun=All", hypernode)[0]) == (400, 201)
 
     def _part(self, name, given):
         flags = []
@@ -213,7 +235,7 @@ class RealUp(RealServer):
             raise AssertionError(f"{part.name} ended: {part.said()[-2000:]}")
         if part.name in ("scheduler", "controllers"):
             return self.page(part.name, "/readyz") is not None
-        return "ready" in part.said()
+        return re.search("(?m)^ready", part.said()) is not None
 
     def page(self, name, path):
         """What a part serves at a path; None when that is not 200 or it does not serve yet."""
@@ -221,9 +243,12 @@ class RealUp(RealServer):
         if port is None:
             return None
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=10)) as connection:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            text = answer.read().decode()
+            try:
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                text = answer.read().decode()
+            except (OSError, http.client.HTTPException):
+                return None
             return text if answer.status == 200 else None
 
     def logs(self, component):

@@ -27,7 +27,11 @@ class Recorder:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            server = socket.create_connection(self.upstream)
+            try:
+                server = socket.create_connection(self.upstream)
+            except OSError:
+                client.close()
+                continue
             threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
             threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
 
