@@ -13,6 +13,7 @@ import unittest
 
 from invariants import Ledger, given_twice, misgiven, overcommitted, room_for
 from live import STRATA, ApiServer, LiveTest, Up
+from strata_run import free_port
 
 KILLS = int(os.environ.get("STRATA_KILLS", "20"))
 SEED = int(os.environ.get("STRATA_SEED", "1"))
