@@ -18,9 +18,9 @@ if(STRATA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 
-if(STRATA_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
+# What fuzzers are guided by, for the code that they run: modules and the fuzzers themselves. Compiling it takes a quarter longer.
+add_library(strata_coverage INTERFACE)
+target_compile_options(strata_coverage INTERFACE $<$<BOOL:${STRATA_FUZZ}>:-fsanitize=fuzzer-no-link>)
 if(STRATA_SANITIZE)
   add_compile_options(-fsanitize=${STRATA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${STRATA_SANITIZE})
