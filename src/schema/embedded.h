@@ -8,6 +8,6 @@ namespace strata::schema {
 
 [[nodiscard]] const std::vector<std::string_view>& EmbeddedTypes();        // types/*.types
 [[nodiscard]] std::string_view EmbeddedDescriptions();                     // types/descriptions.txt
-[[nodiscard]] const std::vector<std::string_view>& EmbeddedDefinitions();  // deploy/crds/*.yaml
+[[nodiscard]] const std::vector<std::string_view>& EmbeddedDefinitions();  // deploy/chart/crds/*.yaml
 
 }  // namespace strata::schema

@@ -1,5 +1,5 @@
 """Which cluster the live tests run on: our own (`strata apiserver`, `strata up`), or with STRATA_CLUSTER=kubernetes a real control plane with our
-parts as processes, each with the rights that deploy/rbac gives it. A Witness of the cluster tells what one process asked for from what others did."""
+parts as processes, each with the rights that deploy/chart/rbac gives it. A Witness of the cluster tells what one process asked for from what others did."""
 import os
 import pathlib
 import sys

@@ -57,9 +57,9 @@ def rights(rules):
 class Files(unittest.TestCase):
     def test_the_base_has_every_file(self):
         listed = set(yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())["resources"])
-        there = {str(path.relative_to(DEPLOY)) for folder in ("crds", "rbac", "webhooks", "workloads")
+        there = {str(path.relative_to(DEPLOY)) for folder in ("chart/crds", "chart/rbac", "chart/webhooks", "workloads")
                  for path in (DEPLOY / folder).iterdir()}
-        self.assertEqual(listed - {"namespace.yaml"}, there - {"rbac/virtual-nodes.yaml"} - {f"webhooks/{name}.yaml" for name in OPTIONAL})
+        self.assertEqual(listed - {"namespace.yaml"}, there - {"chart/rbac/virtual-nodes.yaml"} - {f"chart/webhooks/{name}.yaml" for name in OPTIONAL})
 
     def test_beside_volcano_is_the_base_without_what_volcano_brought(self):
         theirs = {"ConfigMap", "CustomResourceDefinition", "Namespace"}
@@ -73,7 +73,7 @@ class Files(unittest.TestCase):
     def test_the_base_is_whole(self):
         objects = base()
         kinds = [kind for kind, _, _ in objects]
-        self.assertEqual(kinds.count("CustomResourceDefinition"), len(list((DEPLOY / "crds").iterdir())))
+        self.assertEqual(kinds.count("CustomResourceDefinition"), len(list((CHART / "crds").iterdir())))
         for (kind, space, name), item in objects.items():
             if kind != "Deployment":
                 continue
@@ -118,7 +118,7 @@ class Files(unittest.TestCase):
             for name in ("scheduler", "controller"):
                 key = f"volcano-{name}.conf"
                 _, found = server.json("GET", f"/api/v1/namespaces/volcano-system/configmaps/volcano-{name}-configmap")
-                self.assertEqual((DEPLOY / "config" / key).read_text(), found["data"][key])
+                self.assertEqual((CHART / "config" / key).read_text(), found["data"][key])
             server.stop()
 
 
@@ -204,7 +204,7 @@ class Chart(unittest.TestCase):
     def test_the_definitions_are_in_it(self):
         made = objects_of(self.helm("template", "strata", str(CHART), "--include-crds"))
         names = {name for kind, _, name in made if kind == "CustomResourceDefinition"}
-        self.assertEqual(len(names), len(list((DEPLOY / "crds").iterdir())))
+        self.assertEqual(len(names), len(list((CHART / "crds").iterdir())))
 
     def test_values_reach_the_objects(self):
         made = self.render("--set", "custom.scheduler_name=tide", "--set", "custom.scheduler_replicas=2",
@@ -309,8 +309,8 @@ class Package(unittest.TestCase):
             package = self.make(folder)
             rows = [line.split() for line in self.dpkg("--contents", package).splitlines()]
             files = {row[5].removeprefix("."): row for row in rows if not row[0].startswith("d")}
-            shared = {f"/usr/share/strata/{path.relative_to(DEPLOY)}" for part in ("config", "crds", "monitoring", "rbac", "webhooks")
-                      for path in (DEPLOY / part).iterdir()}
+            folders = [DEPLOY / "monitoring", *(CHART / part for part in ("config", "crds", "rbac", "webhooks"))]
+            shared = {f"/usr/share/strata/{folder.name}/{path.name}" for folder in folders for path in folder.iterdir()}
             self.assertEqual(set(files), self.PROGRAMS | self.UNITS | self.CONFIGURATION | self.TEXTS | shared)
             self.assertEqual({row[1] for row in rows}, {"root/root"})
             for name, row in files.items():

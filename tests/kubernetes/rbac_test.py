@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rights in deploy/rbac are what the parts use: none is missing, none is left over. What they ask for is read from the audit log of a real API
+"""The rights in deploy/chart/rbac are what the parts use: none is missing, none is left over. What they ask for is read from the audit log of a real API
 server, or from recorders in front of our own."""
 import contextlib
 import json
@@ -12,7 +12,7 @@ from recorder import Recorder
 from rights import allows, grants_of, needs_of, table
 
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
-RBAC, CONF = DEPLOY / "rbac", DEPLOY / "config"
+RBAC, CONF = DEPLOY / "chart" / "rbac", DEPLOY / "chart" / "config"
 JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"

@@ -1,5 +1,5 @@
 """What the live tests run on when they run on Kubernetes: one control plane for all tests of a program, emptied before each, with what deploy/ gives
-applied, and our parts as processes with the rights of deploy/rbac."""
+applied, and our parts as processes with the rights of deploy/chart/rbac."""
 import atexit
 import base64
 import contextlib
@@ -18,6 +18,7 @@ from control_plane import ROOT, ControlPlane, Daemon, is_built
 from strata_run import STRATA, wait_until
 
 DEPLOY = ROOT / "deploy"
+CHART = DEPLOY / "chart"
 LIMIT = 90
 DEFAULT_QUEUE = "/apis/scheduling.volcano.sh/v1beta1/queues/default"
 # What is emptied, by path: a collection, and the names in it that stay.
@@ -54,16 +55,16 @@ class Installed(ControlPlane):
         """The kinds: what owners of a kind leave behind is collected at once where kube-controller-manager finds the kind when it starts, and half a
         minute later where it does not."""
         self.kubectl = Kubectl(new_kubectl(), self.kubeconfig, self.folder)
-        self.apply(DEPLOY / "crds")
-        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(DEPLOY / "crds"))
-        names = {yaml.safe_load(path.read_text())["metadata"]["name"] for path in (DEPLOY / "crds").glob("*.yaml")}
+        self.apply(CHART / "crds")
+        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(CHART / "crds"))
+        names = {yaml.safe_load(path.read_text())["metadata"]["name"] for path in (CHART / "crds").glob("*.yaml")}
         wait_until(lambda: names <= set(self.kubectl("api-resources", "-o", "name", "--cached=false", code=None).split()), LIMIT,
                    "every kind being told of")
 
     def install(self):
         """The rest, but for the workloads: the tests run those themselves."""
         self.apply(DEPLOY / "namespace.yaml")
-        self.apply(DEPLOY / "rbac")
+        self.apply(CHART / "rbac")
         self.apply_configuration()
         # Pods are refused until their namespace has its service account. Who makes it ends where it finds no API server in time.
         wait_until(lambda: self.start() or self.json("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, LIMIT,
@@ -74,7 +75,7 @@ class Installed(ControlPlane):
 
     def apply_configuration(self):
         for name in ("scheduler", "controller"):
-            conf = (DEPLOY / "config" / f"volcano-{name}.conf").read_text()
+            conf = (CHART / "config" / f"volcano-{name}.conf").read_text()
             code, answer = self.json("POST", "/api/v1/namespaces/volcano-system/configmaps",
                                      {"metadata": {"name": f"volcano-{name}-configmap"}, "data": {f"volcano-{name}.conf": conf}})
             assert code in (201, 409), answer
@@ -82,7 +83,7 @@ class Installed(ControlPlane):
     def install_webhooks(self):
         """The configurations of the base, where they are missing. From now on somebody has to answer."""
         for name in yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())["resources"]:
-            if not name.startswith("webhooks/"):
+            if not name.startswith("chart/webhooks/"):
                 continue
             item = yaml.safe_load((DEPLOY / name).read_text())
             code, answer = self.json("POST", f"/apis/{item['apiVersion']}/{item['kind'].lower()}s", item)

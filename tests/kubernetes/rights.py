@@ -1,4 +1,4 @@
-"""Rights as values: what deploy/rbac grants, and what a request needs."""
+"""Rights as values: what deploy/chart/rbac grants, and what a request needs."""
 import collections
 import pathlib
 import urllib.parse
