@@ -19,7 +19,8 @@ class CallQueue {
 
   struct Options {
     int most_under_way = 32;
-    // Asked right before each call is sent. False: it is dropped, and fails as one that was not sent.
+    // Asked right before each call is sent. False: it is dropped, and fails as one that was not
+    // sent.
     std::function<bool()> may_send;
   };
 

@@ -26,7 +26,8 @@ TEST(EventLoop, FiresTimersInOrderOfTimeAndNotWhenCancelled) {
   EventLoop loop;
   std::string order;
   TimerId never{};
-  // Made first, due last. The others are due in the order in which they are made, however slow that is.
+  // Made first, due last. The others are due in the order in which they are made, however slow that
+  // is.
   const TimerId late = loop.After(std::chrono::hours(1), [&] { order += "late"; });
   loop.After(Duration(0), [&] { order += "a"; });
   loop.After(Duration(5), [&] {

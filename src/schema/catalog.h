@@ -26,8 +26,8 @@ namespace strata::schema {
 // kInvalidArgument names the place in the schema that makes no sense.
 //
 // An object that preserves unknown fields and whose `title` is the name of a built-in type is of
-// that type (as_sent). So the pods of our Job are known here in full, and the file in deploy/chart/crds
-// need not repeat them; a real server takes any object there.
+// that type (as_sent). So the pods of our Job are known here in full, and the file in
+// deploy/chart/crds need not repeat them; a real server takes any object there.
 [[nodiscard]] Result<SchemaRef> FromCustomResource(const nlohmann::json& open_api_v3_schema);
 
 // Everything wrong with such a schema that stands at `field` of its definition

@@ -1,5 +1,5 @@
-// The definitions in deploy/chart/crds and the built-in types against manifests that are known to be
-// good: the examples and every case of tests/scenario.
+// The definitions in deploy/chart/crds and the built-in types against manifests that are known to
+// be good: the examples and every case of tests/scenario.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
