@@ -203,7 +203,8 @@ Result<std::int64_t> Quantity::Value() const {
 
 std::string Quantity::ToString() const {
   if (nano_ == 0) return "0";
-  if (binary_ && IsInteger()) {
+  constexpr Int128 kLeastBinary = 1024 * kNanoPerUnit;
+  if (binary_ && IsInteger() && (nano_ >= kLeastBinary || nano_ <= -kLeastBinary)) {
     constexpr std::array<std::string_view, 7> kBinary = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
     Int128 value = nano_ / kNanoPerUnit;
     std::size_t i = 0;

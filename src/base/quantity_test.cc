@@ -105,6 +105,10 @@ TEST(Quantity, PrintsTheCanonicalForm) {
     EXPECT_EQ(Q(same).ToString(), same);
   }
   EXPECT_EQ(Q("1024Mi").ToString(), "1Gi");
+  EXPECT_EQ(Q("0.5Ki").ToString(), "512");
+  EXPECT_EQ(Q("0.9765625Ki").ToString(), "1k");
+  EXPECT_EQ(Q("-0.9765625Ki").ToString(), "-1k");
+  EXPECT_EQ(Q("1.953125Ki").ToString(), "2000");
   EXPECT_EQ(Q("0.5").ToString(), "500m");
   EXPECT_EQ(Q("1e3").ToString(), "1k");
   EXPECT_EQ((Q("512Mi") + Q("512Mi")).ToString(), "1Gi");
