@@ -23,7 +23,7 @@ QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 SECRET = "/api/v1/namespaces/volcano-system/secrets/strata-admission-secret"
 SERVICE = ("--service", "volcano-system/strata-admission-service", "--shutdown-delay-duration", "0s")
 SERVICE_HOST = "strata-admission-service.volcano-system.svc"
-INSTALLED = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "webhooks"
+INSTALLED = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "chart" / "webhooks"
 
 
 def definition(kind):
