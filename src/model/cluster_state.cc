@@ -143,6 +143,7 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
     id = TakeSlot<NodeId>(free_nodes_, nodes_.size());
     if (id.index() == nodes_.size()) {
       nodes_.emplace_back();
+      open_.emplace_back();
       nonzero_.emplace_back();
       ports_.emplace_back();
       tasks_on_.emplace_back();
@@ -164,6 +165,7 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   sums_.stale = true;
   BeginNodeEpoch();
   spec_versions_[id.index()] = Touch(id);
+  open_[id.index()] = spec.taints.empty() && !spec.unschedulable;
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
     for (const TaskId task : it->second) {

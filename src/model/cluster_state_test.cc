@@ -221,6 +221,22 @@ TEST(ClusterState, ANodeThatShrinksUnderItsTasksIsOverdrawn) {
   EXPECT_EQ(RecountMistakes(cluster.state), "");
 }
 
+TEST(ClusterState, ANodeIsOpenWhileItIsNeitherTaintedNorCordoned) {
+  const Taint taint{.key = "k", .value = "", .effect = TaintEffect::kNoExecute};
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 8});
+  const NodeId node = cluster.FindNode("node0");
+  EXPECT_TRUE(cluster.state.IsOpen(node));
+  cluster.Node("node0", {.cpu = 8, .taints = {taint}});
+  EXPECT_FALSE(cluster.state.IsOpen(node));
+  cluster.Node("node0", {.cpu = 8, .unschedulable = true});
+  EXPECT_FALSE(cluster.state.IsOpen(node));
+  cluster.state.RemoveNode(node);
+  cluster.Node("node1", {.cpu = 8});
+  ASSERT_EQ(cluster.FindNode("node1"), node);
+  EXPECT_TRUE(cluster.state.IsOpen(node));
+}
+
 TEST(ClusterState, ASlotOfARemovedNodeKeepsNothingOfIt) {
   ClusterBuilder cluster;
   cluster.Node(

@@ -30,7 +30,11 @@ struct VolumeRules {
   std::vector<std::string> exclusive;    // ReadWriteOncePod claims, "namespace/name", sorted
 
   auto operator<=>(const VolumeRules&) const = default;
-  [[nodiscard]] bool empty() const { return *this == VolumeRules{}; }
+  // No rule at all. Asked for every node that a class looks at.
+  [[nodiscard]] bool empty() const {
+    return refusal.empty() && bound.empty() && zones.empty() && waiting.empty() &&
+           attached.empty() && exclusive.empty();
+  }
 };
 
 // How many volumes a driver attaches to one node; a driver that is not named has no limit.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace strata {
@@ -42,16 +43,26 @@ ChainCrowns::ChainCrowns(const HyperNodeTree& tree, const DomainShape& shape)
 }
 
 std::size_t ChainCrowns::NumberCrowns(const DomainShape& shape, std::size_t tiers) {
+  if (tiers == 0) {  // a crown is the whole chain, and no two of these are equal
+    std::iota(crowns_.begin(), crowns_.end(), 0U);
+    return crowns_.size();
+  }
   const std::int32_t lowest = tree_.tiers()[tiers];
   std::map<std::vector<HyperNodeId>, std::uint32_t> numbers;
-  std::vector<HyperNodeId> crown;
+  std::span<const HyperNodeId> last;  // neighbours have the same crown, nearly always
   for (std::size_t g = 0; g < shape.groups.size(); ++g) {
-    crown.clear();
-    for (const HyperNodeId id : tree_.HyperNodesOf(shape.groups[g].chain)) {
-      if (tree_.at(id).tier >= lowest) crown.push_back(id);
+    const std::span<const HyperNodeId> chain = tree_.HyperNodesOf(shape.groups[g].chain);
+    const auto first = std::find_if(
+        chain.begin(), chain.end(), [&](HyperNodeId id) { return tree_.at(id).tier >= lowest; });
+    const std::span<const HyperNodeId> crown(first, chain.end());
+    if (g > 0 && std::equal(crown.begin(), crown.end(), last.begin(), last.end())) {
+      crowns_[g] = crowns_[g - 1];
+      continue;
     }
+    last = crown;
     const auto next = static_cast<std::uint32_t>(numbers.size());
-    crowns_[g] = numbers.try_emplace(crown, next).first->second;
+    crowns_[g] = numbers.try_emplace(std::vector<HyperNodeId>(crown.begin(), crown.end()), next)
+                     .first->second;
   }
   return numbers.size();
 }

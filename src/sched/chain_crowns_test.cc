@@ -71,6 +71,42 @@ TEST(ChainCrowns, KeepsSumsBelowWhatManyChainsShare) {
   EXPECT_EQ(crowns.CrownOf(0), crowns.CrownOf(39));  // the root and the top
 }
 
+TEST(ChainCrowns, ChainsThatAreNotNeighboursCanHaveOneCrown) {
+  // Each rack of eight is below one of two roots, and the last node of each is also in a ring that
+  // stands beside them: its chains lie between those without it.
+  testing::ClusterBuilder cluster;
+  cluster.Nodes(32);
+  for (int rack = 0; rack < 16; ++rack) {
+    const std::string first = "node" + std::to_string(2 * rack);
+    const std::string second = "node" + std::to_string(2 * rack + 1);
+    cluster.Leaf("rack" + std::to_string(rack), 1, {first, second});
+    if (rack % 8 == 7) cluster.Leaf("ring" + std::to_string(rack), 2, {second});
+  }
+  for (const int root : {0, 1}) {
+    std::vector<std::string> racks;
+    for (int i = 0; i < 8; ++i) racks.push_back("rack" + std::to_string(8 * root + i));
+    AddAbove(cluster.state, "root" + std::to_string(root), 3, racks);
+  }
+  const HyperNodeTree& tree = cluster.state.tree();
+  const DomainShape shape(tree, tree.top());
+  const ChainCrowns crowns(tree, shape);
+  ASSERT_GT(crowns.tiers(), 0U);
+  const std::int32_t lowest = tree.tiers()[crowns.tiers()];
+  const auto crown_of = [&](std::size_t g) {
+    std::vector<HyperNodeId> crown;
+    for (const HyperNodeId id : tree.HyperNodesOf(shape.groups[g].chain)) {
+      if (tree.at(id).tier >= lowest) crown.push_back(id);
+    }
+    return crown;
+  };
+  for (std::size_t a = 0; a < shape.groups.size(); ++a) {
+    for (std::size_t b = 0; b < shape.groups.size(); ++b) {
+      EXPECT_EQ(crowns.CrownOf(a) == crowns.CrownOf(b), crown_of(a) == crown_of(b))
+          << a << " " << b;
+    }
+  }
+}
+
 TEST(ChainCrowns, ANodeInNoHyperNodeIsAroundItself) {
   testing::ClusterBuilder cluster;
   cluster.Nodes(3).Leaf("rack", 1, {"node0", "node1"});

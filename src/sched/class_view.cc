@@ -76,14 +76,15 @@ std::uint32_t ClassView::CountSlots(NodeId node) const {
 
 std::uint32_t ClassView::Slots(NodeId node) {
   Fact& fact = FactOf(node);
-  if (fact.slots_version != state_.Version(node)) {
+  if (fact.version != state_.Version(node)) {
     std::uint32_t slots = CountSlots(node);
     if (slots > 0 && !Admits(node)) slots = 0;
     for (const auto* filter : filters_) {
       if (slots > 1) slots = filter->point->Room(state_, spec_, node, slots);
     }
     fact.slots = slots;
-    fact.slots_version = state_.Version(node);
+    fact.has_score = false;
+    fact.version = state_.Version(node);
   }
   return fact.slots;
 }
@@ -141,8 +142,7 @@ void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
     const NodeId node = nodes[i];
     if (Slots(node) == 0) {
       out[i] = kNoScore;
-    } else if (const Fact& fact = facts_[node.index()];
-               fact.score_version == state_.Version(node)) {
+    } else if (const Fact& fact = facts_[node.index()]; fact.has_score) {
       out[i] = fact.score;
     } else {
       stale_nodes_.push_back(node);
@@ -159,7 +159,7 @@ void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
   for (std::size_t i = 0; i < stale_nodes_.size(); ++i) {
     Fact& fact = facts_[stale_nodes_[i].index()];
     fact.score = stale_totals_[i];
-    fact.score_version = state_.Version(stale_nodes_[i]);
+    fact.has_score = true;
     out[stale_positions_[i]] = fact.score;
   }
 }

@@ -78,11 +78,11 @@ class ClassView {
 
  private:
   struct Fact {
-    std::uint64_t spec_version = 0;
-    std::uint64_t slots_version = 0;
-    std::uint64_t score_version = 0;
-    Score score = kNoScore;
+    std::uint64_t spec_version = 0;  // that admits_spec is about
+    std::uint64_t version = 0;       // that the others are about
+    Score score = kNoScore;          // once there is one
     std::uint32_t slots = 0;
+    bool has_score = false;
     bool admits_spec = false;
   };
   Fact& FactOf(NodeId node);

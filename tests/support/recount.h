@@ -99,6 +99,9 @@ class Recount {
     Resources future = idle;
     future.Add(sums.releasing);
     future.Sub(sums.pipelined);
+    Expect(name + " open",
+           static_cast<Amount>(state_.IsOpen(id)),
+           static_cast<Amount>(state_.node(id).taints.empty() && !state_.node(id).unschedulable));
     Expect(name + " allocatable", state_.Allocatable(id), state_.node(id).allocatable);
     Expect(name + " used", state_.Used(id), sums.used);
     Expect(name + " idle", state_.Idle(id), idle);

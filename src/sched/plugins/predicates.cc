@@ -31,6 +31,10 @@ bool ToleratesCordon(const std::vector<Toleration>& tolerations) {
   });
 }
 
+bool AsksNothingOfNodes(const ClassSpec& spec) {
+  return spec.node_selector.empty() && !spec.affinity.required && spec.volumes.empty();
+}
+
 class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilterPoint {
  public:
   explicit Predicates(const Filters& filters) : filters_(filters) {}
@@ -38,6 +42,7 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
   [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
                                 const ClassSpec& spec,
                                 NodeId id) const override {
+    if (state.IsOpen(id) && AsksNothingOfNodes(spec)) return true;
     const NodeSpec& node = state.node(id);
     return !IsCordoned(spec, node) && IsWanted(spec, node) &&
            RepellentTaint(spec, node) == nullptr &&
