@@ -136,6 +136,15 @@ bool ClassView::IsUniform() {
 }
 
 void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
+  // Some at a time, so that what one step has read of a node is in the cache for the next.
+  constexpr std::size_t kAtATime = 256;
+  for (std::size_t i = 0; i < nodes.size(); i += kAtATime) {
+    const std::size_t count = std::min(kAtATime, nodes.size() - i);
+    ScoreSome(nodes.subspan(i, count), out.subspan(i, count));
+  }
+}
+
+void ClassView::ScoreSome(std::span<const NodeId> nodes, std::span<Score> out) {
   stale_nodes_.clear();
   stale_positions_.clear();
   for (std::size_t i = 0; i < nodes.size(); ++i) {

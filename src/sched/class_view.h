@@ -89,6 +89,7 @@ class ClassView {
   [[nodiscard]] bool PeersAdmit(NodeId node);
   [[nodiscard]] bool AdmitsInAll(NodeId node) const;
   [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
+  void ScoreSome(std::span<const NodeId> nodes, std::span<Score> out);
 
   const ClusterState& state_;
   const NodePoints& points_;
