@@ -19,6 +19,15 @@ std::string NodeName(std::size_t i) {
   return fmt::format("node-{:06}", i);
 }
 
+// What every node has without anybody's doing.
+NodeLabels LabelsOfKubelet(const std::string& name) {
+  return {{"beta.kubernetes.io/arch", "amd64"},
+          {"beta.kubernetes.io/os", "linux"},
+          {"kubernetes.io/arch", "amd64"},
+          {"kubernetes.io/hostname", name},
+          {"kubernetes.io/os", "linux"}};
+}
+
 void NeedQueue(ClusterState& state) {
   if (state.FindQueue("default")) return;
   QueueSpec queue;
@@ -66,6 +75,7 @@ void AddFabric(ClusterState& state, const Fabric& fabric) {
   for (std::size_t i = 0; i < fabric.nodes; ++i) {
     NodeSpec node;
     node.name = NodeName(i);
+    node.labels = LabelsOfKubelet(node.name);
     node.allocatable.Set(kCpu, kNodeCpu);
     node.allocatable.Set(kMemory, kNodeMemory);
     node.allocatable.Set(kPods, 110);

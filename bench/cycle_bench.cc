@@ -1,5 +1,6 @@
 // One cycle, decision only (open, actions, close): state in memory, default configuration, nobody
 // listening. The scenarios and their names are those of bench/README.md.
+#include <array>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -115,37 +116,69 @@ std::vector<Scenario> Plain() {
   return all;
 }
 
+// The sizes that growth is read from, with how often each is measured.
+struct Size {
+  const char* name;
+  std::size_t nodes;
+  int repetitions;
+};
+constexpr std::array kSizes = {
+    Size{"1k", 1'000, 20}, Size{"10k", 10'000, 10}, Size{"100k", 100'000, 4}};
+
 std::vector<Scenario> Gangs() {
   std::vector<Scenario> all;
-  all.push_back({"gang-1000/1k", {.nodes = 1'000}, OneGang(GangOfThousand()), 1'000});
-  all.push_back({"gang-1000/10k", {.nodes = 10'000}, OneGang(GangOfThousand()), 1'000});
-  all.push_back({"gang-1000/100k", {.nodes = 100'000}, OneGang(GangOfThousand()), 1'000, 5});
   const Gang four{.name = "gang", .pods = 4, .slices = 4, .topology = Hard(1), .part_topology = {}};
+  const Gang fleet{
+      .name = "gang", .pods = 64, .slices = 8, .topology = Hard(3), .part_topology = {}};
+  for (const auto& [name, nodes, repetitions] : kSizes) {
+    all.push_back({std::string("gang-1000/") + name,
+                   {.nodes = nodes},
+                   OneGang(GangOfThousand()),
+                   1'000,
+                   repetitions});
+    all.push_back({std::string("tas-rack/100x4/") + name,
+                   Racks(nodes),
+                   ManyGangs(100, four),
+                   400,
+                   repetitions});
+    all.push_back(
+        {std::string("hn-fleet/64/") + name, {.nodes = nodes}, OneGang(fleet), 64, repetitions});
+  }
   all.push_back({"tas-rack/750x4/5k", Racks(5'000), ManyGangs(750, four), 3'000, 5});
   const Gang rackful{
       .name = "gang", .pods = 1'000, .slices = 10, .topology = Hard(1), .part_topology = {}};
   all.push_back({"tas-rack/9x1000/5k", Racks(5'000), ManyGangs(9, rackful), 9'000, 5});
-  all.push_back({"v4899/100x10/1k",
-                 {.nodes = 1'000, .widths = {10, 100}},
-                 OneGang(ManySubGroups(1'000)),
-                 1'000});
-  all.push_back({"v4899/1000x10/10k",
-                 {.nodes = 10'000, .widths = {10, 1'000}},
-                 OneGang(ManySubGroups(10'000)),
-                 10'000,
-                 5});
-  const Gang fleet{
-      .name = "gang", .pods = 64, .slices = 8, .topology = Hard(3), .part_topology = {}};
   all.push_back({"hn-fleet/6k", {.nodes = 6'000, .widths = {1, 2, 5}}, OneGang(fleet), 64});
-  const Gang zone{.name = "gang",
-                  .pods = 8,
-                  .slices = 4,
-                  .topology = Hard(2),
-                  .part_size = 4,
-                  .part_topology = Hard(1)};
+  return all;
+}
+
+std::vector<Scenario> SubGroups() {
+  std::vector<Scenario> all;
+  for (const auto& [name, nodes, repetitions] : kSizes) {
+    all.push_back({"v4899/" + std::to_string(nodes / 10) + "x10/" + name,
+                   {.nodes = nodes, .widths = {10, nodes / 10}},
+                   OneGang(ManySubGroups(nodes)),
+                   nodes,
+                   repetitions});
+  }
+  const Gang small{.name = "gang",
+                   .pods = 8,
+                   .slices = 4,
+                   .topology = Hard(2),
+                   .part_size = 4,
+                   .part_topology = Hard(1)};
+  const Gang large{
+      .name = "gang", .pods = 200, .topology = Hard(2), .part_size = 100, .part_topology = Hard(1)};
+  for (const auto& [name, nodes, repetitions] : kSizes) {
+    const Fabric zones{.nodes = nodes, .widths = {100, 10}};
+    all.push_back(
+        {std::string("two-level/100x2x4/") + name, zones, ManyGangs(100, small), 800, repetitions});
+    all.push_back(
+        {std::string("two-level/2x100/") + name, zones, OneGang(large), 200, repetitions});
+  }
   all.push_back({"two-level/500x2x4/5k",
                  {.nodes = 5'000, .widths = {100, 10}},
-                 ManyGangs(500, zone),
+                 ManyGangs(500, small),
                  4'000,
                  5});
   return all;
@@ -154,8 +187,13 @@ std::vector<Scenario> Gangs() {
 std::vector<Scenario> Waits() {
   std::vector<Scenario> all;
   const Gang large{.name = "gang", .pods = 5'000, .topology = Hard(3), .part_topology = {}};
-  all.push_back({"unschedulable/5000/10k", {.nodes = 10'000}, OneGang(large), 0});
-  all.push_back({"unschedulable/5000/100k", {.nodes = 100'000}, OneGang(large), 0, 5});
+  for (const auto& [name, nodes, repetitions] : kSizes) {
+    all.push_back({std::string("unschedulable/5000/") + name,
+                   {.nodes = nodes},
+                   OneGang(large),
+                   0,
+                   repetitions});
+  }
   for (const auto& [name, nodes, pods] : {std::tuple{"1k", 1'000, 10},
                                           std::tuple{"10k", 10'000, 10},
                                           std::tuple{"100k", 100'000, 2}}) {
@@ -172,7 +210,7 @@ std::vector<Scenario> Waits() {
 }
 
 void Register() {
-  for (const auto& scenarios : {Plain(), Gangs(), Waits()}) {
+  for (const auto& scenarios : {Plain(), Gangs(), SubGroups(), Waits()}) {
     for (const Scenario& scenario : scenarios) {
       Repeat(benchmark::RegisterBenchmark(
                  scenario.name.c_str(),

@@ -1,4 +1,4 @@
-// What keeping the state costs: time per pod event, memory per node and per pod.
+// What keeping the state costs: time per event of a pod and of a node, memory per node and per pod.
 #include <malloc.h>
 
 #include <string>
@@ -48,6 +48,32 @@ void PodEvent(benchmark::State& bench) {
   bench.counters["nodes"] = static_cast<double>(nodes);
 }
 
+// A node is cordoned and comes back, a thousand times, with its HyperNodes' sums read after each;
+// the time is that of one event.
+void NodeEvent(benchmark::State& bench) {
+  const auto nodes = static_cast<std::size_t>(bench.range(0));
+  ClusterState state;
+  AddFabric(state, {.nodes = nodes});
+  AddRunning(state, nodes, 2);
+  state.Settle();
+  for (auto iteration : bench) {
+    static_cast<void>(iteration);
+    std::vector<NodeSpec> changed;
+    for (std::size_t i = 0; i < kEvents; ++i) {
+      changed.push_back(state.node(state.nodes()[i * 7 % nodes]));
+      changed.back().unschedulable = !changed.back().unschedulable;
+    }
+    const double time = SecondsOf([&] {
+      for (NodeSpec& node : changed) {
+        CHECK(state.UpsertNode(std::move(node)).has_value());
+        state.Settle();
+      }
+    });
+    bench.SetIterationTime(time / kEvents);
+  }
+  bench.counters["nodes"] = static_cast<double>(nodes);
+}
+
 std::size_t HeapInUse() {
   const auto info = mallinfo2();
   return info.uordblks + info.hblkhd;
@@ -86,6 +112,7 @@ void Register() {
   for (const std::int64_t nodes : {1'000, 10'000, 100'000}) {
     const std::string size = std::to_string(nodes / 1'000) + "k";
     Repeat(benchmark::RegisterBenchmark(("pod-event/" + size).c_str(), PodEvent)->Arg(nodes), 5);
+    Repeat(benchmark::RegisterBenchmark(("node-event/" + size).c_str(), NodeEvent)->Arg(nodes), 5);
     Repeat(benchmark::RegisterBenchmark(("memory/" + size).c_str(), Memory)->Arg(nodes), 1);
   }
 }

@@ -4,8 +4,9 @@
 p50 and p99 are over the repetitions of a scenario; GROWTH is the p50 against the same scenario at the size before, with
 the growth in nodes behind it. Everything is also written to build/bench/results.json.
 
---check compares with bench/budgets.json and fails when a figure is more than 1.5 times its budget. A budget in
-`instructions` (of one cycle's actions, counted by valgrind) does not depend on how busy the machine is; the others do.
+--check compares with bench/budgets.json and fails when a figure is more than 1.5 times its budget, or grows 1.5 times
+as much as the nodes from the smallest to the largest size of a scenario. A budget in `instructions` (of one cycle's
+actions, counted by valgrind) does not depend on how busy the machine is; the others do.
 
 Usage: tools/bench_table.py [--check] [--filter REGEX]
 """
@@ -88,18 +89,40 @@ def duration(ms):
     return f"{ms:.3g} ms" if ms < 1000 else f"{ms / 1000:.3g} s"
 
 
+def family_of(scenario):
+    return scenario.rpartition("/")[0]
+
+
 def growth(scenario, figures):
     """This size against the next smaller one of the same family."""
-    family = scenario.rpartition("/")[0]
     mine = figures[scenario]
     smaller = [other for name, other in figures.items()
-               if name.rpartition("/")[0] == family and other.get("nodes", 0) < mine.get("nodes", 0)]
+               if family_of(name) == family_of(scenario) and other.get("nodes", 0) < mine.get("nodes", 0)]
     if not smaller or not mine.get("p50"):
         return ""
     before = max(smaller, key=lambda other: other["nodes"])
     if not before.get("p50"):
         return ""
     return f"{mine['p50'] / before['p50']:.1f}x / {mine['nodes'] / before['nodes']:.0f}x nodes"
+
+
+def check_growth(figures):
+    """Prints how each family grows from its smallest to its largest size; returns how many grow too much."""
+    families = {}
+    for name, figure in figures.items():
+        if figure.get("nodes") and figure.get("p50") and "bytes_per_node" not in figure:
+            families.setdefault(family_of(name), []).append(figure)
+    over = 0
+    for family, sizes in families.items():
+        first, last = (pick(sizes, key=lambda figure: figure["nodes"]) for pick in (min, max))
+        nodes = last["nodes"] / first["nodes"]
+        if nodes == 1:
+            continue
+        grown = last["p50"] / first["p50"]
+        bad = grown > SLACK * nodes
+        over += bad
+        print(f"{'OVER' if bad else 'ok':4}  {family}: grows {grown:,.3g} times, nodes {nodes:,.3g} times")
+    return over
 
 
 def show(figures):
@@ -151,7 +174,7 @@ def main():
     results = PROGRAMS / "results.json"
     results.write_text(json.dumps(figures, indent=2) + "\n")
     print(f"\nwritten to {results.relative_to(ROOT)}")
-    return 1 if options.check and check(figures, options.filter) else 0
+    return 1 if options.check and check(figures, options.filter) + check_growth(figures) else 0
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ MUTANTS = (
     Mutant(
         "what a class finds on a node is forgotten when the node changes",
         "src/sched/class_view.cc",
-        "if (fact.slots_version != state_.Version(node)) {",
-        "if (MUTANT ? fact.slots_version == 0 : fact.slots_version != state_.Version(node)) {",
+        "if (fact.version != state_.Version(node)) {",
+        "if (MUTANT ? fact.version == 0 : fact.version != state_.Version(node)) {",
         SCHED + PROPERTY,
     ),
     Mutant(
@@ -146,10 +146,10 @@ MUTANTS = (
         SCHED + PROPERTY,
     ),
     Mutant(
-        "only leaves that look the same are tried once",
-        "src/sched/leaf_kinds.cc",
-        "if (entry.version != version) {",
-        "if (MUTANT ? entry.version == 0 : entry.version != version) {",
+        "only HyperNodes that look the same are tried once",
+        "src/sched/domain_kinds.cc",
+        "if (entry.version == version) return entry.kind;",
+        "if (MUTANT ? entry.version != 0 : entry.version == version) return entry.kind;",
         SCHED + PROPERTY,
     ),
     Mutant(

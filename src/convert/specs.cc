@@ -145,13 +145,14 @@ Result<ClassSpec> ToClassSpec(const objects::Pod& pod, ResourceNames& names) {
 }  // namespace
 
 Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
+  Labels labels = node.meta.labels;
+  labels.emplace(kHostnameLabel, node.meta.name);
   NodeSpec spec{.name = node.meta.name,
-                .labels = node.meta.labels,
+                .labels = labels,
                 .taints = node.taints,
                 .unschedulable = node.unschedulable,
                 .allocatable = {},
                 .gpus = {}};
-  spec.labels.emplace(kHostnameLabel, node.meta.name);
   if (auto read = ReadNodeGpus(node.meta.annotations)) spec.gpus = std::move(read->node);
   TRY_ASSIGN(spec.allocatable, InField("status.allocatable", ToResources(node.allocatable, names)));
   if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);

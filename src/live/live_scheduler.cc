@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -272,18 +274,24 @@ class LiveScheduler::Impl {
     if (options_.ready) options_.ready();
   }
 
-  void CarryOut(const CycleResult& result) {
-    for (const CycleResult::Bind& bind : result.binds) {
-      feed_.Assume(bind.task);
-      BindTask(bind);
-    }
+  // Says what is new among them.
+  void Warn(const std::vector<CycleResult::Warning>& warnings) {
     std::set<std::pair<std::string, std::string>> warned;
-    for (const CycleResult::Warning& warning : result.warnings) {
+    for (const CycleResult::Warning& warning : warnings) {
       warned.insert({warning.object, warning.message});
       if (warned_.contains({warning.object, warning.message})) continue;
       log_.Warning(warning.message, {{"object", warning.object}, {"reason", warning.reason}});
     }
     warned_ = std::move(warned);
+  }
+
+  void CarryOut(const CycleResult& result) {
+    for (const CycleResult::Bind& bind : result.binds) {
+      feed_.Assume(bind.task);
+      BindTask(bind);
+    }
+    if (warnings_ != result.warnings) Warn(*result.warnings);
+    warnings_ = result.warnings;
     if (!result.binds.empty()) {
       log_.Info("pods placed", {{"pods", result.binds.size()}, {"cycle", cycles_}});
     }
@@ -383,7 +391,8 @@ class LiveScheduler::Impl {
   bool ran_ = false;
   bool lost_ = false;
   net::SteadyTime next_cycle_{};
-  std::set<std::pair<std::string, std::string>> warned_;  // in the last cycle
+  std::shared_ptr<const std::vector<CycleResult::Warning>> warnings_;  // of the last cycle
+  std::set<std::pair<std::string, std::string>> warned_;               // the same: object, message
 
   SchedulerMetrics metrics_;
   net::SteadyTime queues_reported_{};

@@ -90,6 +90,12 @@ void ReadPolicy(const JobSpec& job, SubJob& sub_job) {
   sub_job.topology = policy.topology;
 }
 
+// What NodeGroupsOf looks at.
+bool HaveSameGroups(const QueueSpec& a, const QueueSpec& b) {
+  return a.node_groups == b.node_groups && a.parent == b.parent &&
+         a.node_group_limits.empty() == b.node_group_limits.empty();
+}
+
 void Count(TaskCounts& counts, const Task& task, int sign) {
   counts.by_status[static_cast<std::size_t>(task.status)] += sign;
   if (task.status == TaskStatus::kPending && task.best_effort) counts.pending_best_effort += sign;
@@ -161,14 +167,19 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
     table->Add(id.index(), spec.allocatable);
   }
   nodes_with_preferences_ += HasPreference(spec) ? 1 : 0;
-  tree_.UpsertNode(id, spec.name, spec.labels);
-  sums_.stale = true;
+  const bool moved = tree_.UpsertNode(id, spec.name, spec.labels);
+  if (moved || !known) {
+    sums_.stale = true;
+  } else {
+    ReplaceInSums(id, before, spec.allocatable);
+  }
   BeginNodeEpoch();
   spec_versions_[id.index()] = Touch(id);
   open_[id.index()] = spec.taints.empty() && !spec.unschedulable;
   nodes_[id.index()] = std::move(spec);
   if (const auto it = homeless_.find(nodes_[id.index()].name); it != homeless_.end()) {
     for (const TaskId task : it->second) {
+      homes_.erase(task);
       Move(task, tasks_[task.index()].status, id);
       const bool waits = IsStillToStart(tasks_[task.index()].status);
       tasks_[task.index()].placed = waits ? Task::kCameWithNode : 0;
@@ -187,7 +198,7 @@ void ClusterState::RemoveNode(NodeId id) {
   const std::vector<TaskId> tasks = tasks_on_[id.index()];
   for (const TaskId task : tasks) {
     Move(task, tasks_[task.index()].status, NodeId{});
-    homeless_[spec.name].push_back(task);
+    AwaitHome(task, spec.name);
   }
   nodes_with_preferences_ -= HasPreference(spec) ? 1 : 0;
   total_allocatable_.Sub(spec.allocatable);
@@ -234,6 +245,18 @@ void ClusterState::RebuildSums() const {
   sums_.stale = false;
 }
 
+void ClusterState::ReplaceInSums(NodeId node, const Resources& out, const Resources& in) {
+  if (sums_.stale) return;
+  ++sums_.last_version;
+  for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+    sums_.versions[hypernode.index()] = sums_.last_version;
+    for (ResourceTable* table : {&sums_.allocatable, &sums_.idle, &sums_.future_idle}) {
+      table->Sub(hypernode.index(), out);
+      table->Add(hypernode.index(), in);
+    }
+  }
+}
+
 std::optional<NodeId> ClusterState::FindNode(std::string_view name) const {
   const auto it = node_ids_.find(name);
   return it == node_ids_.end() ? std::nullopt : std::optional(it->second);
@@ -243,9 +266,11 @@ std::optional<NodeId> ClusterState::FindNode(std::string_view name) const {
 // ------------------------------------------------------------------------------------------------
 
 QueueId ClusterState::UpsertQueue(QueueSpec spec) {
+  const auto known = FindQueue(spec.name);
+  const bool groups_stay = known && HaveSameGroups(queues_[known->index()].spec, spec);
   has_node_groups_ = has_node_groups_ || !spec.node_groups.empty();
   const QueueId id = PutQueue(std::move(spec));
-  if (has_node_groups_) {
+  if (has_node_groups_ && !groups_stay) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) BindToNodeGroups(IdAt<TaskId>(i));
   }
   return id;
@@ -333,17 +358,17 @@ JobId ClusterState::UpsertJob(JobSpec spec) {
   SubJob& fallback = job.sub_jobs[0];
   fallback.min_available = job.spec.sub_groups.empty() ? job.spec.min_available : 1;
   fallback.topology = job.spec.topology;
-  for (SubJob& sub_job : job.sub_jobs) {
+  for (std::uint32_t i = 1; i < job.sub_jobs.size(); ++i) {
+    SubJob& sub_job = job.sub_jobs[i];
     if (!sub_job.key) continue;
     ReadPolicy(job.spec, sub_job);
     if (sub_job.key->policy < job.spec.sub_groups.size()) continue;
     for (const TaskId task : sub_job.tasks) {  // its policy is gone, so they are of no sub-group
       Account(task, -1);
-      tasks_[task.index()].sub_job = 0;
+      JoinSubJob(task, 0);
       Account(task, +1);
-      fallback.tasks.push_back(task);
     }
-    sub_job = SubJob{};
+    FreeSubJob(job, i);
   }
   for (Role& role : job.roles) role.min_member = 0;
   for (const auto& [role, min_member] : job.spec.min_task_member) {
@@ -390,16 +415,47 @@ std::uint32_t ClusterState::RoleOf(Job& job, const std::string& name) {
 
 std::uint32_t ClusterState::SubJobOf(Job& job, const std::optional<SubGroupKey>& key) {
   if (!key) return 0;
-  const auto same = [&](const SubJob& sub) { return sub.key == key; };
-  const auto it = std::find_if(job.sub_jobs.begin(), job.sub_jobs.end(), same);
-  if (it != job.sub_jobs.end()) return static_cast<std::uint32_t>(it - job.sub_jobs.begin());
-  auto free = std::find_if(
-      job.sub_jobs.begin() + 1, job.sub_jobs.end(), [](const SubJob& sub) { return !sub.key; });
-  if (free == job.sub_jobs.end()) free = job.sub_jobs.emplace(job.sub_jobs.end());
-  free->key = key;
-  free->match_index = ParseNumber(key->values.front()).value_or(0);
-  ReadPolicy(job.spec, *free);
-  return static_cast<std::uint32_t>(free - job.sub_jobs.begin());
+  if (const auto known = job.sub_job_of.find(*key); known != job.sub_job_of.end()) {
+    return known->second;
+  }
+  auto index = static_cast<std::uint32_t>(job.sub_jobs.size());
+  if (job.free_sub_jobs.empty()) {
+    job.sub_jobs.emplace_back();
+  } else {
+    index = *job.free_sub_jobs.begin();
+    job.free_sub_jobs.erase(job.free_sub_jobs.begin());
+  }
+  job.sub_job_of.emplace(*key, index);
+  SubJob& sub_job = job.sub_jobs[index];
+  sub_job.key = key;
+  sub_job.match_index = ParseNumber(key->values.front()).value_or(0);
+  ReadPolicy(job.spec, sub_job);
+  return index;
+}
+
+void ClusterState::FreeSubJob(Job& job, std::uint32_t index) {
+  job.sub_job_of.erase(*job.sub_jobs[index].key);
+  job.free_sub_jobs.insert(index);
+  job.sub_jobs[index] = SubJob{};
+}
+
+void ClusterState::JoinSubJob(TaskId id, std::uint32_t sub_job) {
+  Task& task = tasks_[id.index()];
+  std::vector<TaskId>& tasks = jobs_[task.job.index()].sub_jobs[sub_job].tasks;
+  task.sub_job = sub_job;
+  task.place = static_cast<std::uint32_t>(tasks.size());
+  tasks.push_back(id);
+}
+
+void ClusterState::LeaveSubJob(TaskId id) {
+  const Task& task = tasks_[id.index()];
+  Job& job = jobs_[task.job.index()];
+  SubJob& sub_job = job.sub_jobs[task.sub_job];
+  const TaskId last = sub_job.tasks.back();
+  sub_job.tasks[task.place] = last;
+  tasks_[last.index()].place = task.place;
+  sub_job.tasks.pop_back();
+  if (sub_job.tasks.empty() && sub_job.key) FreeSubJob(job, task.sub_job);
 }
 
 Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
@@ -411,7 +467,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   GrowTables();
   const auto node = spec.node_name.empty() ? std::nullopt : FindNode(spec.node_name);
   if (!spec.node_name.empty() && !node && HoldsNode(spec.status)) {
-    homeless_[spec.node_name].push_back(id);
+    AwaitHome(id, spec.node_name);
   }
   Task& task = tasks_[id.index()];
   task = Task{.name = std::move(spec.name),
@@ -433,9 +489,8 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
   if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
     Job& job = jobs_[task.job.index()];
-    task.sub_job = SubJobOf(job, spec.sub_group);
+    JoinSubJob(id, SubJobOf(job, spec.sub_group));
     task.role = RoleOf(job, spec.role);
-    job.sub_jobs[task.sub_job].tasks.push_back(id);
   }
   if (HoldsNode(task.status)) SetGpus(id, std::move(spec.gpus));
   Account(id, +1);
@@ -449,11 +504,7 @@ void ClusterState::RemoveTask(TaskId id) {
   SetGpus(id, {});
   total_requests_.Sub(task_class(task.class_id).request);
   total_nonzero_.Sub(NonzeroRequest(task_class(task.class_id)));
-  if (task.job.valid()) {
-    SubJob& sub_job = jobs_[task.job.index()].sub_jobs[task.sub_job];
-    std::erase(sub_job.tasks, id);
-    if (sub_job.tasks.empty() && sub_job.key) sub_job = SubJob{};  // free for another sub-group
-  }
+  if (task.job.valid()) LeaveSubJob(id);
   if (!task.node.valid()) ForgetHome(id);
   if (task.job.valid()) Touch(task.job);
   LeaveClass(task.class_id);
@@ -467,9 +518,18 @@ void ClusterState::SetTaskStatus(TaskId id, TaskStatus status) {
   Move(id, status, node);
 }
 
+void ClusterState::AwaitHome(TaskId id, const std::string& node) {
+  homeless_[node].insert(id);
+  homes_.emplace(id, node);
+}
+
 void ClusterState::ForgetHome(TaskId id) {
-  for (auto& [node, tasks] : homeless_) std::erase(tasks, id);
-  std::erase_if(homeless_, [](const auto& entry) { return entry.second.empty(); });
+  const auto home = homes_.find(id);
+  if (home == homes_.end()) return;
+  const auto waiting = homeless_.find(home->second);
+  waiting->second.erase(id);
+  if (waiting->second.empty()) homeless_.erase(waiting);
+  homes_.erase(home);
 }
 
 void ClusterState::AccountOnNode(TaskId id, int sign) {

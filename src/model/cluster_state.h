@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -221,6 +222,8 @@ class ClusterState {
     return sums_;
   }
   void RebuildSums() const;
+  // The allocatable of a node that stays where it is.
+  void ReplaceInSums(NodeId node, const Resources& out, const Resources& in);
   void BeginNodeEpoch();
   std::uint64_t Touch(NodeId node) { return versions_[node.index()] = touched_nodes_.Touch(node); }
   // To be called after every change of a job or of its tasks.
@@ -243,12 +246,17 @@ class ClusterState {
   // Gives the task the class that the node groups of its queue make of it.
   void BindToNodeGroups(TaskId task);
   // The task, which is on no node, waits for none to come back.
+  // The task is on a node that is not there, until it comes or the task is forgotten.
+  void AwaitHome(TaskId task, const std::string& node);
   void ForgetHome(TaskId task);
   // The class with this spec, which has one task more now; and one less.
   ClassId JoinClass(ClassSpec spec);
   void LeaveClass(ClassId id);
   QueueId PutQueue(QueueSpec spec);
   std::uint32_t SubJobOf(Job& job, const std::optional<SubGroupKey>& key);
+  static void FreeSubJob(Job& job, std::uint32_t index);
+  void JoinSubJob(TaskId task, std::uint32_t sub_job);
+  void LeaveSubJob(TaskId task);
   std::uint32_t RoleOf(Job& job, const std::string& name);
 
   ResourceNames resource_names_;
@@ -272,8 +280,8 @@ class ClusterState {
   mutable HyperNodeSums sums_;
 
   std::vector<Task> tasks_;
-  std::map<std::string, std::vector<TaskId>, std::less<>>
-      homeless_;  // tasks on nodes that are not there, by node name
+  std::map<std::string, std::set<TaskId>, std::less<>> homeless_;  // by the name of a node to come
+  std::map<TaskId, std::string> homes_;                            // the same, by task
   std::vector<std::uint32_t> free_tasks_;
   std::vector<GpuClaim> gpu_claims_;  // by task, as far as one was ever made
   std::map<std::string, GpuTotals, std::less<>> gpu_totals_;  // by namespace

@@ -30,7 +30,7 @@ bool Toleration::Tolerates(const Taint& taint) const {
   return op == Op::kExists || value == taint.value;
 }
 
-bool NodeSelectorTerm::Matches(std::string_view node_name, const Labels& node_labels) const {
+bool NodeSelectorTerm::Matches(std::string_view node_name, const NodeLabels& node_labels) const {
   if (labels.empty() && fields.empty()) return false;
   const bool labels_match =
       std::all_of(labels.begin(), labels.end(), [&](const Requirement& requirement) {
@@ -54,7 +54,7 @@ bool HostPort::ConflictsWith(const HostPort& other) const {
 bool MatchesNode(const Labels& node_selector,
                  const NodeAffinity& affinity,
                  std::string_view node_name,
-                 const Labels& node_labels) {
+                 const NodeLabels& node_labels) {
   for (const auto& [key, value] : node_selector) {
     const auto label = node_labels.find(key);
     if (label == node_labels.end() || label->second != value) return false;
@@ -85,7 +85,7 @@ int CountUntoleratedPreferences(const std::vector<Taint>& taints,
 
 std::int64_t PreferredWeight(const NodeAffinity& affinity,
                              std::string_view node_name,
-                             const Labels& node_labels) {
+                             const NodeLabels& node_labels) {
   std::int64_t sum = 0;
   for (const PreferredTerm& preferred : affinity.preferred) {
     if (preferred.term.Matches(node_name, node_labels)) sum += preferred.weight;

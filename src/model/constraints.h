@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/labels.h"
+#include "model/node_labels.h"
 #include "model/selector.h"
 
 // What a pod demands of a node, and what a node repels pods with, compiled at the edge; each with
@@ -41,7 +42,7 @@ struct NodeSelectorTerm {
   std::vector<Requirement> fields;
 
   auto operator<=>(const NodeSelectorTerm&) const = default;
-  [[nodiscard]] bool Matches(std::string_view node_name, const Labels& node_labels) const;
+  [[nodiscard]] bool Matches(std::string_view node_name, const NodeLabels& node_labels) const;
 };
 
 struct PreferredTerm {
@@ -72,7 +73,7 @@ struct HostPort {
 [[nodiscard]] bool MatchesNode(const Labels& node_selector,
                                const NodeAffinity& affinity,
                                std::string_view node_name,
-                               const Labels& node_labels);
+                               const NodeLabels& node_labels);
 
 // The first NoSchedule or NoExecute taint that nothing tolerates, or nullptr.
 [[nodiscard]] const Taint* FirstUntolerated(const std::vector<Taint>& taints,
@@ -87,6 +88,6 @@ struct HostPort {
 // before normalisation).
 [[nodiscard]] std::int64_t PreferredWeight(const NodeAffinity& affinity,
                                            std::string_view node_name,
-                                           const Labels& node_labels);
+                                           const NodeLabels& node_labels);
 
 }  // namespace strata

@@ -46,28 +46,30 @@ void HyperNodeLabelIndex::RemoveAsker(const Requirement& requirement, HyperNodeS
   if (column->second.askers.empty()) columns_.erase(column);
 }
 
-void HyperNodeLabelIndex::AddNode(NodeId node, const Labels& labels) {
+void HyperNodeLabelIndex::AddNode(NodeId node, const NodeLabels& labels) {
   for (const auto& [key, value] : labels) {
     const auto column = columns_.find(key);
-    if (column != columns_.end()) InsertSorted(column->second.nodes[value], node);
+    if (column != columns_.end()) InsertSorted(column->second.nodes[std::string(value)], node);
   }
 }
 
-void HyperNodeLabelIndex::AddNodeUnder(std::string_view key, NodeId node, const Labels& labels) {
+void HyperNodeLabelIndex::AddNodeUnder(std::string_view key,
+                                       NodeId node,
+                                       const NodeLabels& labels) {
   const auto column = columns_.find(key);
   const auto label = labels.find(key);
   if (column == columns_.end() || label == labels.end()) return;
-  InsertSorted(column->second.nodes[label->second], node);
+  InsertSorted(column->second.nodes[std::string(label->second)], node);
 }
 
-void HyperNodeLabelIndex::RemoveNode(NodeId node, const Labels& labels) {
+void HyperNodeLabelIndex::RemoveNode(NodeId node, const NodeLabels& labels) {
   for (const auto& [key, value] : labels) {
     const auto column = columns_.find(key);
     if (column != columns_.end()) EraseFrom(column->second.nodes, value, node);
   }
 }
 
-void HyperNodeLabelIndex::AppendAskers(const Labels& labels,
+void HyperNodeLabelIndex::AppendAskers(const NodeLabels& labels,
                                        std::vector<HyperNodeSlot>& askers) const {
   for (const auto& [key, value] : labels) {
     const auto column = columns_.find(key);

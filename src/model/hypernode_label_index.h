@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "model/labels.h"
+#include "model/node_labels.h"
 #include "model/selector.h"
 
 namespace strata {
@@ -30,12 +30,12 @@ class HyperNodeLabelIndex {
   [[nodiscard]] bool AddAsker(const Requirement& requirement, HyperNodeSlot slot);
   void RemoveAsker(const Requirement& requirement, HyperNodeSlot slot);
   // Adds to what `labels` say of the node so far. Unknown keys are passed over.
-  void AddNode(NodeId node, const Labels& labels);
-  void AddNodeUnder(std::string_view key, NodeId node, const Labels& labels);
-  void RemoveNode(NodeId node, const Labels& labels);
+  void AddNode(NodeId node, const NodeLabels& labels);
+  void AddNodeUnder(std::string_view key, NodeId node, const NodeLabels& labels);
+  void RemoveNode(NodeId node, const NodeLabels& labels);
 
   // Appends those who ask for one of the values. May append one twice.
-  void AppendAskers(const Labels& labels, std::vector<HyperNodeSlot>& askers) const;
+  void AppendAskers(const NodeLabels& labels, std::vector<HyperNodeSlot>& askers) const;
   // Ascending, valid until the next change.
   [[nodiscard]] std::span<const NodeId> NodesWith(std::string_view key,
                                                   std::string_view value) const;

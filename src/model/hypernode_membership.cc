@@ -50,7 +50,7 @@ bool HyperNodeMembership::RemoveHyperNode(std::string_view name) {
   return true;
 }
 
-bool HyperNodeMembership::UpsertNode(NodeId node, std::string_view name, const Labels& labels) {
+bool HyperNodeMembership::UpsertNode(NodeId node, std::string_view name, const NodeLabels& labels) {
   if (node.index() >= nodes_.size()) nodes_.resize(node.index() + 1);
   if (nodes_[node.index()].present) {
     CHECK(nodes_[node.index()].name == name);
@@ -177,7 +177,7 @@ bool HyperNodeMembership::IsNamedBy(HyperNodeSlot slot, const Node& node) const 
   return named != named_by_.end() && HasSorted(named->second, slot);
 }
 
-void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const Labels& labels) {
+void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const NodeLabels& labels) {
   const bool is_new_name = node_of_name_.emplace(name, node).second;
   CHECK(is_new_name);
   Node& added = nodes_[node.index()];
@@ -196,7 +196,7 @@ void HyperNodeMembership::AddNode(NodeId node, std::string_view name, const Labe
   }
 }
 
-bool HyperNodeMembership::RelabelNode(NodeId node, const Labels& labels) {
+bool HyperNodeMembership::RelabelNode(NodeId node, const NodeLabels& labels) {
   Node& relabelled = nodes_[node.index()];
   if (relabelled.labels == labels) return false;
   std::vector<HyperNodeSlot> candidates = open_slots_;

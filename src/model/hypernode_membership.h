@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "model/hypernode_label_index.h"
 #include "model/hypernode_spec.h"
-#include "model/labels.h"
+#include "model/node_labels.h"
 
 namespace strata {
 
@@ -30,7 +30,7 @@ class HyperNodeMembership {
   bool UpsertHyperNode(HyperNodeSpec spec);
   bool RemoveHyperNode(std::string_view name);
   // REQUIRES: a name has one id and an id one name.
-  bool UpsertNode(NodeId node, std::string_view name, const Labels& labels);
+  bool UpsertNode(NodeId node, std::string_view name, const NodeLabels& labels);
   bool RemoveNode(NodeId node);
 
   [[nodiscard]] const SlotsByName& slots() const { return slots_; }
@@ -55,7 +55,7 @@ class HyperNodeMembership {
   struct Node {
     bool present = false;
     std::string name;
-    Labels labels;
+    NodeLabels labels;
     std::vector<HyperNodeSlot> holders;  // ascending
   };
 
@@ -69,8 +69,8 @@ class HyperNodeMembership {
   void Leave(HyperNodeSlot slot, NodeId node);
   [[nodiscard]] bool MatcherTakes(HyperNodeSlot slot, const Node& node) const;
   [[nodiscard]] bool IsNamedBy(HyperNodeSlot slot, const Node& node) const;
-  void AddNode(NodeId node, std::string_view name, const Labels& labels);
-  bool RelabelNode(NodeId node, const Labels& labels);
+  void AddNode(NodeId node, std::string_view name, const NodeLabels& labels);
+  bool RelabelNode(NodeId node, const NodeLabels& labels);
 
   SlotsByName slots_;
   std::vector<Entry> entries_;

@@ -13,8 +13,10 @@ void HyperNodeTree::RemoveHyperNode(std::string_view name) {
   if (membership_.RemoveHyperNode(name)) Changed(Stale::kShape);
 }
 
-void HyperNodeTree::UpsertNode(NodeId node, std::string_view name, const Labels& labels) {
-  if (membership_.UpsertNode(node, name, labels)) Changed(Stale::kLayout);
+bool HyperNodeTree::UpsertNode(NodeId node, std::string_view name, const NodeLabels& labels) {
+  if (!membership_.UpsertNode(node, name, labels)) return false;
+  Changed(Stale::kLayout);
+  return true;
 }
 
 void HyperNodeTree::RemoveNode(NodeId node) {

@@ -13,7 +13,7 @@
 #include "model/hypernode_membership.h"
 #include "model/hypernode_shape.h"
 #include "model/hypernode_spec.h"
-#include "model/labels.h"
+#include "model/node_labels.h"
 
 namespace strata {
 
@@ -46,8 +46,9 @@ class HyperNodeTree {
   void UpsertHyperNode(HyperNodeSpec spec);
   // Of a name that is not there: nothing happens.
   void RemoveHyperNode(std::string_view name);
-  // Adds the node, or says that its labels changed. The name of an id never changes.
-  void UpsertNode(NodeId node, std::string_view name, const Labels& labels);
+  // Adds the node, or says that its labels changed; whether that changed what HyperNodes it is in.
+  // The name of an id never changes.
+  bool UpsertNode(NodeId node, std::string_view name, const NodeLabels& labels);
   // The id may be given to another node afterwards. Of an id that is not there: nothing happens.
   void RemoveNode(NodeId node);
 

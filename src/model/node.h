@@ -6,7 +6,7 @@
 
 #include "model/constraints.h"
 #include "model/gpu.h"
-#include "model/labels.h"
+#include "model/node_labels.h"
 #include "model/numa.h"
 #include "model/resources.h"
 #include "model/volume_rules.h"
@@ -15,7 +15,7 @@ namespace strata {
 
 struct NodeSpec {
   std::string name;
-  Labels labels;
+  NodeLabels labels;
   std::vector<Taint>
       taints;  // sorted; a node that is not Ready carries node.kubernetes.io/not-ready
   bool unschedulable = false;

@@ -43,12 +43,28 @@ std::string SetText(const Requirement& requirement, std::string_view one, std::s
   return text;
 }
 
+template <typename AnyLabels>
+bool Holds(const Requirement& requirement, const AnyLabels& labels) {
+  const auto label = labels.find(requirement.key);
+  if (label != labels.end()) return requirement.MatchesValue(label->second);
+  return requirement.op == SelectorOp::kNotIn || requirement.op == SelectorOp::kDoesNotExist;
+}
+
+template <typename AnyLabels>
+bool AllHold(const std::vector<Requirement>& requirements, const AnyLabels& labels) {
+  return std::all_of(requirements.begin(), requirements.end(), [&](const Requirement& each) {
+    return Holds(each, labels);
+  });
+}
+
 }  // namespace
 
 bool Requirement::Matches(const Labels& labels) const {
-  const auto label = labels.find(key);
-  if (label == labels.end()) return op == SelectorOp::kNotIn || op == SelectorOp::kDoesNotExist;
-  return MatchesValue(label->second);
+  return Holds(*this, labels);
+}
+
+bool Requirement::Matches(const NodeLabels& labels) const {
+  return Holds(*this, labels);
 }
 
 bool Requirement::MatchesValue(std::string_view value) const {
@@ -76,9 +92,11 @@ bool Requirement::MatchesValue(std::string_view value) const {
 }
 
 bool LabelSelector::Matches(const Labels& labels) const {
-  return std::all_of(requirements.begin(), requirements.end(), [&](const Requirement& requirement) {
-    return requirement.Matches(labels);
-  });
+  return AllHold(requirements, labels);
+}
+
+bool LabelSelector::Matches(const NodeLabels& labels) const {
+  return AllHold(requirements, labels);
 }
 
 std::string ToString(const Requirement& requirement) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/labels.h"
+#include "model/node_labels.h"
 
 namespace strata {
 
@@ -21,6 +22,7 @@ struct Requirement {
 
   auto operator<=>(const Requirement&) const = default;
   [[nodiscard]] bool Matches(const Labels& labels) const;
+  [[nodiscard]] bool Matches(const NodeLabels& labels) const;
   // The same test on one value that is known to be present (a field such as metadata.name).
   [[nodiscard]] bool MatchesValue(std::string_view value) const;
 };
@@ -33,6 +35,7 @@ struct LabelSelector {
   auto operator<=>(const LabelSelector&) const = default;
   [[nodiscard]] bool empty() const { return requirements.empty(); }
   [[nodiscard]] bool Matches(const Labels& labels) const;
+  [[nodiscard]] bool Matches(const NodeLabels& labels) const;
 };
 
 // The text kubectl would print: "app in (a,b),!gone,tier=1"; "<none>" for an empty selector.

@@ -65,8 +65,16 @@ TEST(LabelSelector, NeedsEveryRequirement) {
   const LabelSelector both = {
       {Need("rack", SelectorOp::kIn, {"a"}), Need("gpus", SelectorOp::kGt, {"4"})}};
   EXPECT_TRUE(both.Matches(RackA()));
-  EXPECT_FALSE(both.Matches({{"rack", "a"}}));
+  EXPECT_FALSE(both.Matches(Labels{{"rack", "a"}}));
   EXPECT_TRUE(LabelSelector{}.Matches(RackA()));
+}
+
+TEST(LabelSelector, MeansTheSameForANode) {
+  const LabelSelector both = {
+      {Need("rack", SelectorOp::kIn, {"a"}), Need("absent", SelectorOp::kNotIn, {"b"})}};
+  EXPECT_TRUE(both.Matches(NodeLabels(RackA())));
+  EXPECT_FALSE(both.Matches(NodeLabels{{"rack", "a"}, {"absent", "b"}}));
+  EXPECT_FALSE(both.Matches(NodeLabels()));
 }
 
 TEST(LabelSelector, PrintsAsKubectlDoes) {

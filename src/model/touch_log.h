@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,16 +12,19 @@ namespace strata {
 // Things in the order in which they changed: every change has the next version number. A reader
 // that remembers a version asks what changed since, with repetitions, and looks at no more.
 //
-// Memory is bounded: who slept through very many changes is told so, and looks at everything.
+// Memory is bounded by how many things there are: who slept through many more changes than that is
+// told so, and looks at everything.
 template <typename IdType>
 class TouchLog {
  public:
   // The version of this change, never 0.
   std::uint64_t Touch(IdType id) {
-    constexpr std::size_t kRemembered = std::size_t{1} << 20U;
-    if (ids_.size() >= kRemembered) {
-      first_ += ids_.size();
-      ids_.clear();
+    constexpr std::size_t kChangesOfEach = 8;
+    things_ = std::max<std::size_t>(things_, id.index() + 1);
+    if (ids_.size() >= kChangesOfEach * things_) {  // the older half is forgotten
+      const std::size_t half = ids_.size() / 2;
+      ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(half));
+      first_ += half;
     }
     ids_.push_back(id);
     return Next() - 1;
@@ -37,6 +41,7 @@ class TouchLog {
  private:
   std::vector<IdType> ids_;  // that of version first_ + i
   std::uint64_t first_ = 1;
+  std::size_t things_ = 64;  // as many as ids were seen, and some
 };
 
 }  // namespace strata

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,7 +103,8 @@ struct Task {
   ClassId class_id;
   NodeId node;  // none while pending, and when its node is not in the cluster
   std::uint32_t sub_job = 0;
-  std::uint32_t role = 0;  // index into Job::roles
+  std::uint32_t place = 0;  // index into SubJob::tasks
+  std::uint32_t role = 0;   // index into Job::roles
   std::int64_t index =
       -1;  // the number after the last '-' of a name of three or more parts, else -1
   std::int32_t priority = 1;
@@ -200,7 +202,7 @@ struct SubJob {
   std::int32_t min_available = 1;
   std::int64_t match_index = 0;  // the first value as a number, else 0
   TopologySpec topology;
-  std::vector<TaskId> tasks;
+  std::vector<TaskId> tasks;  // in no particular order
   TaskCounts counts;
   std::string allocated_hypernode;  // "" if none
 };
@@ -216,6 +218,8 @@ struct Job {
   QueueId queue;  // none: the queue does not exist
   JobPhase phase = JobPhase::kPending;
   std::vector<SubJob> sub_jobs;  // [0] is the default sub-job, also when it is empty
+  std::map<SubGroupKey, std::uint32_t> sub_job_of;  // index into sub_jobs; those with a key
+  std::set<std::uint32_t> free_sub_jobs;            // those without, [0] aside
   std::vector<Role> roles;
   TaskCounts counts;
   Resources allocated;              // of allocated and pipelined tasks

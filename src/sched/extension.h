@@ -140,7 +140,7 @@ class NodeFilterPoint {
 };
 
 // Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the
-// plugin's weight is in it. For a class that asks for amounts alone (see LeafKinds) they change
+// plugin's weight is in it. For a class that asks for amounts alone (see DomainKinds) they change
 // only with the amounts and the spec of the node, and so does what a NodeFilterPoint says.
 class NodeScorePoint {
  public:

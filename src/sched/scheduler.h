@@ -34,8 +34,10 @@ struct CycleResult {
   std::vector<Bind> pipelined;  // waiting for what is being released; pending again in the state
   std::vector<TaskId> evicted;  // kReleasing in the state
   std::map<JobId, Refusal> verdicts;  // why a job with tasks left was not placed
-  std::vector<Warning> warnings;      // sorted, each once
   bool phases_changed = false;        // some PodGroup phase moved
+  // About jobs that are there, sorted, each once. Shared with the cycle before while they are the
+  // same.
+  std::shared_ptr<const std::vector<Warning>> warnings;
 };
 
 // A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run

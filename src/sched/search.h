@@ -11,7 +11,7 @@
 #include "base/ids.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_board.h"
-#include "sched/leaf_kinds.h"
+#include "sched/domain_kinds.h"
 #include "sched/session.h"
 #include "sched/trial.h"
 #include "sched/worksheet.h"
@@ -37,7 +37,7 @@ class Search {
   // To be called between cycles when the session has forgotten its views.
   void ForgetViews() {
     cluster_index_.ForgetViews();
-    leaf_kinds_.clear();
+    domain_kinds_.clear();
   }
 
   // COST: what the eligible HyperNodes of the tiers up to the answer cost; nothing is left behind
@@ -100,7 +100,7 @@ class Search {
   struct Board {
     DomainBoard board;
     ClusterState::Savepoint seen = 0;  // changes before this one are in
-    LeafKinds* kinds = nullptr;        // of leaves to them; null when that is not to be had
+    DomainKinds* kinds = nullptr;      // of leaves to them; null when that is not to be had
     std::optional<Pattern> pattern;    // the last
   };
   using Boards = std::map<Likeness, Board>;
@@ -165,11 +165,11 @@ class Search {
                             HyperNodeId hypernode,
                             JobId job,
                             Worksheet::Sheet& sheet);
-  // The kinds of leaves for tasks of these classes, in any order; null when they are not enough to
-  // say what the tasks find.
-  [[nodiscard]] LeafKinds* KindsFor(JobId job, std::vector<ClassId> classes);
+  // The kinds of HyperNodes for tasks of these classes, in any order; null when they are not enough
+  // to say what the tasks find.
+  [[nodiscard]] DomainKinds* KindsFor(JobId job, std::vector<ClassId> classes);
   // The same for all that is left of a job, nothing of which has a place yet.
-  [[nodiscard]] LeafKinds* KindsFor(JobId job, const Worksheet& worksheet);
+  [[nodiscard]] DomainKinds* KindsFor(JobId job, const Worksheet& worksheet);
   [[nodiscard]] std::optional<Plan> PlanBelow(
       const Level& level, const Worksheet& worksheet, Pass pass, Rivals rivals, Outcome& outcome);
   void PlaceSubJobs(const Level& level, Pass pass, Plan& plan, Outcome& outcome);
@@ -192,7 +192,7 @@ class Search {
 
   Session& session_;
   ClusterIndex cluster_index_;
-  std::map<std::vector<ClassId>, LeafKinds> leaf_kinds_;  // by classes, ascending
+  std::map<std::vector<ClassId>, DomainKinds> domain_kinds_;  // by classes, ascending
 };
 
 }  // namespace strata

@@ -53,6 +53,20 @@ void RestoreHyperNodes(ClusterState& state, JobId job, const std::vector<std::st
   for (std::size_t i = 0; i < names.size(); ++i) state.SetAllocatedHyperNode(job, i, names[i]);
 }
 
+std::size_t PodsLeft(const Worksheet& worksheet) {
+  std::size_t pods = 0;
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) pods += sheet.left().size();
+  return pods;
+}
+
+// To know what a HyperNode looks like is to look at every node: too much where a few pods are tried
+// in a large one. What a leaf looks like is soon known for all jobs of a cycle.
+bool IsWorthALook(const HyperNodeTree& tree, HyperNodeId hypernode, std::size_t pods) {
+  constexpr std::size_t kNodesPerPod = 16;
+  return DomainKinds::IsLeaf(tree, hypernode) ||
+         tree.NodesOf(hypernode).size() <= kNodesPerPod * pods;
+}
+
 // True when a place that one task does not find may be there for the next, once others are placed.
 bool WatchPeers(Session& session, std::span<const TaskId> tasks) {
   const ClusterState& state = session.state();
@@ -139,7 +153,7 @@ bool Search::TryAlike(HyperNodeId hypernode,
   // To know the kind is to look at every node: too much for a few pods in a large leaf.
   const std::span<const NodeId> nodes = session_.tree().NodesOf(hypernode);
   if (board.kinds == nullptr || nodes.size() > 4 * likeness.classes.size() ||
-      !LeafKinds::IsLeaf(session_.tree(), hypernode)) {
+      !DomainKinds::IsLeaf(session_.tree(), hypernode)) {
     return TryIn(hypernode, level, sheet, Pass::kReady, outcome);
   }
   const std::size_t kind = board.kinds->KindOf(hypernode);
@@ -270,13 +284,13 @@ void Search::Adopt(JobId job, const Plan& plan, Worksheet& worksheet) {
   }
 }
 
-LeafKinds* Search::KindsFor(JobId job, std::vector<ClassId> classes) {
+DomainKinds* Search::KindsFor(JobId job, std::vector<ClassId> classes) {
   classes = Distinct(std::move(classes));
-  if (HasScoresByTask(session_, job) || !LeafKinds::Suffice(session_, classes)) return nullptr;
-  return &leaf_kinds_.try_emplace(classes, session_, classes).first->second;
+  if (HasScoresByTask(session_, job) || !DomainKinds::Suffice(session_, classes)) return nullptr;
+  return &domain_kinds_.try_emplace(classes, session_, classes).first->second;
 }
 
-LeafKinds* Search::KindsFor(JobId job, const Worksheet& worksheet) {
+DomainKinds* Search::KindsFor(JobId job, const Worksheet& worksheet) {
   const ClusterState& state = session_.state();
   if (!IsNowhere(state.job(job))) return nullptr;
   std::vector<ClassId> classes;
@@ -292,9 +306,10 @@ std::optional<Search::Plan> Search::PlanInTier(const Level& level,
                                                Pass pass,
                                                Outcome& outcome) {
   const bool compares = tier.eligible.size() > 1 && !session_.tracing() && pass == Pass::kReady;
-  LeafKinds* const kinds = compares ? KindsFor(level.job, worksheet) : nullptr;
+  DomainKinds* const kinds = compares ? KindsFor(level.job, worksheet) : nullptr;
+  const std::size_t pods = PodsLeft(worksheet);
   const bool alone = tier.eligible.size() == 1 && !session_.tracing();
-  std::set<std::size_t> tried;  // kinds
+  std::set<DomainKinds::Likeness> tried;
   TierScores scores;
   scores.hypernodes = tier.eligible;
   scores.total.assign(tier.eligible.size(), 0);
@@ -302,9 +317,10 @@ std::optional<Search::Plan> Search::PlanInTier(const Level& level,
   std::optional<Plan> best;
   for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
     const HyperNodeId hypernode = tier.eligible[i];
-    if (kinds != nullptr && LeafKinds::IsLeaf(session_.tree(), hypernode) &&
-        !tried.insert(kinds->KindOf(hypernode)).second) {
-      continue;  // it would come to the same, and of equal ones the first is taken
+    if (kinds != nullptr && IsWorthALook(session_.tree(), hypernode, pods)) {
+      const auto likeness = kinds->LikenessOf(hypernode);
+      // It would come to the same, and of equal ones the first is taken.
+      if (likeness && !tried.insert(*likeness).second) continue;
     }
     Level within = level;
     within.within = hypernode;
@@ -329,7 +345,7 @@ std::optional<Search::Plan> Search::PlanInTier(const Level& level,
 
 Search::Outcome Search::RunTwoLevels(JobId job, Worksheet& worksheet, Pass pass) {
   constexpr std::size_t kMostKept = 64;  // sets of classes of one busy cycle
-  if (leaf_kinds_.size() >= kMostKept) leaf_kinds_.clear();
+  if (domain_kinds_.size() >= kMostKept) domain_kinds_.clear();
   const HyperNodeTree& tree = session_.tree();
   const Level level{
       .job = job,

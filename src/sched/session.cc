@@ -73,10 +73,11 @@ void Session::ResolveTopologies() {
     jobs = AllJobs();
     limits_.clear();
     unbound_.clear();
+    warnings_.reset();
   }
   for (const JobId id : *jobs) {
     limits_.erase(id);
-    unbound_.erase(id);
+    if (unbound_.erase(id) > 0) warnings_.reset();
     if (!state_.job(id).alive || !state_.job(id).HasTopology()) continue;
     ResolveTopology(id);
     RecoverAllocatedHyperNode(state_, id);
@@ -98,7 +99,9 @@ void Session::MovePhases() {
 void Session::ResolveTopology(JobId id) {
   const Job& job = state_.job(id);
   const auto warn = [&](const char* reason, const std::string& message) {
-    if (!message.empty()) unbound_[id].emplace("PodGroup " + job.spec.name, reason, message);
+    if (message.empty()) return;
+    unbound_[id].emplace("PodGroup " + job.spec.name, reason, message);
+    warnings_.reset();
   };
   if (IsBestEffortOnly(state_, job)) {
     if (job.HasHardTopology()) {
@@ -322,6 +325,16 @@ void Session::SetPhase(JobId job, JobPhase phase) {
   phases_changed_ = true;
 }
 
+std::shared_ptr<const std::vector<CycleResult::Warning>> Session::ListWarnings() const {
+  std::set<Warning> sorted;
+  for (const auto& [job, its] : unbound_) sorted.insert(its.begin(), its.end());
+  auto listed = std::make_shared<std::vector<CycleResult::Warning>>();
+  for (const auto& [object, reason, message] : sorted) {
+    listed->push_back({object, reason, message});
+  }
+  return listed;
+}
+
 CycleResult Session::Close() {
   CycleResult result;
   for (const TaskId id : state_.HeldTasks()) {
@@ -337,11 +350,8 @@ CycleResult Session::Close() {
     return counts.Total() > 0 && counts.Of(TaskStatus::kPending) == 0;
   });
   result.verdicts = std::move(verdicts_);
-  std::set<Warning> warnings;
-  for (const auto& [job, its] : unbound_) warnings.insert(its.begin(), its.end());
-  for (const auto& [object, reason, message] : warnings) {
-    result.warnings.push_back({object, reason, message});
-  }
+  if (warnings_ == nullptr) warnings_ = ListWarnings();
+  result.warnings = warnings_;
   result.phases_changed = phases_changed_;
   trace_ = nullptr;
   return result;

@@ -148,15 +148,17 @@ class Session {
   // looked at again, and all of them when the tree did.
   void ResolveTopologies();
   void ResolveTopology(JobId id);
+  [[nodiscard]] std::shared_ptr<const std::vector<CycleResult::Warning>> ListWarnings() const;
   // Gives jobs that changed since the last cycle the phase they have come to.
   void MovePhases();
   [[nodiscard]] std::vector<JobId> AllJobs() const;
 
   std::map<JobId, Limits> limits_;              // of jobs with topology that binds
   std::map<JobId, std::set<Warning>> unbound_;  // of jobs with topology that does not
-  std::uint64_t limits_tree_ = 0;               // the version of the tree of the two
-  std::uint64_t limits_seen_ = 0;               // changes of jobs before this one are in them
-  std::uint64_t phases_seen_ = 0;               // changes of jobs before this one are in the phases
+  std::shared_ptr<const std::vector<CycleResult::Warning>> warnings_;  // these; null: to be made
+  std::uint64_t limits_tree_ = 0;  // the version of the tree of the two
+  std::uint64_t limits_seen_ = 0;  // changes of jobs before this one are in them
+  std::uint64_t phases_seen_ = 0;  // changes of jobs before this one are in the phases
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
   bool phases_changed_ = false;

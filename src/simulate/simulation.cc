@@ -94,7 +94,7 @@ class Run {
       NoteDevices(bind.task);
     }
     for (const TaskId task : cycle.evicted) evicted_.insert(TaskName(task));
-    for (const CycleResult::Warning& warning : cycle.warnings) {
+    for (const CycleResult::Warning& warning : *cycle.warnings) {
       warnings_.insert({warning.object, warning.reason, warning.message});
     }
     std::map<std::string, std::string> pipelined;

@@ -35,7 +35,7 @@ void showValue(const Happening& event, std::ostream& os) {  // NOLINT(readabilit
 constexpr int kKinds = 15;
 
 rc::Gen<std::vector<Happening>> AnyStream() {
-  return rc::gen::resize(60,
+  return rc::gen::resize(120,
                          rc::gen::container<std::vector<Happening>>(rc::gen::build<Happening>(
                              rc::gen::set(&Happening::what, Below(kKinds)),
                              rc::gen::set(&Happening::which, Below(30)),
@@ -106,10 +106,13 @@ class Stream {
     if (node == objects_.nodes.end()) return;
     NodeSpec& spec = node->second;
     const Amount cpu = spec.allocatable.Get(kCpu);
-    if (event.how % 4 == 0) spec.allocatable.Set(kCpu, cpu / 2);
-    if (event.how % 4 == 1) spec.allocatable.Set(kCpu, cpu * 2);
-    if (event.how % 4 == 2) spec.unschedulable = !spec.unschedulable;
-    if (event.how % 4 == 3) spec.labels["zone"] = event.how == 3 ? "a" : "b";
+    if (event.how % 5 == 0) spec.allocatable.Set(kCpu, cpu / 2);
+    if (event.how % 5 == 1) spec.allocatable.Set(kCpu, cpu * 2);
+    if (event.how % 5 == 2) spec.unschedulable = !spec.unschedulable;
+    if (event.how % 5 == 3) SetLabel(spec, "zone", event.how == 3 ? "a" : "b");
+    if (event.how % 5 == 4) {
+      spec.taints = spec.taints.empty() ? std::vector<Taint>{kKeepOut} : std::vector<Taint>{};
+    }
     CHECK(state_->UpsertNode(spec).has_value());
   }
 

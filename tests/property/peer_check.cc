@@ -17,9 +17,9 @@ const ClassSpec& PeerCheck::SpecOf(TaskId id) const {
 }
 
 bool PeerCheck::Together(TaskId a, TaskId b, const std::string& key) const {
-  const Labels& left = state_.node(state_.task(a).node).labels;
-  const Labels& right = state_.node(state_.task(b).node).labels;
-  return left.contains(key) && right.contains(key) && left.at(key) == right.at(key);
+  const NodeLabels& left = state_.node(state_.task(a).node).labels;
+  const NodeLabels& right = state_.node(state_.task(b).node).labels;
+  return left.contains(key) && right.contains(key) && *left.find(key) == *right.find(key);
 }
 
 bool PeerCheck::HasCompany(TaskId id, const PodTerm& term) const {
@@ -47,7 +47,7 @@ bool PeerCheck::IsTooMany(TaskId id, const SpreadRule& rule) const {
     const NodeSpec& the_node = state_.node(node);
     if (!the_node.labels.contains(rule.topology_key)) continue;
     if (!MatchesNode(spec.node_selector, spec.affinity, the_node.name, the_node.labels)) continue;
-    std::int64_t& count = pods[the_node.labels.at(rule.topology_key)];
+    std::int64_t& count = pods[std::string(the_node.labels.find(rule.topology_key)->second)];
     for (const TaskId other : state_.TasksOn(node)) {
       const bool leaves = state_.task(other).status == TaskStatus::kReleasing;
       if (!leaves && rule.Matches(spec.identity, SpecOf(other).identity)) ++count;
@@ -56,14 +56,14 @@ bool PeerCheck::IsTooMany(TaskId id, const SpreadRule& rule) const {
   std::int64_t least = pods.begin()->second;
   for (const auto& [domain, count] : pods) least = std::min(least, count);
   if (static_cast<std::int64_t>(pods.size()) < rule.min_domains) least = 0;
-  const Labels& labels = state_.node(state_.task(id).node).labels;
-  return pods.at(labels.at(rule.topology_key)) - least > rule.max_skew;
+  const NodeLabels& labels = state_.node(state_.task(id).node).labels;
+  return pods.at(std::string(labels.find(rule.topology_key)->second)) - least > rule.max_skew;
 }
 
 std::vector<std::string> PeerCheck::FaultsOf(TaskId id) const {
   std::vector<std::string> faults;
   const ClassSpec& spec = SpecOf(id);
-  const Labels& labels = state_.node(state_.task(id).node).labels;
+  const NodeLabels& labels = state_.node(state_.task(id).node).labels;
   for (const PodTerm& term : spec.rules.affinity) {
     if (!labels.contains(term.topology_key)) faults.emplace_back("no domain for its affinity");
     if (!HasCompany(id, term) && !IsFirst(id)) faults.emplace_back("its affinity is not met");

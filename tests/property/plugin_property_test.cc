@@ -35,13 +35,13 @@ SchedulerConfig WithAllPlugins() {
 }
 
 std::string GroupOf(const NodeSpec& node) {
-  const auto it = node.labels.find(std::string(kNodeGroupLabel));
-  return it == node.labels.end() ? "" : it->second;
+  const auto it = node.labels.find(kNodeGroupLabel);
+  return it == node.labels.end() ? "" : std::string(it->second);
 }
 
 // Nodes in two groups or in none; some with NUMA nodes of two CPUs each.
 void DressNode(const NodeGene& gene, NodeSpec& spec) {
-  if (gene.zone < 2) spec.labels[std::string(kNodeGroupLabel)] = "g" + std::to_string(gene.zone);
+  if (gene.zone < 2) SetLabel(spec, std::string(kNodeGroupLabel), "g" + std::to_string(gene.zone));
   if (gene.cpu == 0) return;
   spec.numa.emplace();
   spec.numa->static_cpus = true;

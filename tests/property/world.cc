@@ -20,7 +20,6 @@ constexpr Amount kGiB = Amount{1} << 30U;
 constexpr const char* kGpu = "nvidia.com/gpu";
 constexpr const char* kHca = "rdma/hca";
 const HostPort kPort{.ip = "", .protocol = "TCP", .port = 80};
-const Taint kKeepOut{.key = "only", .value = "some", .effect = TaintEffect::kNoSchedule};
 
 // What a pod asks of the pods around it.
 enum class PeerRule : std::uint8_t {
@@ -202,9 +201,11 @@ NodeSpec NodeOf(const World& world, std::size_t index, ResourceNames& names) {
   const NodeGene& gene = world.nodes[index];
   NodeSpec spec;
   spec.name = Name("n", index);
-  spec.labels["host"] = spec.name;
+  SetLabel(spec, "host", spec.name);
   constexpr std::array kZones = {"", "a", "b"};
-  if (const char* zone = kZones[Pick(gene.zone, kZones)]; *zone != '\0') spec.labels["zone"] = zone;
+  if (const char* zone = kZones[Pick(gene.zone, kZones)]; *zone != '\0') {
+    SetLabel(spec, "zone", zone);
+  }
   if (gene.taint > 0) {
     constexpr std::array kEffects = {
         TaintEffect::kPreferNoSchedule, TaintEffect::kNoSchedule, TaintEffect::kNoExecute};
@@ -646,6 +647,13 @@ void showValue(const World& world, std::ostream& os) {  // NOLINT(readability-id
   for (const EventGene& e : world.events)
     os << " {" << e.what << ',' << e.which << ',' << e.where << "},";
   os << "}}";
+}
+
+void SetLabel(NodeSpec& node, const std::string& key, const std::string& value) {
+  Labels labels;
+  for (const auto& [its_key, its_value] : node.labels) labels.emplace(its_key, its_value);
+  labels.insert_or_assign(key, value);
+  node.labels = labels;
 }
 
 }  // namespace strata::testing

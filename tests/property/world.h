@@ -14,6 +14,9 @@
 // is always the simplest choice. A number that names something is taken modulo what there is.
 namespace strata::testing {
 
+// A taint that some pods tolerate.
+inline const Taint kKeepOut{.key = "only", .value = "some", .effect = TaintEffect::kNoSchedule};
+
 struct NodeGene {
   int cpu = 0, gpu = 0, hca = 0, pods = 0;
   int zone = 0, taint = 0;
@@ -73,5 +76,7 @@ void showValue(const World& world, std::ostream& os);  // NOLINT(readability-ide
 
 // The event happens; what it is depends on names alone.
 void Happen(const World& world, const EventGene& event, ClusterState& state);
+
+void SetLabel(NodeSpec& node, const std::string& key, const std::string& value);
 
 }  // namespace strata::testing

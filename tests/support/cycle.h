@@ -124,7 +124,7 @@ class Cycles {
     }
     for (const auto& [job, refusal] : result.verdicts)
       decisions.verdicts[state_.job(job).spec.name] = {refusal.reason, refusal.message};
-    for (const CycleResult::Warning& warning : result.warnings)
+    for (const CycleResult::Warning& warning : *result.warnings)
       decisions.warnings.insert({warning.object, warning.reason, warning.message});
     return decisions;
   }

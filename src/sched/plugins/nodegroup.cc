@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,14 +25,14 @@ struct Options {
   bool inherits = false;
 };
 
-bool Has(const std::vector<std::string>& groups, const std::string& group) {
+bool Has(const std::vector<std::string>& groups, std::string_view group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-// The group of a node; null when it is in none.
-const std::string* GroupOf(const NodeSpec& node) {
-  const auto it = node.labels.find(std::string(kNodeGroupLabel));
-  return it == node.labels.end() ? nullptr : &it->second;
+// The group of a node, if it is in one.
+std::optional<std::string_view> GroupOf(const NodeSpec& node) {
+  const auto it = node.labels.find(kNodeGroupLabel);
+  return it == node.labels.end() ? std::nullopt : std::optional(it->second);
 }
 
 // What the jobs of a queue hold on the nodes of each group. Worked out again after every change of
@@ -38,7 +40,7 @@ const std::string* GroupOf(const NodeSpec& node) {
 class GroupUsage {
  public:
   // nullptr when it holds nothing there.
-  const Resources* Of(const ClusterState& state, QueueId queue, const std::string& group) {
+  const Resources* Of(const ClusterState& state, QueueId queue, std::string_view group) {
     if (state_ != &state || version_ != state.NextVersion()) {
       held_.clear();
       state_ = &state;
@@ -66,8 +68,8 @@ class GroupUsage {
   static void Count(const ClusterState& state, const Task& task, ByGroup& held) {
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
     if (!holds || !task.node.valid()) return;
-    const std::string* group = GroupOf(state.node(task.node));
-    if (group != nullptr) held[*group].Add(state.task_class(task.class_id).request);
+    const auto group = GroupOf(state.node(task.node));
+    if (group) held[std::string(*group)].Add(state.task_class(task.class_id).request);
   }
 
   const ClusterState* state_ = nullptr;
@@ -104,8 +106,8 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
                                  const ClassSpec& spec,
                                  NodeId node) const override {
     const Queue* queue = QueueOf(state, spec);
-    const std::string* group = GroupOf(state.node(node));
-    if (queue == nullptr || group == nullptr) return true;
+    const auto group = GroupOf(state.node(node));
+    if (queue == nullptr || !group) return true;
     const auto limits = queue->spec.node_group_limits.find(*group);
     if (limits == queue->spec.node_group_limits.end()) return true;
     const Resources* held = usage_.Of(state, *state.FindQueue(queue->spec.name), *group);
@@ -129,8 +131,8 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
                   std::span<Score> out) const override {
     const NodeGroupTerms& terms = TermsOf(spec);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::string* group = GroupOf(state.node(nodes[i]));
-      out[i] = group == nullptr ? 0 : ToScore(ScoreOf(terms, *group));
+      const auto group = GroupOf(state.node(nodes[i]));
+      out[i] = group ? ToScore(ScoreOf(terms, *group)) : 0;
     }
   }
 
@@ -149,8 +151,8 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
   // Why the node is out of the question, "" when it is not.
   [[nodiscard]] std::string Refuse(const ClassSpec& spec, const NodeSpec& node) const {
     const NodeGroupTerms& terms = TermsOf(spec);
-    const std::string* group = GroupOf(node);
-    if (group == nullptr) {
+    const auto group = GroupOf(node);
+    if (!group) {
       return terms.empty() && !options_.strict ? "" : "node(s) had no node group";
     }
     if (Has(terms.anti_required, *group)) return "node(s) had a node group the queue keeps off";
@@ -159,7 +161,7 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
     return named ? "" : "node(s) had a node group the queue does not name";
   }
 
-  [[nodiscard]] double ScoreOf(const NodeGroupTerms& terms, const std::string& group) const {
+  [[nodiscard]] double ScoreOf(const NodeGroupTerms& terms, std::string_view group) const {
     if (Has(terms.anti_preferred, group)) return kAvoidedScore;
     const double base = Has(terms.required, group) ? kRequiredScore : 0;
     const auto& preferred = terms.preferred;
