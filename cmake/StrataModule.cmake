@@ -107,7 +107,7 @@ function(strata_test)
   add_dependencies(strata_${T_LABEL}_tests ${target})
 endfunction()
 
-# A libFuzzer program, fuzz/<name>; its corpus is tests/fuzz/corpus/<name>. Only in preset asan.
+# A libFuzzer program, fuzz/<name>; its corpus is tests/fuzz/corpus/<name>. Only in presets asan and fuzz.
 #
 #   strata_fuzzer(NAME <name> SOURCES <cc>... DEPS <module>... [LIBS <target>...])
 function(strata_fuzzer)

@@ -27,7 +27,7 @@ foreach(service scheduler controllers)
   install(FILES deploy/systemd/strata-${service}.service DESTINATION lib/systemd/system)
   install(FILES deploy/systemd/strata-${service}.default DESTINATION /etc/default RENAME strata-${service})
 endforeach()
-install(DIRECTORY deploy/chart/crds deploy/chart/rbac deploy/chart/webhooks deploy/chart/config deploy/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/strata)
+install(DIRECTORY deploy/crds deploy/chart/rbac deploy/chart/webhooks deploy/chart/config deploy/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/strata)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 

@@ -37,6 +37,14 @@ for name in sys.argv[1:]:
     ast.parse(pathlib.Path(name).read_text(), name)'
 }
 
+# Helm reads only what is below a chart, and symbolic links do not outlive every way that a tree takes.
+chart_definitions() {
+  if ! diff --recursive --brief deploy/crds deploy/chart/crds; then
+    echo "   change deploy/crds, then: rm -r deploy/chart/crds && cp -r deploy/crds deploy/chart/crds"
+    return 1
+  fi
+}
+
 headers_alone() {
   cmake --build build --target all_verify_interface_header_sets
 }
@@ -44,6 +52,7 @@ headers_alone() {
 check "format (make format repairs it)" tools/format.sh --check
 check "layers" tools/check_layers.py
 check "tree" tools/check_tree.py
+check "definitions in the chart are those of deploy/crds" chart_definitions
 check "mutants" tools/mutants.py --check
 check "shell scripts" shell_scripts
 check "python scripts" python_scripts

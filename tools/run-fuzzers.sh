@@ -3,7 +3,7 @@
 #
 #   tools/run-fuzzers.sh 300
 #
-# They are built in preset asan, as its tests are, so that the sources are compiled once for both. As many
+# Preset fuzz builds them where preset asan builds its tests, so that the sources are compiled once for both. As many
 # run at a time as there are cores, each with an equal share of the time. The checked-in corpus
 # (tests/fuzz/corpus/<name>) is read only; what is found goes to build/fuzz/corpus/<name>, and an input
 # that breaks something to build/fuzz/crashes/<name>-*.
@@ -14,7 +14,7 @@ total_seconds="$1"
 programs=build/asan/fuzz
 out=build/fuzz
 
-cmake --preset asan >/dev/null
+cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz
 
 names=()

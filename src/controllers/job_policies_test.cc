@@ -351,7 +351,7 @@ class History {
 // Whatever happens to a job under whatever policy, its controller comes to rest, versions and
 // retries only grow, what is over stays over, and no pod is left where none may be.
 TEST(JobProperty, RandomHistoriesKeepTheRules) {
-  testing::CheckProperty(80, [] {
+  testing::CheckProperty(100, [] {
     constexpr const char* kEvents[] = {
         "PodFailed", "PodEvicted", "PodPending", "TaskCompleted", "TaskFailed", "Unknown", "*"};
     constexpr const char* kActions[] = {"AbortJob",

@@ -311,7 +311,7 @@ TEST(ReconcileJob, WhatCannotBeReadIsSaidAndLeftAlone) {
 
 // Whatever fails on the way, the job ends as it does when nothing fails, and nothing is made twice.
 TEST(ReconcileJobProperty, FailedWritesChangeNothingInTheEnd) {
-  testing::CheckProperty(60, [] {
+  testing::CheckProperty(100, [] {
     const int size = 1 + *testing::Below(4);
     const bool svc = *testing::Below(2) == 1;
     const std::vector<int> luck = *rc::gen::container<std::vector<int>>(60, testing::Below(3));

@@ -26,7 +26,7 @@ std::string Missing(const kube::ResourcePath& path, const kube::ConnectionConfig
       "{} does not serve {}{}",
       config.cluster.server,
       name,
-      ours ? "; install its definition: kubectl apply --server-side -f deploy/chart/crds" : "");
+      ours ? "; install its definition: kubectl apply --server-side -f deploy/crds" : "");
 }
 
 // A server that does not know the kind says nothing about an object.

@@ -44,7 +44,7 @@ TEST(DescribeFailure, TellsAMissingKindFromAMissingObject) {
   const kube::ResourcePath train{kube::kJobs, "default", "train", ""};
   EXPECT_EQ(Line(train, Answer(404, "the server could not find the requested resource")),
             "https://dev:6443 does not serve jobs.batch.volcano.sh; install its definition: "
-            "kubectl apply --server-side -f deploy/chart/crds");
+            "kubectl apply --server-side -f deploy/crds");
   EXPECT_EQ(Line(train, Answer(404, "404 page not found")),
             Line({kube::kJobs, "", "", ""}, Answer(404, "jobs.batch.volcano.sh \"x\"")));
   EXPECT_EQ(Line(train, Answer(404, "jobs.batch.volcano.sh \"train\" not found")),

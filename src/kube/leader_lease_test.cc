@@ -382,7 +382,7 @@ TEST(LeaderLease, WhoKeepsItToItsEndGivesItToNobody) {
 
 TEST(LeaderLeaseProperty, NeverTwoLeadAndInTheEndOneDoes) {
   using testing::Below;
-  testing::CheckProperty(60, [] {
+  testing::CheckProperty(100, [] {
     Election election(*rc::gen::arbitrary<std::uint64_t>());
     election.network.faulty = true;
     const int count = 2 + *Below(3);

@@ -26,8 +26,8 @@ namespace strata::schema {
 // kInvalidArgument names the place in the schema that makes no sense.
 //
 // An object that preserves unknown fields and whose `title` is the name of a built-in type is of
-// that type (as_sent). So the pods of our Job are known here in full, and the file in
-// deploy/chart/crds need not repeat them; a real server takes any object there.
+// that type (as_sent). So the pods of our Job are known here in full, and the file in deploy/crds
+// need not repeat them; a real server takes any object there.
 [[nodiscard]] Result<SchemaRef> FromCustomResource(const nlohmann::json& open_api_v3_schema);
 
 // Everything wrong with such a schema that stands at `field` of its definition
@@ -39,7 +39,7 @@ namespace strata::schema {
 // whoever made the kind should be told. We know those of our own kinds, by their text.
 [[nodiscard]] std::vector<std::string> RulesNotChecked(const Schema& schema);
 
-// The CustomResourceDefinitions of deploy/chart/crds, each one YAML document, in the order of their
+// The CustomResourceDefinitions of deploy/crds, each one YAML document, in the order of their
 // names.
 [[nodiscard]] std::vector<std::string_view> OwnDefinitions();
 

@@ -1,4 +1,4 @@
-// The definitions in deploy/chart/crds and the built-in types against manifests that are known to
+// The definitions in deploy/crds and the built-in types against manifests that are known to
 // be good: the examples and every case of tests/scenario.
 #include <algorithm>
 #include <filesystem>
@@ -41,7 +41,7 @@ std::string ReadAll(const std::filesystem::path& path) {
   return std::move(text).str();
 }
 
-// Schemas by "apiVersion kind": those of deploy/chart/crds.
+// Schemas by "apiVersion kind": those of deploy/crds.
 const std::map<std::string, SchemaRef>& OwnKinds() {
   static const std::map<std::string, SchemaRef> own = [] {
     std::map<std::string, SchemaRef> kinds;

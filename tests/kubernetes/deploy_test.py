@@ -57,7 +57,7 @@ def rights(rules):
 class Files(unittest.TestCase):
     def test_the_base_has_every_file(self):
         listed = set(yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())["resources"])
-        there = {str(path.relative_to(DEPLOY)) for folder in ("chart/crds", "chart/rbac", "chart/webhooks", "workloads")
+        there = {str(path.relative_to(DEPLOY)) for folder in ("crds", "chart/rbac", "chart/webhooks", "workloads")
                  for path in (DEPLOY / folder).iterdir()}
         self.assertEqual(listed - {"namespace.yaml"}, there - {"chart/rbac/virtual-nodes.yaml"} - {f"chart/webhooks/{name}.yaml" for name in OPTIONAL})
 
@@ -73,7 +73,7 @@ class Files(unittest.TestCase):
     def test_the_base_is_whole(self):
         objects = base()
         kinds = [kind for kind, _, _ in objects]
-        self.assertEqual(kinds.count("CustomResourceDefinition"), len(list((CHART / "crds").iterdir())))
+        self.assertEqual(kinds.count("CustomResourceDefinition"), len(list((DEPLOY / "crds").iterdir())))
         for (kind, space, name), item in objects.items():
             if kind != "Deployment":
                 continue
@@ -203,8 +203,8 @@ class Chart(unittest.TestCase):
 
     def test_the_definitions_are_in_it(self):
         made = objects_of(self.helm("template", "strata", str(CHART), "--include-crds"))
-        names = {name for kind, _, name in made if kind == "CustomResourceDefinition"}
-        self.assertEqual(len(names), len(list((CHART / "crds").iterdir())))
+        wanted = objects_of("\n---\n".join(path.read_text() for path in (DEPLOY / "crds").iterdir()))
+        self.assertEqual({key: item for key, item in made.items() if key[0] == "CustomResourceDefinition"}, wanted)
 
     def test_values_reach_the_objects(self):
         made = self.render("--set", "custom.scheduler_name=tide", "--set", "custom.scheduler_replicas=2",
@@ -309,7 +309,7 @@ class Package(unittest.TestCase):
             package = self.make(folder)
             rows = [line.split() for line in self.dpkg("--contents", package).splitlines()]
             files = {row[5].removeprefix("."): row for row in rows if not row[0].startswith("d")}
-            folders = [DEPLOY / "monitoring", *(CHART / part for part in ("config", "crds", "rbac", "webhooks"))]
+            folders = [DEPLOY / "crds", DEPLOY / "monitoring", *(CHART / part for part in ("config", "rbac", "webhooks"))]
             shared = {f"/usr/share/strata/{folder.name}/{path.name}" for folder in folders for path in folder.iterdir()}
             self.assertEqual(set(files), self.PROGRAMS | self.UNITS | self.CONFIGURATION | self.TEXTS | shared)
             self.assertEqual({row[1] for row in rows}, {"root/root"})

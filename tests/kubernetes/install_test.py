@@ -48,7 +48,7 @@ def volcano_chart(folder):
     (chart / "templates").mkdir(parents=True)
     (chart / "Chart.yaml").write_text("apiVersion: v2\nname: volcano\nversion: 1.0.0\n")
     (chart / "templates" / "all.yaml").write_text("---\n".join(yaml.safe_dump(item) for item in theirs()))
-    shutil.copytree(DEPLOY / "chart" / "crds", chart / "crds")
+    shutil.copytree(DEPLOY / "crds", chart / "crds")
     return str(chart)
 
 

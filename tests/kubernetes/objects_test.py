@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Volcano's kinds as deploy/chart/crds define them, on the API server: what is valid with Volcano is taken, what is not is refused, and it looks the same."""
+"""Volcano's kinds as deploy/crds define them, on the API server: what is valid with Volcano is taken, what is not is refused, and it looks the same."""
 import json
 import unittest
 

@@ -55,9 +55,9 @@ class Installed(ControlPlane):
         """The kinds: what owners of a kind leave behind is collected at once where kube-controller-manager finds the kind when it starts, and half a
         minute later where it does not."""
         self.kubectl = Kubectl(new_kubectl(), self.kubeconfig, self.folder)
-        self.apply(CHART / "crds")
-        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(CHART / "crds"))
-        names = {yaml.safe_load(path.read_text())["metadata"]["name"] for path in (CHART / "crds").glob("*.yaml")}
+        self.apply(DEPLOY / "crds")
+        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(DEPLOY / "crds"))
+        names = {yaml.safe_load(path.read_text())["metadata"]["name"] for path in (DEPLOY / "crds").glob("*.yaml")}
         wait_until(lambda: names <= set(self.kubectl("api-resources", "-o", "name", "--cached=false", code=None).split()), LIMIT,
                    "every kind being told of")
 

@@ -231,7 +231,7 @@ TEST(Fabrics, AHostThatMovesChangesTwoLeavesOnly) {
 }
 
 TEST(Fabrics, APodThatComesIsNewAndTheOthersStay) {
-  CheckProperty(50, [] {
+  CheckProperty(100, [] {
     const FatTree tree = AnyFatTree();
     const auto before = Discovered(tree.fabric);
     FatTree larger = MakeFatTree(tree.pods + 1, tree.hosts, tree.rails, tree.spines);

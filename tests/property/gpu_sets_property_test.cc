@@ -94,7 +94,7 @@ TEST(GpuSetsProperty, AlsoOfTheRealMachinesWithAnyGpusTaken) {
 
 // 17 to 20 candidates are searched with a bound: what is proven must be the best.
 TEST(GpuSetsProperty, WhatIsProvenBeyondSixteenIsTheBest) {
-  CheckProperty(12, [] {
+  CheckProperty(100, [] {
     const auto size = static_cast<std::size_t>(*Below(2) + 17);
     const PairScores scores = AnyScores(size, *Below(2) == 0 ? 3 : 30);
     Positions all(size);
