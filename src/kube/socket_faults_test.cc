@@ -268,7 +268,7 @@ std::string CompareViews(std::vector<Slip> slips,
 }
 
 TEST(InformersOverSockets, TheViewEqualsTheServerInTheEnd) {
-  testing::CheckProperty(15, [] {
+  testing::CheckProperty(100, [] {
     const auto slips = *rc::gen::container<std::vector<Slip>>(60, AnySlip());
     const auto happenings = *rc::gen::container<std::vector<Happening>>(40, AnyHappening());
     const bool streams = *testing::Below(2) == 0;
