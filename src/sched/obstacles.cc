@@ -10,24 +10,40 @@ namespace {
 
 constexpr std::string_view kInsufficient = "Insufficient ";
 
+// What a task of the class asks for, by name.
+std::vector<ResourceId> ResourcesOf(const ClusterState& state, const ClassSpec& spec) {
+  std::vector<ResourceId> ids = state.resource_names().ByName();
+  std::erase_if(ids, [&](ResourceId id) { return spec.request.Get(id) <= 0; });
+  return ids;
+}
+
 }  // namespace
 
-Obstacles FindObstacles(Session& session, ClassId class_id, std::span<const NodeId> nodes) {
+Obstacles FindObstacles(Session& session,
+                        ClassId class_id,
+                        std::span<const NodeId> nodes,
+                        Takers takers) {
   const ClusterState& state = session.state();
   ClassView& view = session.View(class_id);
+  const Resources& request = view.spec().request;
+  const std::vector<ResourceId> asked = ResourcesOf(state, view.spec());
   std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
   Obstacles obstacles;
   for (const NodeId node : nodes) {
-    if (view.Takes(node)) continue;
+    if (view.Takes(node)) {
+      if (takers == Takers::kIgnored) continue;
+      const auto first = std::find_if(asked.begin(), asked.end(), [&](ResourceId id) {
+        return ClassView::Free(state, node, id) / request.Get(id) <= view.Slots(node);
+      });
+      if (first != asked.end()) ++exhausted[first->index()];
+      continue;
+    }
     if (view.Slots(node) > 0 || !view.Admits(node)) {
       ++obstacles[view.WhyNot(node).reason];
       continue;
     }
-    for (std::size_t i = 0; i < view.spec().request.size(); ++i) {
-      const Amount request = view.spec().request.amounts()[i];
-      if (request > 0 && request > ClassView::Free(state, node, IdAt<ResourceId>(i))) {
-        ++exhausted[i];
-      }
+    for (const ResourceId id : asked) {
+      if (request.Get(id) > ClassView::Free(state, node, id)) ++exhausted[id.index()];
     }
   }
   for (std::size_t i = 0; i < exhausted.size(); ++i) {

@@ -119,13 +119,18 @@ Obstacles ObstaclesBelow(Session& session,
                          Search& search,
                          const Demand& demand,
                          HyperNodeId domain) {
-  if (NeedsRehearsal(session, demand) ||
-      MayCollide(demand, SlotsBelow(search, demand.wanted, domain))) {
+  const std::uint64_t slots = SlotsBelow(search, demand.wanted, domain);
+  if (NeedsRehearsal(session, demand) || MayCollide(demand, slots)) {
     Obstacles obstacles = RehearseBelow(search, demand, domain).obstacles;
     if (!obstacles.empty()) return obstacles;
   }
-  return FindObstacles(
-      session, ShortClass(search, demand.wanted, domain), session.tree().NodesOf(domain));
+  // Enough is idle in all, but in pieces that are too small, or where filters let nobody in.
+  const bool scattered = slots < Total(demand.wanted) &&
+                         ShortagesBelow(session.state(), demand.wanted, domain).empty();
+  return FindObstacles(session,
+                       ShortClass(search, demand.wanted, domain),
+                       session.tree().NodesOf(domain),
+                       scattered ? Takers::kCounted : Takers::kIgnored);
 }
 
 Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperNodeId domain) {

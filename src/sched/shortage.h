@@ -42,7 +42,8 @@ void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
                                       const Demand& demand,
                                       HyperNodeId domain);
 
-// What keeps the wanted tasks off nodes below `domain`. REQUIRES: something is wanted.
+// What keeps the wanted tasks off nodes below `domain`; where no sum is short, also off those that
+// take some of them. REQUIRES: something is wanted.
 [[nodiscard]] Obstacles ObstaclesBelow(Session& session,
                                        Search& search,
                                        const Demand& demand,

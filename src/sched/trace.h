@@ -96,8 +96,10 @@ struct NearestMissRecord {
   std::string hypernode;
   std::uint64_t fits = 0;  // of `wanted` pods
   std::uint64_t wanted = 0;
-  std::map<std::string, Amount> short_of;    // by resource: asked for beyond what is idle there
-  std::map<std::string, std::size_t> nodes;  // nodes without room for a pod, by what keeps it off
+  std::map<std::string, Amount> short_of;  // by resource: asked for beyond what is idle there
+  // Nodes without room for a pod (where `short_of` is empty: for one pod more), by what keeps it
+  // off.
+  std::map<std::string, std::size_t> nodes;
 };
 
 using TraceRecord = std::variant<GradientRecord,

@@ -35,6 +35,46 @@ TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("j"), "NotEnoughResources");
   EXPECT_EQ(decisions.Message("j"),
+            "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
+            "Insufficient cpu");
+}
+
+TEST(Verdict, OfRoomInPiecesNamesWhatRunsOutFirstOnEachNode) {
+  //   node0 to node2 take one; on node2 both run out at once, and the lower name counts
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 3}).Node("node1", {.memory = 3});
+  cluster.Node("node2", {.cpu = 3, .memory = 3}).Node("node3", {.cpu = 1});
+  cluster.Job("j", {.tasks = 4, .task = {.cpu = 2, .memory = 2}});
+  EXPECT_EQ(RunCycle(cluster.state).Message("j"),
+            "4/4 tasks in gang unschedulable: 3 of 4 pods fit on the 4 nodes of the cluster: 3 "
+            "Insufficient cpu, 1 Insufficient memory");
+}
+
+TEST(Verdict, OfRoomInPiecesOfARackNamesWhatRunsOutThere) {
+  ClusterBuilder cluster;
+  cluster.Nodes(4, {.cpu = 3}).Leaf("s0", 1, {"node0", "node1"}).Leaf("s1", 1, {"node2", "node3"});
+  cluster.Job("j", {.tasks = 3, .task = {.cpu = 2}, .topology = Hard(1)});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "TopologyUnsatisfied");
+  EXPECT_THAT(decisions.Message("j"),
+              HasSubstr("HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu"));
+}
+
+TEST(Verdict, OfNodesThatAreFullBesideACordonedOneIsThatThereIsNoRoom) {
+  ClusterBuilder cluster;
+  cluster.Nodes(2, {.cpu = 3}).Node("node2", {.unschedulable = true});
+  cluster.Job("j", {.tasks = 3, .task = {.cpu = 2}});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_EQ(decisions.Reason("j"), "NotEnoughResources");
+  EXPECT_THAT(decisions.Message("j"),
+              HasSubstr(": 2 Insufficient cpu, 1 node(s) were unschedulable"));
+}
+
+TEST(Verdict, NamesNoResourceOfNodesThatAFilterKeepsFromTakingMore) {
+  ClusterBuilder cluster;
+  cluster.Nodes(2).Job(
+      "j", {.tasks = 3, .task = {.ports = {{.ip = "", .protocol = "TCP", .port = 80}}}});
+  EXPECT_EQ(RunCycle(cluster.state).Message("j"),
             "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster");
 }
 

@@ -116,6 +116,11 @@ std::vector<Row> RowsOfPlaces() {
            Pod("q", {.node = "n0"}),
        "{name: predicates}"},
       {"NotEnoughResources",
+       "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
+       "Insufficient cpu",
+       "default/g",
+       Node("n0", 3) + Node("n1", 3) + Group("g", "minMember: 3") + Pods("g", 3, {.cpu = "2"})},
+      {"NotEnoughResources",
        "the gang is larger than the whole cluster: 9 cpu asked for of 8",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "")},
@@ -138,6 +143,11 @@ std::vector<Row> RowsOfPlaces() {
        "HyperNode s0 (tier 1) takes 2 of 3; HyperNode s0 is short of 1 cpu",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 3, "cpu: 1", "highestTierAllowed: 1")},
+      {"TopologyUnsatisfied",
+       "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
+       "HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu",
+       "default/gang-gang",
+       EightNodes("cpu: 3") + GangOf("gang", 3, "cpu: 2", "highestTierAllowed: 1")},
       {"TopologyUnsatisfied",
        "1/1 tasks in gang unschedulable: no HyperNode of tier 0 or below exists",
        "default/gang-gang",
