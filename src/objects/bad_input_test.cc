@@ -94,6 +94,19 @@ TEST(BadInput, Quantities) {
        {"cpu: []", "Node n1: status.capacity.cpu: found a list, want a quantity"}});
 }
 
+TEST(BadInput, QuantitiesOfJson) {
+  const auto error = [](const std::string& cpu) {
+    return LoadError(
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"capacity":{"cpu":)" +
+            cpu + "}}}",
+        "in.json");
+  };
+  const std::string where = "in.json: Node n1: status.capacity.cpu: ";
+  EXPECT_EQ(error("99999999999999999999"),
+            where + "bad quantity \"1e+20\" (want a number within 2^63-1)");
+  EXPECT_EQ(error("1e400"), where + "bad quantity \"1e400\" (want a number within 2^63-1)");
+}
+
 TEST(BadInput, Nodes) {
   Check("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {",
         "}}",
