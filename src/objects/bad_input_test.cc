@@ -41,7 +41,20 @@ TEST(BadInput, TextsThatAreNoObjects) {
   EXPECT_EQ(LoadError("{\"kind\": \"Pod\",}", "in.json").substr(0, 25),
             "in.json: line 1, column 1");
   EXPECT_EQ(LoadError("{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"items\":{}}"),
-            "in.yaml: PodList: items: found an object, want a list");
+            "in.yaml: document 1: PodList: items: found an object, want a list");
+}
+
+TEST(BadInput, ItemsOfLists) {
+  Check("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Node, metadata: {name: a}}, ",
+        "]}",
+        {{"{apiVersion: v1, kind: Node}", "document 1: items[1]: Node: metadata.name: is required"},
+         {"3", "document 1: items[1]: found number 3, want an object"},
+         {"{kind: Node}", "document 1: items[1]: apiVersion: is required"},
+         {"null", "document 1: List: items[1]: is required"},
+         {"{apiVersion: v1, kind: PodList, items: [{}]}, 3",
+          "document 1: items[1].items[0]: Pod: metadata.name: is required"},
+         {"{apiVersion: v1, kind: PodList, items: []}, 3",
+          "document 1: items[2]: found number 3, want an object"}});
 }
 
 TEST(BadInput, Metadata) {
