@@ -98,7 +98,9 @@ TEST(BadInput, Quantities) {
         "Node n1: status.capacity.memory: bad quantity \"16Ei\" (want a number within 2^63-1)"},
        {"memory: 99999999999999999999",
         "Node n1: status.capacity.memory: bad quantity \"1e+20\" (want a number within 2^63-1)"},
-       {"cpu: 9E", "Node n1: status.capacity.cpu: 9E is too large"},
+       {"cpu: 9E",
+        "Node n1: status.capacity.cpu: 9E is too large (want a number within 2^63-1 "
+        "thousandths)"},
        {"nvidia.com/gpu: 0.5",
         "Node n1: status.capacity[nvidia.com/gpu]: found 500m, want a whole number"},
        {"cpu: true",
@@ -159,7 +161,8 @@ TEST(BadInput, Pods) {
        {"topologySpreadConstraints: [{maxSkew: 0}]",
         "Pod default/p: spec.topologySpreadConstraints[0].maxSkew: found number 0, want an integer "
         "of at least 1"},
-       {"initContainers: [{name: c}]", "Pod default/p: spec: two containers named \"c\""},
+       {"initContainers: [{name: i}, {name: c}]",
+        "Pod default/p: spec.containers[0].name: \"c\" is the name of another container"},
        {"volumes: [{name: v, persistentVolumeClaim: {}}]",
         "Pod default/p: spec.volumes[0].persistentVolumeClaim.claimName: is required"}});
   Check("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, ",
@@ -174,6 +177,10 @@ TEST(BadInput, Pods) {
          {"resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}",
           "Pod default/p: spec.containers[0].resources.requests[nvidia.com/gpu]: 1 must equal the "
           "limit 2"}});
+  EXPECT_EQ(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: "
+                      "c}, {name: c}]}}"),
+            "in.yaml: Pod default/p: spec.containers[1].name: \"c\" is the name of another "
+            "container");
   EXPECT_EQ(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}"),
             "in.yaml: Pod default/p: spec.containers: want at least one container");
 }
@@ -238,7 +245,10 @@ TEST(BadInput, Queues) {
          {"deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}",
           "Queue q: spec.guarantee.resource.cpu: 2 is more than deserved (1)"},
          {"reclaimable: \"yes\"",
-          "Queue q: spec.reclaimable: found string \"yes\", want true or false"}});
+          "Queue q: spec.reclaimable: found string \"yes\", want true or false"},
+         {"}, status: {state: Ajar",
+          "Queue q: status.state: unknown value \"Ajar\" (want Open, Closed, Closing or "
+          "Unknown)"}});
 }
 
 TEST(BadInput, HyperNodes) {
