@@ -237,9 +237,9 @@ TEST(BadInput, LimitsOfNodeGroups) {
 TEST(BadInput, Queues) {
   Check("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {",
         "}}",
-        {{"weight: 0", "Queue q: spec.weight: found number 0, want an integer from 1 to 65535"},
+        {{"weight: -1", "Queue q: spec.weight: found number -1, want an integer from 0 to 65535"},
          {"weight: 65536",
-          "Queue q: spec.weight: found number 65536, want an integer from 1 to 65535"},
+          "Queue q: spec.weight: found number 65536, want an integer from 0 to 65535"},
          {"capability: {cpu: 1}, deserved: {cpu: 2}",
           "Queue q: spec.deserved.cpu: 2 is more than capability (1)"},
          {"deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}",
