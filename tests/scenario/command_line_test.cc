@@ -127,6 +127,14 @@ TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
   }
 }
 
+TEST(CommandLine, HelpSaysWhatTimeItIs) {
+  const std::string manifests =
+      "default: the latest time in the manifests, 1970 where they have none";
+  EXPECT_THAT(Strata({"simulate", "--help"}).out, HasSubstr(manifests + "\n"));
+  EXPECT_THAT(Strata({"explain", "--help"}).out,
+              HasSubstr(manifests + "; of a running cluster now\n"));
+}
+
 TEST(CommandLine, VersionIsOneLine) {
   const RunOutput run = Strata({"version"});
   EXPECT_EQ(run.exit_code, 0);
