@@ -54,12 +54,12 @@ Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress
   SimulationOptions options;
   options.now = input.now;
   progress.Stage("placing pending pods");
-  TRY_ASSIGN(const SimulationResult result, RunSimulation(input.cluster, input.config, options));
+  TRY(RunSimulation(input.cluster, input.config, options));
   ExplainQuery query;
   query.objects = &input.objects;
   query.config = &input.config;
   query.options = options;
-  TRY_ASSIGN(query.job, FindJobByName(result, input.cluster, flags.job));
+  TRY_ASSIGN(query.job, FindJobByName(input.cluster, flags.job));
   query.progress = [&](const std::string& what) { progress.Stage(what); };
   TRY_ASSIGN(const Explanation explanation, ExplainJob(query));
   if (flags.output == OutputFormat::kJson) return RenderJson(explanation);

@@ -31,7 +31,7 @@ CLI::Option& AddFiles(CLI::App& command, InputFlags& flags, const std::string& o
               ->allow_extra_args(false);
 }
 
-void AddRunFlags(CLI::App& command, InputFlags& flags) {
+void AddRunFlags(CLI::App& command, InputFlags& flags, const std::string& otherwise) {
   command
       .add_option(
           "--scheduler-conf",
@@ -43,7 +43,9 @@ void AddRunFlags(CLI::App& command, InputFlags& flags) {
       .add_option_function<std::string>(
           "--now",
           [&flags](const std::string& text) { flags.now = ParseTimestamp(text).value(); },
-          "The time of the run; default: the latest time in the manifests, or now")
+          "The time of the run; default: the latest time in the manifests, 1970 where they have "
+          "none" +
+              otherwise)
       ->type_name("RFC3339")
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
 }
@@ -52,7 +54,7 @@ void AddRunFlags(CLI::App& command, InputFlags& flags) {
 
 void AddManifestFlags(CLI::App& command, InputFlags& flags) {
   AddFiles(command, flags, "").required();
-  AddRunFlags(command, flags);
+  AddRunFlags(command, flags, "");
 }
 
 void AddClusterFlags(CLI::App& command, InputFlags& flags) {
@@ -61,7 +63,7 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags) {
   for (const char* flag : {"--kubeconfig", "--context"}) {
     command.get_option(flag)->excludes(&files);
   }
-  AddRunFlags(command, flags);
+  AddRunFlags(command, flags, "; of a running cluster now");
 }
 
 void AddWatchFlag(CLI::App& command, InputFlags& flags) {

@@ -71,6 +71,8 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   TRY_ASSIGN(Input input, LoadInput(flags.input, progress));
   const auto loaded = SteadyNow();
   warnings = std::move(input.warnings);
+  // A trace of an earlier run is worth keeping when this one cannot begin.
+  if (!flags.explain.empty()) TRY(FindJobByName(input.cluster, flags.explain));
 
   TraceTee traces;
   std::ofstream trace_file;
@@ -94,7 +96,7 @@ Result<std::string> Simulate(const SimulateFlags& flags,
     result.timings->load_ms = std::chrono::duration<double, std::milli>(loaded - start).count();
   }
   if (!flags.explain.empty()) {
-    TRY_ASSIGN(const std::string job, FindJobByName(result, input.cluster, flags.explain));
+    TRY_ASSIGN(const std::string job, FindJobByName(input.cluster, flags.explain));
     options.on_cycle = nullptr;
     options.stopwatch = nullptr;
     TRY_ASSIGN(const Explanation explanation,

@@ -16,6 +16,7 @@
 #include "objects/value.h"
 #include "sched/actions/actions.h"
 #include "sched/registry.h"
+#include "sched/scheduler.h"
 
 namespace strata {
 namespace {
@@ -91,7 +92,25 @@ class Reader {
       name_field.Fail(Unknown("action", name, ActionNames()));
     }
     const Cursor arguments = entry.At("arguments");
-    action_arguments_.insert_or_assign(name, ReadArguments(arguments));
+    const ActionConfig action{.name = name, .arguments = ReadArguments(arguments)};
+    if (entry.ok() && FindAction(name) != nullptr) CheckAction(arguments, action);
+    action_arguments_.insert_or_assign(name, action.arguments);
+  }
+
+  void CheckAction(const Cursor& arguments, const ActionConfig& action) {
+    const Result<std::vector<std::string>> warnings = CheckArguments(action);
+    if (!warnings) {
+      log_.error = InPlace(arguments, warnings.error().message);
+      return;
+    }
+    for (const std::string& warning : *warnings) {
+      conf_.warnings.push_back(InPlace(arguments, warning));
+    }
+  }
+
+  // What is said of an argument, behind the place where it stands.
+  static std::string InPlace(const Cursor& arguments, std::string_view message) {
+    return objects::OneLine(fmt::format("{}.{}", arguments.Path(), message));
   }
 
   void ReadActions(const Cursor& field) {
@@ -189,7 +208,7 @@ class Reader {
     const Result<MadePlugin> made = MakePlugin(plugin, scratch_);
     const Cursor arguments = entry.At("arguments");
     const auto in_place = [&](std::string_view message) {
-      return fmt::format("{}.{}", arguments.Path(), WithoutPrefix(message, plugin.name));
+      return InPlace(arguments, WithoutPrefix(message, plugin.name));
     };
     if (!made) {
       log_.error = in_place(made.error().message);

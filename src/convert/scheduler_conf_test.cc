@@ -86,6 +86,10 @@ TEST(SchedulerConf, AWrongTypeNamesFileAndField) {
             "s.conf: tiers: found string \"gang\", want a list");
   EXPECT_EQ(ErrorOf(Plugins("  - enableJobOrder: true\n")),
             "s.conf: tiers[0].plugins[0].name: is required");
+  EXPECT_EQ(ErrorOf("actions: allocate\ntiers: []\nconfigurations:\n- name: allocate\n"
+                    "  arguments: {predicateErrorCacheEnable: \"may\\nbe\"}\n"),
+            "s.conf: configurations[0].arguments.predicateErrorCacheEnable: want true or false, "
+            "found \"may be\"");
 }
 
 TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
@@ -122,6 +126,11 @@ TEST(SchedulerConf, UnknownKeysAreWarnings) {
                           "s.conf: tiers[0].plugins[0].enableMagic: unknown key, ignored",
                           "s.conf: tiers[0].plugins[0].arguments.binpack.foo: unknown argument, "
                           "ignored"));
+  EXPECT_THAT(Parse("actions: allocate\nconfigurations:\n"
+                    "- {name: allocate, arguments: {predicateErrorCacheEnable: false, foo: 3}}\n"
+                    "- {name: preempt, arguments: {of.volcano: 3}}\n")
+                  .warnings,
+              ElementsAre("s.conf: configurations[0].arguments.foo: unknown argument, ignored"));
 }
 
 TEST(SchedulerConf, NoActionsAreAnError) {

@@ -41,7 +41,20 @@ TEST(BadInput, TextsThatAreNoObjects) {
   EXPECT_EQ(LoadError("{\"kind\": \"Pod\",}", "in.json").substr(0, 25),
             "in.json: line 1, column 1");
   EXPECT_EQ(LoadError("{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"items\":{}}"),
-            "in.yaml: PodList: items: found an object, want a list");
+            "in.yaml: document 1: PodList: items: found an object, want a list");
+}
+
+TEST(BadInput, ItemsOfLists) {
+  Check("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Node, metadata: {name: a}}, ",
+        "]}",
+        {{"{apiVersion: v1, kind: Node}", "document 1: items[1]: Node: metadata.name: is required"},
+         {"3", "document 1: items[1]: found number 3, want an object"},
+         {"{kind: Node}", "document 1: items[1]: apiVersion: is required"},
+         {"null", "document 1: List: items[1]: is required"},
+         {"{apiVersion: v1, kind: PodList, items: [{}]}, 3",
+          "document 1: items[1].items[0]: Pod: metadata.name: is required"},
+         {"{apiVersion: v1, kind: PodList, items: []}, 3",
+          "document 1: items[2]: found number 3, want an object"}});
 }
 
 TEST(BadInput, Metadata) {
@@ -85,13 +98,28 @@ TEST(BadInput, Quantities) {
         "Node n1: status.capacity.memory: bad quantity \"16Ei\" (want a number within 2^63-1)"},
        {"memory: 99999999999999999999",
         "Node n1: status.capacity.memory: bad quantity \"1e+20\" (want a number within 2^63-1)"},
-       {"cpu: 9E", "Node n1: status.capacity.cpu: 9E is too large"},
+       {"cpu: 9E",
+        "Node n1: status.capacity.cpu: 9E is too large (want a number within 2^63-1 "
+        "thousandths)"},
        {"nvidia.com/gpu: 0.5",
         "Node n1: status.capacity[nvidia.com/gpu]: found 500m, want a whole number"},
        {"cpu: true",
         "Node n1: status.capacity.cpu: found boolean true, want a quantity (put it in "
         "quotes)"},
        {"cpu: []", "Node n1: status.capacity.cpu: found a list, want a quantity"}});
+}
+
+TEST(BadInput, QuantitiesOfJson) {
+  const auto error = [](const std::string& cpu) {
+    return LoadError(
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"capacity":{"cpu":)" +
+            cpu + "}}}",
+        "in.json");
+  };
+  const std::string where = "in.json: Node n1: status.capacity.cpu: ";
+  EXPECT_EQ(error("99999999999999999999"),
+            where + "bad quantity \"1e+20\" (want a number within 2^63-1)");
+  EXPECT_EQ(error("1e400"), where + "bad quantity \"1e400\" (want a number within 2^63-1)");
 }
 
 TEST(BadInput, Nodes) {
@@ -133,7 +161,8 @@ TEST(BadInput, Pods) {
        {"topologySpreadConstraints: [{maxSkew: 0}]",
         "Pod default/p: spec.topologySpreadConstraints[0].maxSkew: found number 0, want an integer "
         "of at least 1"},
-       {"initContainers: [{name: c}]", "Pod default/p: spec: two containers named \"c\""},
+       {"initContainers: [{name: i}, {name: c}]",
+        "Pod default/p: spec.containers[0].name: \"c\" is the name of another container"},
        {"volumes: [{name: v, persistentVolumeClaim: {}}]",
         "Pod default/p: spec.volumes[0].persistentVolumeClaim.claimName: is required"}});
   Check("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, ",
@@ -148,6 +177,10 @@ TEST(BadInput, Pods) {
          {"resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}",
           "Pod default/p: spec.containers[0].resources.requests[nvidia.com/gpu]: 1 must equal the "
           "limit 2"}});
+  EXPECT_EQ(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: "
+                      "c}, {name: c}]}}"),
+            "in.yaml: Pod default/p: spec.containers[1].name: \"c\" is the name of another "
+            "container");
   EXPECT_EQ(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}"),
             "in.yaml: Pod default/p: spec.containers: want at least one container");
 }
@@ -204,15 +237,18 @@ TEST(BadInput, LimitsOfNodeGroups) {
 TEST(BadInput, Queues) {
   Check("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {",
         "}}",
-        {{"weight: 0", "Queue q: spec.weight: found number 0, want an integer from 1 to 65535"},
+        {{"weight: -1", "Queue q: spec.weight: found number -1, want an integer from 0 to 65535"},
          {"weight: 65536",
-          "Queue q: spec.weight: found number 65536, want an integer from 1 to 65535"},
+          "Queue q: spec.weight: found number 65536, want an integer from 0 to 65535"},
          {"capability: {cpu: 1}, deserved: {cpu: 2}",
           "Queue q: spec.deserved.cpu: 2 is more than capability (1)"},
          {"deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}",
           "Queue q: spec.guarantee.resource.cpu: 2 is more than deserved (1)"},
          {"reclaimable: \"yes\"",
-          "Queue q: spec.reclaimable: found string \"yes\", want true or false"}});
+          "Queue q: spec.reclaimable: found string \"yes\", want true or false"},
+         {"}, status: {state: Ajar",
+          "Queue q: status.state: unknown value \"Ajar\" (want Open, Closed, Closing or "
+          "Unknown)"}});
 }
 
 TEST(BadInput, HyperNodes) {

@@ -68,7 +68,7 @@ class Cursor {
   // A map of strings, with the syntax of the keys and values left to the caller.
   void ReadStrings(Labels& out) const;
 
-  // One of the words of `table`; the message lists them.
+  // One of the words of `table`; the message lists them, all but "", which stands for none.
   template <typename Enum, std::size_t kSize>
   void ReadEnum(Enum& out,
                 const std::array<std::pair<std::string_view, Enum>, kSize>& table) const {
@@ -83,7 +83,9 @@ class Cursor {
     }
     std::vector<std::string_view> names;
     names.reserve(kSize);
-    for (const auto& entry : table) names.push_back(entry.first);
+    for (const auto& [name, value] : table) {
+      if (!name.empty()) names.push_back(name);
+    }
     UnknownWord(word, names);
   }
 

@@ -33,6 +33,7 @@ Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
     std::int32_t value = -1;
     const auto [end, error] = std::from_chars(tier->data(), tier->data() + tier->size(), value);
     if (error != std::errc() || end != tier->data() + tier->size() || value < 0) {
+      if (!pod.spec.node_name.empty()) return std::nullopt;  // it is placed, and never refused
       return Fail(Code::kInvalidArgument,
                   fmt::format("{}: {}: metadata.annotations[{}]: found \"{}\", want an integer of "
                               "at least 0",

@@ -1,11 +1,16 @@
 #include "objects/document.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "objects/json_error.h"
 #include "objects/text_check.h"
@@ -59,6 +64,52 @@ bool IsYamlStream(const std::vector<std::string_view>& pieces) {
   });
 }
 
+// Behind the string that starts at `at`.
+std::size_t EndOfString(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+// A number that is too large for JSON here as YAML has it: as a double, or as text where it is too
+// large for that, too. Anything else as it is.
+std::string FittingNumber(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, value);
+  if (behind != end) return std::string(text);
+  if (error != std::errc() || !std::isfinite(value)) return fmt::format("\"{}\"", text);
+  const bool whole = text.find_first_of(".eE") == std::string_view::npos;
+  return whole && std::fabs(value) >= 0x1p63 ? fmt::format("{}", value) : std::string(text);
+}
+
+std::string WithFittingNumbers(std::string_view text) {
+  std::string fitting;
+  fitting.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE", at), text.size());
+    if (end > at) {
+      fitting += FittingNumber(text.substr(at, end - at));
+    } else {
+      end = text[at] == '"' ? EndOfString(text, at) : at + 1;
+      fitting += text.substr(at, end - at);
+    }
+    at = end;
+  }
+  return fitting;
+}
+
+// With numbers of any size, so that the error of one that is too large is that of its field.
+Result<Document> ParseAnyNumbers(std::string_view text, Document::Tail tail) {
+  Result<Document> document = Document::ParseJson(text, tail);
+  if (document) return document;
+  const std::string fitting = WithFittingNumbers(text);
+  if (fitting == text) return document;
+  Result<Document> second = Document::ParseJson(fitting);
+  return second ? std::move(second) : std::move(document);
+}
+
 Status VisitYaml(std::string_view text, const Visit& visit, std::size_t& count) {
   TRY_ASSIGN(const std::vector<std::string> documents, YamlToJson(text));
   for (const std::string& json : documents) {
@@ -73,7 +124,7 @@ Status VisitJson(std::string_view text,
                  Document::Tail tail,
                  const Visit& visit,
                  std::size_t& count) {
-  Result<Document> whole = Document::ParseJson(text, tail);
+  Result<Document> whole = ParseAnyNumbers(text, tail);
   if (whole) {
     ++count;
     return visit(whole->root());
@@ -83,7 +134,7 @@ Status VisitJson(std::string_view text,
     return tl::unexpected<Error>(std::move(whole).error());
   }
   for (const std::string_view piece : pieces) {
-    const Result<Document> document = Document::ParseJson(piece);
+    const Result<Document> document = ParseAnyNumbers(piece, Document::Tail::kNone);
     // The error of the whole text may be just that a second value follows: place this one in the
     // text.
     if (!document) {

@@ -234,5 +234,14 @@ TEST(DefaultPodGroup, AnUnknownModeIsHardAndABadTierAnError) {
       "integer of at least 0");
 }
 
+TEST(DefaultPodGroup, ABadTierOfAPodOnANodeIsIgnored) {
+  Pod pod;
+  pod.meta.annotations = {{"volcano.sh/network-topology-highest-tier", "two"}};
+  pod.spec.node_name = "n1";
+  const Result<PodGroup> group = MakeDefaultPodGroup(pod);
+  ASSERT_TRUE(group.has_value()) << group.error().message;
+  EXPECT_EQ(group->topology, std::nullopt);
+}
+
 }  // namespace
 }  // namespace strata::objects

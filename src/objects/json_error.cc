@@ -12,6 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr int kNumberOverflow = 406;  // the library's id
+
 // Takes everything, keeps only the first error.
 class ErrorFinder : public Json::json_sax_t {
  public:
@@ -33,7 +35,8 @@ class ErrorFinder : public Json::json_sax_t {
                    const std::string& /*last_token*/,
                    const Json::exception& error) override {
     position_ = position;
-    message_ = error.what();
+    message_ = error.id == kNumberOverflow ? ": found a number beyond 64 bits, want a smaller one"
+                                           : error.what();
     return false;
   }
 

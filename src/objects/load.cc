@@ -113,7 +113,7 @@ class SourceReader {
   Status ReadDocument(const Value& value) {
     ++document_;
     if (const std::optional<std::string> twice = FindDuplicateKey(value)) {
-      return FailAt(fmt::format("document {}", document_), *twice + ": is there twice");
+      return FailAt(Place(), *twice + ": is there twice");
     }
     return Read(value, TypeMeta{}, 0);
   }
@@ -129,7 +129,7 @@ class SourceReader {
     api_version.Read(type.api_version);
     if (type.kind.empty()) kind.Fail("is required");
     if (type.api_version.empty()) api_version.Fail("is required");
-    if (!log.error.empty()) return FailAt(fmt::format("document {}", document_), log.error);
+    if (!log.error.empty()) return FailAt(Place(), log.error);
     if (type.kind.ends_with("List") && (type.kind == "List" || object.At("items").present())) {
       return ReadItems(object, type, depth);
     }
@@ -139,7 +139,8 @@ class SourceReader {
   }
 
   Status ReadItems(const Cursor& list, const TypeMeta& type, int depth) {
-    if (depth >= kMaxListDepth) return FailAt(type.kind, "lists are nested too deeply");
+    const auto who = [&] { return fmt::format("{}: {}", Place(), type.kind); };
+    if (depth >= kMaxListDepth) return FailAt(who(), "lists are nested too deeply");
     TypeMeta item_type;
     if (type.kind != "List") {
       item_type = {type.api_version, type.kind.substr(0, type.kind.size() - 4)};
@@ -147,11 +148,15 @@ class SourceReader {
     Status result;
     ReadLog log;
     const Cursor object(list.value(), log);
+    items_.push_back(0);
     object.At("items").ForEach([&](const Cursor& item) {
-      if (result) result = Read(item.value(), item_type, depth + 1);
+      if (!result) return;
+      result = Read(item.value(), item_type, depth + 1);
+      ++items_.back();
     });
+    items_.pop_back();
     if (!result) return result;
-    if (!log.error.empty()) return FailAt(type.kind, log.error);
+    if (!log.error.empty()) return FailAt(who(), log.error);
     return {};
   }
 
@@ -164,9 +169,8 @@ class SourceReader {
     meta.source = source_;
     ReadMetadata(object, kind.scope, meta);
     if (!log.error.empty()) {
-      const std::string who = meta.name.empty()
-                                  ? fmt::format("document {}: {}", document_, kind.kind)
-                                  : ObjectName(meta);
+      const std::string who =
+          meta.name.empty() ? fmt::format("{}: {}", Place(), kind.kind) : ObjectName(meta);
       return FailAt(who, log.error);
     }
     const Metadata& added = kind.add(object, std::move(meta), set_);
@@ -192,6 +196,15 @@ class SourceReader {
     return {};
   }
 
+  // "document 1: items[1]": where an object without a name stands.
+  [[nodiscard]] std::string Place() const {
+    std::string place = fmt::format("document {}", document_);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      place += fmt::format("{}items[{}]", i == 0 ? ": " : ".", items_[i]);
+    }
+    return place;
+  }
+
   [[nodiscard]] tl::unexpected<Error> FailAt(std::string_view what, std::string_view error) const {
     return Fail(Code::kInvalidArgument, OneLine(fmt::format("{}: {}: {}", source_, what, error)));
   }
@@ -199,6 +212,7 @@ class SourceReader {
   std::string source_;
   ObjectSet& set_;
   std::size_t document_ = 0;
+  std::vector<std::size_t> items_;  // the way through lists to what is being read
 };
 
 // Puts `list` in order. The error names both files.

@@ -108,6 +108,13 @@ status: {phase: Pending, nominatedNodeName: n2}
   EXPECT_EQ(pod.status.nominated_node_name, "n2");
 }
 
+TEST(Load, AQueueOfWeightZeroHasWeightOneAsTheWebhookMakesIt) {
+  const ObjectSet set = MustLoad(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, "
+      "spec: {weight: 0}}");
+  EXPECT_EQ(set.queues.at(0).weight, 1);
+}
+
 TEST(Load, ReadsPodGroupsQueuesAndHyperNodes) {
   const ObjectSet set = MustLoad(R"(
 apiVersion: scheduling.volcano.sh/v1beta1

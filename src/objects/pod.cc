@@ -35,17 +35,16 @@ void ReadVolume(const Cursor& at, Volume& out) {
 }
 
 void ReadContainers(const Cursor& spec, PodSpec& out) {
-  spec.At("initContainers").ReadList(out.init_containers, ReadContainer);
-  spec.At("containers").Required().ReadList(out.containers, ReadContainer);
+  std::set<std::string> names;
+  const auto read = [&](const Cursor& at, Container& container) {
+    ReadContainer(at, container);
+    if (names.insert(container.name).second) return;
+    at.At("name").Fail(fmt::format("\"{}\" is the name of another container", container.name));
+  };
+  spec.At("initContainers").ReadList(out.init_containers, read);
+  spec.At("containers").Required().ReadList(out.containers, read);
   if (out.containers.empty()) spec.At("containers").Fail("want at least one container");
   for (Container& container : out.containers) container.sidecar = false;
-  std::set<std::string_view> names;
-  for (const std::vector<Container>* list : {&out.init_containers, &out.containers}) {
-    for (const Container& container : *list) {
-      if (names.insert(container.name).second) continue;
-      spec.Fail(fmt::format("two containers named \"{}\"", container.name));
-    }
-  }
 }
 
 // With the node's own network a port of a container is a port of the node.

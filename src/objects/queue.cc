@@ -82,7 +82,8 @@ void ReadObject(const Cursor& object, Queue& out) {
        {"Unknown", QueueState::kUnknown},
        {"", QueueState::kOpen}}};
   const Cursor spec = object.At("spec");
-  spec.At("weight").Read(out.weight, {1, 65535});
+  spec.At("weight").Read(out.weight, {0, 65535});
+  if (out.weight == 0) out.weight = 1;  // as Volcano's webhook has it
   spec.At("reclaimable").Read(out.reclaimable);
   spec.At("priority").Read(out.priority, kCount32);
   spec.At("parent").Read(out.parent);

@@ -23,7 +23,7 @@ struct NodeGroupTerms {
 // scheduling.volcano.sh/v1beta1 Queue.
 struct Queue {
   Metadata meta;
-  std::int32_t weight = 1;  // 1..65535
+  std::int32_t weight = 1;  // 1..65535; 1 when the object says 0
   bool reclaimable = true;
   std::int32_t priority = 0;
   std::string parent;  // "" for the queue "root" alone; else "root" when the object names none

@@ -57,9 +57,12 @@ void CheckResource(const Cursor& at, std::string_view name, const Quantity& amou
   if ((IsExtendedResource(name) || name == "pods") && !amount.IsInteger()) {
     return at.Fail(fmt::format("found {}, want a whole number", amount.ToString()));
   }
-  const bool fits =
-      IsCountedInBytes(name) ? amount.Value().has_value() : amount.Milli().has_value();
-  if (!fits) at.Fail(fmt::format("{} is too large", amount.ToString()));
+  const bool bytes = IsCountedInBytes(name);
+  const bool fits = bytes ? amount.Value().has_value() : amount.Milli().has_value();
+  if (fits) return;
+  at.Fail(fmt::format("{} is too large (want a number within 2^63-1{})",
+                      amount.ToString(),
+                      bytes ? "" : " thousandths"));
 }
 
 }  // namespace

@@ -63,28 +63,16 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   if (points.devices == nullptr && config.Enabled("enablePredicate")) points.devices = devices;
 }
 
-// Volcano's arguments of actions: they tune its speed, never what it decides, so here they are only
-// checked.
-Status CheckArguments(const ActionConfig& action, std::vector<std::string>& warnings) {
-  std::vector<std::string_view> known;
-  if (action.name == "allocate") {
-    known.emplace_back("predicateErrorCacheEnable");
-    if (auto read = action.arguments.Bool(known.back(), true); !read) {
-      return tl::unexpected(std::move(read.error()).Context("configurations: " + action.name));
-    }
-  }
-  for (const std::string& key : action.arguments.Unknown(known)) {
-    warnings.push_back(fmt::format("action \"{}\": unknown argument \"{}\"", action.name, key));
-  }
-  return {};
-}
-
 Result<std::vector<ActionConfig>> CheckActions(const SchedulerConfig& config,
                                                std::vector<std::string>& warnings) {
   std::vector<ActionConfig> actions;
   for (const ActionConfig& action : config.actions) {
     if (FindAction(action.name) != nullptr) {
-      TRY(CheckArguments(action, warnings));
+      auto unknown = CheckArguments(action);
+      if (!unknown) {
+        return tl::unexpected(std::move(unknown.error()).Context("configurations: " + action.name));
+      }
+      for (const std::string& warning : *unknown) warnings.push_back(action.name + ": " + warning);
       actions.push_back(action);
     } else if (IsVolcanoAction(action.name)) {
       warnings.push_back(
@@ -143,6 +131,19 @@ class PluginLoader {
 };
 
 }  // namespace
+
+Result<std::vector<std::string>> CheckArguments(const ActionConfig& action) {
+  std::vector<std::string_view> known;
+  if (action.name == "allocate") {
+    known.emplace_back("predicateErrorCacheEnable");
+    TRY(action.arguments.Bool(known.back(), true));
+  }
+  std::vector<std::string> warnings;
+  for (const std::string& key : action.arguments.Unknown(known)) {
+    warnings.push_back(key + ": unknown argument, ignored");
+  }
+  return warnings;
+}
 
 Scheduler::Scheduler(std::unique_ptr<Session> session)
     : session_(std::move(session)), search_(std::make_unique<Search>(*session_)) {}

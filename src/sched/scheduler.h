@@ -40,6 +40,11 @@ struct CycleResult {
   std::shared_ptr<const std::vector<Warning>> warnings;
 };
 
+// Looks at the arguments of an action, and warns of those that nobody knows. Volcano's tune its
+// speed, never what it decides, so here nothing else reads them. kInvalidArgument when one has the
+// wrong type. What is said begins with the argument: "foo: unknown argument, ignored".
+[[nodiscard]] Result<std::vector<std::string>> CheckArguments(const ActionConfig& action);
+
 // A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run
 // cycles. It keeps caches between cycles, so one Scheduler belongs to one ClusterState. Decisions
 // are a function of state, configuration and `now`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +26,14 @@ std::size_t Distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+// Those there are, and those that pods only name.
+std::set<std::string> GroupsOf(const SimulatedCluster& cluster) {
+  std::set<std::string> groups;
+  for (const JobId id : cluster.state->jobs()) groups.insert(cluster.state->job(id).spec.name);
+  for (const MissingGroup& group : cluster.load.missing_groups) groups.insert(group.name);
+  return groups;
 }
 
 }  // namespace
@@ -51,21 +60,17 @@ std::vector<std::string> NearestNames(const std::vector<std::string>& names,
   return nearest;
 }
 
-Result<std::string> FindJobByName(const SimulationResult& result,
-                                  const SimulatedCluster& cluster,
-                                  std::string_view name) {
-  if (result.jobs.contains(std::string(name))) return std::string(name);
+Result<std::string> FindJobByName(const SimulatedCluster& cluster, std::string_view name) {
+  std::set<std::string> known = GroupsOf(cluster);
+  if (known.contains(std::string(name))) return std::string(name);
   const auto it = cluster.group_of_job.find(name);
-  if (it != cluster.group_of_job.end() && result.jobs.contains(it->second)) return it->second;
-  std::vector<std::string> known;
-  for (const auto& [group, job] : result.jobs) known.push_back(group);
-  for (const auto& [job, group] : cluster.group_of_job) known.push_back(job);
+  if (it != cluster.group_of_job.end() && known.contains(it->second)) return it->second;
+  for (const auto& [job, group] : cluster.group_of_job) known.insert(job);
   if (known.empty()) {
     return Fail(Code::kNotFound, fmt::format("no job {}: there are no jobs", name));
   }
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  const std::vector<std::string> nearest = NearestNames(known, name, kNearest);
+  const std::vector<std::string> nearest =
+      NearestNames({known.begin(), known.end()}, name, kNearest);
   const std::size_t more = known.size() - nearest.size();
   return Fail(Code::kNotFound,
               fmt::format("no job {}: nearest {} {}{}",

@@ -6,14 +6,13 @@
 
 #include "base/result.h"
 #include "simulate/cluster.h"
-#include "simulate/result.h"
 
 namespace strata {
 
 // The "ns/podgroup" that a person means by `name`: a PodGroup of that name, else that of the Job.
-// kNotFound with one line that names what comes nearest.
-[[nodiscard]] Result<std::string> FindJobByName(const SimulationResult& result,
-                                                const SimulatedCluster& cluster,
+// kNotFound with one line that names what comes nearest. A run may let a PodGroup go that was made
+// for a lone pod.
+[[nodiscard]] Result<std::string> FindJobByName(const SimulatedCluster& cluster,
                                                 std::string_view name);
 
 // Up to `count` of `names`, those first that take the fewest typing errors to get from `wanted`;

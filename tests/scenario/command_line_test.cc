@@ -127,6 +127,14 @@ TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
   }
 }
 
+TEST(CommandLine, HelpSaysWhatTimeItIs) {
+  const std::string manifests =
+      "default: the latest time in the manifests, 1970 where they have none";
+  EXPECT_THAT(Strata({"simulate", "--help"}).out, HasSubstr(manifests + "\n"));
+  EXPECT_THAT(Strata({"explain", "--help"}).out,
+              HasSubstr(manifests + "; of a running cluster now\n"));
+}
+
 TEST(CommandLine, VersionIsOneLine) {
   const RunOutput run = Strata({"version"});
   EXPECT_EQ(run.exit_code, 0);
@@ -211,6 +219,41 @@ TEST(CommandLine, ATraceThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(run.err, "/nonexistent/trace: cannot write: No such file or directory\n");
+}
+
+TEST(CommandLine, WhatIsWrongIsSaidBeforeAnOlderTraceIsLost) {
+  const auto folder = std::filesystem::temp_directory_path() / "strata-older-trace";
+  std::filesystem::create_directories(folder);
+  WriteFile(folder / "trace", "older");
+  WriteFile(folder / "bad.conf",
+            "actions: allocate\n"
+            "configurations: [{name: allocate, arguments: {predicateErrorCacheEnable: maybe}}]\n");
+  const auto error = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {
+        "simulate", "-f", Examples() + "/training", "--trace", "trace"};
+    command.insert(command.end(), more.begin(), more.end());
+    return RunStrata(folder, command).err;
+  };
+  EXPECT_EQ(error({"--scheduler-conf", "bad.conf"}),
+            "bad.conf: configurations[0].arguments.predicateErrorCacheEnable: want true or false, "
+            "found \"maybe\"\n");
+  EXPECT_THAT(error({"--explain", "default/nobody"}), StartsWith("no job default/nobody: "));
+  EXPECT_EQ(ReadFile(folder / "trace"), "older");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(CommandLine, AnArgumentThatNoActionKnowsIsAWarning) {
+  const auto conf = std::filesystem::temp_directory_path() / "strata-unknown-argument.conf";
+  WriteFile(conf,
+            "actions: enqueue, allocate\ntiers: [{plugins: [{name: gang}, {name: predicates}]}]\n"
+            "configurations: [{name: allocate, arguments: {foo: 3}}]\n");
+  const RunOutput run =
+      Strata({"simulate", "-f", Examples() + "/training", "--scheduler-conf", conf.string()});
+  std::filesystem::remove(conf);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err,
+            "warning: " + conf.string() +
+                ": configurations[0].arguments.foo: unknown argument, ignored\n");
 }
 
 TEST(CommandLine, ExplainTakesTheNameOfTheJob) {
