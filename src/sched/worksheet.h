@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,7 +49,7 @@ class Worksheet {
 
   JobId job_;
   std::vector<Sheet> sheets_;
-  std::vector<std::size_t> order_;      // of the sheets, by sub-job order
+  std::deque<std::size_t> order_;       // of the sheets, by sub-job order; they leave at the front
   std::vector<std::int32_t> to_start_;  // sub-jobs still needed, by policy
 };
 
