@@ -180,6 +180,34 @@ MUTANTS = (
         "if (Waits(jobs_[id.index()]) == (at != 0) || (MUTANT && at == 0)) return;",
         MODEL,
     ),
+    Mutant(
+        "a node that is tainted or cordoned is no longer open",
+        "src/model/cluster_state.cc",
+        "open_[id.index()] = spec.taints.empty()",
+        "if (!MUTANT || !known) open_[id.index()] = spec.taints.empty()",
+        MODEL + PROPERTY,
+    ),
+    Mutant(
+        "the sums of HyperNodes follow what a node has",
+        "src/model/cluster_state.cc",
+        "      table->Sub(hypernode.index(), out);",
+        "      if (MUTANT) continue;\n      table->Sub(hypernode.index(), out);",
+        MODEL + PROPERTY,
+    ),
+    Mutant(
+        "a node's score is worked out again when the node changes",
+        "src/sched/class_view.cc",
+        "    fact.has_score = false;",
+        "    if (!MUTANT) fact.has_score = false;",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "HyperNodes are alike only where names fall alike",
+        "src/sched/domain_kinds.cc",
+        "static_cast<std::int64_t>(entry.order)",
+        "static_cast<std::int64_t>(MUTANT ? 0 : entry.order)",
+        SCHED,
+    ),
 )
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes random clusters with their jobs, each a JSON list of manifests, the same for the same seed.
 
-Small clusters, so that things are short and choices are close: trees of HyperNodes, queues, running pods, GPUs with
-links, gangs with and without topology, sub-groups, affinity and spread.
+Small clusters, so that things are short and choices are close: trees of HyperNodes (by name, regex and label), cordoned
+and tainted nodes, queues, running pods, GPUs with links, gangs with and without topology, sub-groups, selectors,
+affinity of nodes and pods, and spread.
 
 Usage: tools/random_manifests.py FOLDER FIRST_SEED LAST_SEED; writes FOLDER/<seed>.json.
 """
@@ -40,21 +41,38 @@ def make_nodes(rng):
             allocatable["nvidia.com/gpu"] = str(10 * count)
         if rng.random() < 0.15:
             node["spec"]["taints"] = [{"key": "dedicated", "value": "x", "effect": rng.choice(["NoSchedule", "PreferNoSchedule"])}]
+        if rng.random() < 0.1:
+            node["spec"]["unschedulable"] = True
         nodes.append(node)
     return nodes
 
 
+def leaf_members(rng, nodes, name):
+    """Nodes as members of a leaf: one by one, or all by a regular expression or by a label they get for it."""
+    names = [node["metadata"]["name"] for node in nodes]
+    how = rng.choice(["exact", "exact", "regex", "label"])
+    if how == "regex":
+        return [{"type": "Node", "selector": {"regexMatch": {"pattern": f"^({'|'.join(names)})$"}}}]
+    if how == "label":
+        for node in nodes:
+            node["metadata"]["labels"]["leaf"] = name
+        return [{"type": "Node", "selector": {"labelMatch": {"matchLabels": {"leaf": name}}}}]
+    return [{"type": "Node", "selector": {"exactMatch": {"name": node}}} for node in names]
+
+
 def make_hypernodes(rng, nodes):
-    made, level, tier = [], [("Node", node["metadata"]["name"]) for node in nodes], 1
+    made, level, tier = [], nodes, 1
     while len(level) > 1 and tier <= 3:
         width = rng.randint(2, 5)
         above = []
         for start in range(0, len(level), width):
             name = f"t{tier}-{start // width}"
-            members = [{"type": kind, "selector": {"exactMatch": {"name": member}}} for kind, member in level[start:start + width]]
+            below = level[start:start + width]
+            members = leaf_members(rng, below, name) if tier == 1 else [
+                {"type": "HyperNode", "selector": {"exactMatch": {"name": member}}} for member in below]
             made.append({"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode", "metadata": {"name": name},
                          "spec": {"tier": tier, "members": members}})
-            above.append(("HyperNode", name))
+            above.append(name)
         level, tier = above, tier + 1
     return made
 
@@ -75,6 +93,13 @@ def pod_spec(rng):
     if rng.random() < 0.1:
         term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": match}
         spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    if rng.random() < 0.1:
+        spec["nodeSelector"] = {"zone": rng.choice(["z0", "z1"])}
+    if rng.random() < 0.1:
+        wish = {"matchExpressions": [{"key": "zone", "operator": rng.choice(["In", "NotIn"]), "values": ["z1", "z2"]}]}
+        spec.setdefault("affinity", {})["nodeAffinity"] = rng.choice([
+            {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [wish]}},
+            {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": rng.randint(1, 100), "preference": wish}]}])
     if rng.random() < 0.2:
         spec["tolerations"] = [{"operator": "Exists"}]
     return spec
