@@ -91,7 +91,8 @@ std::size_t DomainKinds::OrderOf(HyperNodeId hypernode) {
     }
   }
   std::vector<std::uint32_t> order;  // empty when all of them ascend, as they mostly do
-  for (const auto& [tier, of_tier] : ranks) {
+  for (const auto& [tier, its] : ranks) {
+    const std::vector<std::uint32_t>& of_tier = its;
     if (std::is_sorted(of_tier.begin(), of_tier.end())) continue;
     std::vector<std::uint32_t> places(of_tier.size());
     std::iota(places.begin(), places.end(), 0U);
