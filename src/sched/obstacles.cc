@@ -32,8 +32,9 @@ Obstacles FindObstacles(Session& session,
   for (const NodeId node : nodes) {
     if (view.Takes(node)) {
       if (takers == Takers::kIgnored) continue;
+      const Amount slots = view.Slots(node);
       const auto first = std::find_if(asked.begin(), asked.end(), [&](ResourceId id) {
-        return ClassView::Free(state, node, id) / request.Get(id) <= view.Slots(node);
+        return ClassView::Free(state, node, id) - slots * request.Get(id) < request.Get(id);
       });
       if (first != asked.end()) ++exhausted[first->index()];
       continue;
