@@ -72,8 +72,8 @@ TEST(ChainCrowns, KeepsSumsBelowWhatManyChainsShare) {
 }
 
 TEST(ChainCrowns, ChainsThatAreNotNeighboursCanHaveOneCrown) {
-  // Each rack of eight is below one of two roots, and the last node of each is also in a ring that
-  // stands beside them: its chains lie between those without it.
+  // Each of two roots is above eight racks, and the last node of each is also in a ring beside them:
+  // the chains of the rings come first, those that share a crown with one come later.
   testing::ClusterBuilder cluster;
   cluster.Nodes(32);
   for (int rack = 0; rack < 16; ++rack) {
