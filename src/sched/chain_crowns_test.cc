@@ -72,8 +72,8 @@ TEST(ChainCrowns, KeepsSumsBelowWhatManyChainsShare) {
 }
 
 TEST(ChainCrowns, ChainsThatAreNotNeighboursCanHaveOneCrown) {
-  // Each of two roots is above eight racks, and the last node of each is also in a ring beside them:
-  // the chains of the rings come first, those that share a crown with one come later.
+  // Each of two roots is above eight racks, and the last node of each is also in a ring beside
+  // them: the chains of the rings come first, those that share a crown with one come later.
   testing::ClusterBuilder cluster;
   cluster.Nodes(32);
   for (int rack = 0; rack < 16; ++rack) {
