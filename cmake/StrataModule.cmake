@@ -119,6 +119,7 @@ function(strata_fuzzer)
   set(target strata_${F_NAME}_fuzz)
   add_executable(${target} ${F_SOURCES})
   list(TRANSFORM F_DEPS PREPEND strata_)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE ${F_DEPS} ${F_LIBS} strata_warnings strata_coverage)
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz
