@@ -46,6 +46,7 @@ void DomainKinds::Refresh() {
   if (tree_version_ == tree.version() && kinds_.size() < kMostKept) return;
   tree_version_ = tree.version();
   entries_.assign(tree.hypernodes().size(), {});
+  orders_.clear();
   kinds_.clear();
 }
 
