@@ -62,7 +62,7 @@ std::size_t PodsLeft(const Worksheet& worksheet) {
 // To know what a HyperNode looks like is to look at every node: too much where a few pods are tried
 // in a large one. What a leaf looks like is soon known for all jobs of a cycle.
 bool IsWorthALook(const HyperNodeTree& tree, HyperNodeId hypernode, std::size_t pods) {
-  constexpr std::size_t kNodesPerPod = 16;
+  constexpr std::size_t kNodesPerPod = 4;
   return DomainKinds::IsLeaf(tree, hypernode) ||
          tree.NodesOf(hypernode).size() <= kNodesPerPod * pods;
 }
