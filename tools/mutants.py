@@ -208,6 +208,27 @@ MUTANTS = (
         "static_cast<std::int64_t>(MUTANT ? 0 : entry.order)",
         SCHED,
     ),
+    Mutant(
+        "a HyperNode that the sums rule out is not tried, also when parts like this one went there",
+        "src/sched/search_two_levels.cc",
+        "session_.points().gradient->IsEligible(state, level.need, *best);",
+        "MUTANT || session_.points().gradient->IsEligible(state, level.need, *best);",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "where one task barred the way of another the next part asks again",
+        "src/sched/search_two_levels.cc",
+        "        board.PassOver(*best);",
+        "        MUTANT ? board.Drop(*best) : board.PassOver(*best);",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "rules of pods that are gone do not count",
+        "src/sched/peer_counts.cc",
+        "return state_.HasTasks(id);",
+        "return MUTANT || state_.HasTasks(id);",
+        SCHED + PROPERTY,
+    ),
 )
 
 

@@ -173,6 +173,9 @@ class ClusterState {
   [[nodiscard]] std::uint64_t class_epoch() const { return class_epoch_; }
   // Classes with rules about other pods, in the order they came; within an epoch it only grows.
   [[nodiscard]] std::span<const ClassId> classes_with_rules() const { return classes_with_rules_; }
+  // Another number when one of them got its first task, or lost its last.
+  [[nodiscard]] std::uint64_t rules_version() const { return rules_version_; }
+  [[nodiscard]] bool HasTasks(ClassId id) const { return classes_[id.index()].tasks > 0; }
   // Ascending by name. COST: O(jobs) for the first question after one came or went.
   [[nodiscard]] std::span<const JobId> jobs() const {
     if (live_jobs_.size() != job_ids_.size()) ListJobs();
@@ -245,7 +248,6 @@ class ClusterState {
   [[nodiscard]] NodeGroupRules NodeGroupsOf(const Job& job) const;
   // Gives the task the class that the node groups of its queue make of it.
   void BindToNodeGroups(TaskId task);
-  // The task, which is on no node, waits for none to come back.
   // The task is on a node that is not there, until it comes or the task is forgotten.
   void AwaitHome(TaskId task, const std::string& node);
   void ForgetHome(TaskId task);
@@ -304,6 +306,7 @@ class ClusterState {
   };
   std::vector<Class> classes_;
   std::vector<ClassId> classes_with_rules_;
+  std::uint64_t rules_version_ = 1;
   std::size_t idle_classes_ = 0;  // without a task
   std::uint64_t class_epoch_ = 1;
 

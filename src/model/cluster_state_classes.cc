@@ -14,12 +14,17 @@ ClassId ClusterState::JoinClass(ClassSpec spec) {
     ++idle_classes_;
     if (it->first.HasRules()) classes_with_rules_.push_back(it->second);
   }
-  if (classes_[it->second.index()].tasks++ == 0) --idle_classes_;
+  if (classes_[it->second.index()].tasks++ == 0) {
+    --idle_classes_;
+    if (it->first.HasRules()) ++rules_version_;
+  }
   return it->second;
 }
 
 void ClusterState::LeaveClass(ClassId id) {
-  if (--classes_[id.index()].tasks == 0) ++idle_classes_;
+  if (--classes_[id.index()].tasks > 0) return;
+  ++idle_classes_;
+  if (task_class(id).HasRules()) ++rules_version_;
 }
 
 void ClusterState::ForgetIdleClasses(std::size_t most) {

@@ -26,12 +26,25 @@ std::optional<HyperNodeId> DomainBoard::Best(const Scorer& score) {
     while (!tier.offers.empty()) {
       const auto [worth, id] = tier.offers.front();
       const State& state = states_[id.index()];
-      if (state.tier == t && state.score == worth) return id;
+      if (state.tier == t && state.score == worth && !state.passed_over) return id;
       std::pop_heap(tier.offers.begin(), tier.offers.end(), Worse{});
       tier.offers.pop_back();
     }
   }
   return std::nullopt;
+}
+
+void DomainBoard::PassOver(HyperNodeId hypernode) {
+  states_[hypernode.index()].passed_over = true;
+  passed_over_.push_back(hypernode);
+}
+
+void DomainBoard::Resume() {
+  for (const HyperNodeId id : passed_over_) {
+    states_[id.index()].passed_over = false;
+    Push(id);
+  }
+  passed_over_.clear();
 }
 
 void DomainBoard::Refresh(HyperNodeId hypernode, const Scorer& score) {
@@ -40,8 +53,13 @@ void DomainBoard::Refresh(HyperNodeId hypernode, const Scorer& score) {
   const Score now = score(hypernode);
   if (now == state.score) return;
   state.score = now;
+  Push(hypernode);
+}
+
+void DomainBoard::Push(HyperNodeId hypernode) {
+  const State& state = states_[hypernode.index()];
   Tier& tier = tiers_[state.tier];
-  tier.offers.emplace_back(now, hypernode);
+  tier.offers.emplace_back(state.score, hypernode);
   std::push_heap(tier.offers.begin(), tier.offers.end(), Worse{});
 }
 

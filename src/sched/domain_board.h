@@ -14,7 +14,8 @@ namespace strata {
 
 // The HyperNodes that sub-groups which are all alike may go to, the best of the lowest tier first:
 // hundreds of them ask one after the other, and between two of them few HyperNodes change. Room
-// only goes while the sub-groups of one job are placed, so what has none left is dropped for good.
+// only goes while the sub-groups of one job are placed, so what has none left is dropped for good;
+// where only the way of the tasks to it was barred, the next one asks again.
 class DomainBoard {
  public:
   // What a HyperNode is worth as things stand, independent of the others.
@@ -29,6 +30,9 @@ class DomainBoard {
   }
   // It has no place for any more of them.
   void Drop(HyperNodeId hypernode) { states_[hypernode.index()].tier = kNoTier; }
+  // It is not offered again before Resume.
+  void PassOver(HyperNodeId hypernode);
+  void Resume();
   // What runs in it changed.
   void Refresh(HyperNodeId hypernode, const Scorer& score);
 
@@ -37,6 +41,7 @@ class DomainBoard {
   struct State {
     std::size_t tier = kNoTier;  // index into tiers_; none: not on the board, or dropped
     Score score = kNoScore;
+    bool passed_over = false;
   };
   // Higher scores first, then lower ids (which follow the names).
   using Offer = std::pair<Score, HyperNodeId>;
@@ -51,8 +56,11 @@ class DomainBoard {
     }
   };
 
+  void Push(HyperNodeId hypernode);
+
   std::vector<Tier> tiers_;
   std::vector<State> states_;  // by HyperNode
+  std::vector<HyperNodeId> passed_over_;
 };
 
 }  // namespace strata

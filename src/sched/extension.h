@@ -301,6 +301,10 @@ class GradientPoint {
   virtual ~GradientPoint() = default;
   [[nodiscard]] virtual Gradient Find(const ClusterState& state,
                                       const GradientQuery& query) const = 0;
+  // The same about one HyperNode of a tier that is allowed. COST: O(resources).
+  [[nodiscard]] virtual bool IsEligible(const ClusterState& state,
+                                        const Resources& need,
+                                        HyperNodeId hypernode) const = 0;
 };
 
 struct HyperNodeScoreQuery {

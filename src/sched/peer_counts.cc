@@ -49,22 +49,30 @@ PeerCounts::PeerCounts(const ClusterState& state, ClassId class_id)
 }
 
 bool PeerCounts::Concerned() {
+  if (spec_.HasRules()) return true;
+  if (rules_version_ == state_.rules_version()) return watched_;
+  rules_version_ = state_.rules_version();
   if (classes_seen_ < state_.classes_with_rules().size()) FindKeys();
-  return spec_.HasRules() || !repulsion_keys_.empty() || !attraction_keys_.empty();
+  return watched_ = std::any_of(
+             onlookers_.begin(), onlookers_.end(), [&](ClassId id) { return state_.HasTasks(id); });
 }
 
 // Which rules of classes that are new here select this one.
 void PeerCounts::FindKeys() {
   for (const ClassId id : state_.classes_with_rules().subspan(classes_seen_)) {
     const PodRules& rules = state_.task_class(id).rules;
+    bool looks = false;
     for (const PodTerm& term : rules.anti_affinity) {
-      if (term.Matches(spec_.identity)) AddKey(repulsion_keys_, term.topology_key);
+      if (!term.Matches(spec_.identity)) continue;
+      AddKey(repulsion_keys_, term.topology_key);
+      looks = true;
     }
     for (const PreferredPodTerm& preferred : rules.preferred) {
-      if (preferred.term.Matches(spec_.identity)) {
-        AddKey(attraction_keys_, preferred.term.topology_key);
-      }
+      if (!preferred.term.Matches(spec_.identity)) continue;
+      AddKey(attraction_keys_, preferred.term.topology_key);
+      looks = true;
     }
+    if (looks) onlookers_.push_back(id);
   }
   classes_seen_ = state_.classes_with_rules().size();
   node_epoch_ = 0;

@@ -43,8 +43,9 @@ class PeerCounts {
   // REQUIRES: `state` outlives this.
   PeerCounts(const ClusterState& state, ClassId class_id);
 
-  // False while no rule of the class looks at other pods and no rule of another looks at its own.
-  // COST: nothing while no class has rules; else O(classes with rules) when one has come.
+  // False while no rule of the class looks at other pods and no rule of a pod that is there looks
+  // at its own. COST: nothing while no class has rules; else O(classes with rules) when one has
+  // come, O(those that look at this class) when one has gone.
   [[nodiscard]] bool Concerned();
   // Brings the counts up to date. COST: O(tasks on the nodes that changed), O(tasks) the first time
   // and after a change of nodes.
@@ -79,7 +80,10 @@ class PeerCounts {
 
   const ClusterState& state_;
   const ClassSpec& spec_;
-  std::size_t classes_seen_ = 0;  // of state_.classes_with_rules()
+  std::size_t classes_seen_ = 0;     // of state_.classes_with_rules()
+  std::vector<ClassId> onlookers_;   // those of them whose rules select this class
+  std::uint64_t rules_version_ = 0;  // as of the last question whether one of them has a task
+  bool watched_ = false;             // the answer
   std::vector<std::string> repulsion_keys_, attraction_keys_;
 
   std::uint64_t node_epoch_ = 0;

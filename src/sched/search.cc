@@ -6,6 +6,7 @@
 namespace strata {
 
 Search::Outcome Search::Run(JobId job, Worksheet& worksheet, Pass pass) {
+  if (session_.ForgetSurplusViews()) ForgetViews();  // nobody holds one between two jobs
   const Job& the_job = session_.state().job(job);
   if (!the_job.spec.sub_groups.empty()) return RunTwoLevels(job, worksheet, pass);
   if (session_.LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
@@ -84,6 +85,7 @@ Search::Outcome Search::RunFlat(JobId job, Worksheet& worksheet, Pass pass) {
 }
 
 bool Search::PlaceBestEffort(TaskId task, HyperNodeId domain) {
+  if (session_.ForgetSurplusViews()) ForgetViews();
   const Task& the_task = session_.state().task(task);
   const PlaceRequest request{.job = the_task.job,
                              .sub_job = the_task.sub_job,
@@ -182,7 +184,7 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
     std::vector<std::size_t> failed;
     std::optional<Found> found;
     for (const std::size_t i : Ranking(sub_job, scores)) {
-      if (!TryIn(scores.hypernodes[i], level, sheet, pass, outcome)) {
+      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) != Fit::kPlaced) {
         failed.push_back(i);
         continue;
       }
@@ -198,23 +200,33 @@ std::optional<Search::Found> Search::FindSubJob(const Level& level,
   return std::nullopt;
 }
 
-bool Search::TryIn(HyperNodeId hypernode,
-                   const Level& level,
-                   Worksheet::Sheet& sheet,
-                   Pass pass,
-                   Outcome& outcome) {
+Search::Fit Search::TryIn(HyperNodeId hypernode,
+                          const Level& level,
+                          Worksheet::Sheet& sheet,
+                          Pass pass,
+                          Outcome& outcome) {
   const PlaceRequest request{.job = level.job,
                              .sub_job = sheet.sub_job,
                              .tasks = sheet.left(),
                              .ranks = sheet.ranks.get(),
                              .domain = hypernode,
                              .pass = pass};
-  if (!MayHold(request)) return false;
+  if (!MayHold(request)) return Fit::kNoRoom;
   PlaceOutcome placed = Place(request);
+  const bool heals = !placed.quota && !AreInterchangeable(request.tasks);
   // The first refusal stands: what comes after it may be left out where HyperNodes are alike.
   if (placed.quota && !outcome.quota) outcome.quota = std::move(placed.quota);
-  if (placed.ok) sheet.next += placed.taken;
-  return placed.ok;
+  if (!placed.ok) return heals ? Fit::kBarred : Fit::kNoRoom;
+  sheet.next += placed.taken;
+  return Fit::kPlaced;
+}
+
+bool Search::AreInterchangeable(std::span<const TaskId> tasks) const {
+  const ClusterState& state = session_.state();
+  const ClassId first = state.task(tasks.front()).class_id;
+  return !state.task_class(first).gpus && std::all_of(tasks.begin(), tasks.end(), [&](TaskId id) {
+    return state.task(id).class_id == first;
+  });
 }
 
 Search::Outcome Search::RunOneLevel(JobId job, Worksheet& worksheet, Pass pass) {

@@ -34,7 +34,7 @@ class Search {
 
   explicit Search(Session& session) : session_(session), cluster_index_(session) {}
 
-  // To be called between cycles when the session has forgotten its views.
+  // To be called when the session has forgotten its views.
   void ForgetViews() {
     cluster_index_.ForgetViews();
     domain_kinds_.clear();
@@ -83,13 +83,16 @@ class Search {
     std::map<std::string, Score> by_plugin;
     Score score = 0;
   };
-  // What makes sub-jobs alike: how high they may go and the classes of their tasks, in the order
-  // of the tasks, for they are placed in that order.
-  struct Likeness {
+  // What makes sub-jobs alike: how high they may go, whether they want to be near together, and the
+  // classes of the tasks to be placed, in the order of the tasks, for they are placed in that
+  // order.
+  struct SubJobKind {
     std::int32_t tier = 0;
+    bool wants_nearness = false;
+    std::size_t tasks = 0;  // all of them, also those that are not to be placed
     std::vector<ClassId> classes;
 
-    auto operator<=>(const Likeness&) const = default;
+    auto operator<=>(const SubJobKind&) const = default;
   };
   // How a sub-job was placed in a leaf: where the next finds one of the same kind, it goes the same
   // way.
@@ -103,7 +106,7 @@ class Search {
     DomainKinds* kinds = nullptr;      // of leaves to them; null when that is not to be had
     std::optional<Pattern> pattern;    // the last
   };
-  using Boards = std::map<Likeness, Board>;
+  using Boards = std::map<SubJobKind, Board>;
   // A whole job placed below one HyperNode, taken back and ready to be done again.
   struct Plan {
     struct Step {
@@ -120,6 +123,9 @@ class Search {
     bool in_place = false;  // it was not taken back: there is nothing to compare it with
   };
   enum class Rivals : std::uint8_t { kNone, kSome };
+  // Where one task took what another needed, the way was barred: the same tasks may find it open
+  // when there is less room. Nothing else heals as more is placed.
+  enum class Fit : std::uint8_t { kPlaced, kBarred, kNoRoom };
 
   [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request);
   [[nodiscard]] bool MayHold(const PlaceRequest& request);
@@ -139,12 +145,14 @@ class Search {
                                                 Worksheet::Sheet& sheet,
                                                 Pass pass,
                                                 Outcome& outcome);
-  // Places what the sheet still misses below `hypernode`; false when there is no place.
-  [[nodiscard]] bool TryIn(HyperNodeId hypernode,
-                           const Level& level,
-                           Worksheet::Sheet& sheet,
-                           Pass pass,
-                           Outcome& outcome);
+  // Places what the sheet still misses below `hypernode`.
+  [[nodiscard]] Fit TryIn(HyperNodeId hypernode,
+                          const Level& level,
+                          Worksheet::Sheet& sheet,
+                          Pass pass,
+                          Outcome& outcome);
+  // True when it makes no difference which node takes which of the tasks.
+  [[nodiscard]] bool AreInterchangeable(std::span<const TaskId> tasks) const;
   // The same as FindSubJob for a sub-job of which nothing is placed, with what is remembered of
   // those before it that were like it.
   [[nodiscard]] std::optional<Found> FindAlike(const Level& level,
@@ -156,11 +164,11 @@ class Search {
                                    Pass pass) const;
   [[nodiscard]] Score ScoreOne(const SubJob& sub_job, const Resources& need, HyperNodeId id) const;
   // The same as TryIn for a sub-job that FindAlike looks after.
-  [[nodiscard]] bool TryAlike(HyperNodeId hypernode,
-                              const Level& level,
-                              Worksheet::Sheet& sheet,
-                              Boards::value_type& alike,
-                              Outcome& outcome);
+  [[nodiscard]] Fit TryAlike(HyperNodeId hypernode,
+                             const Level& level,
+                             Worksheet::Sheet& sheet,
+                             Boards::value_type& alike,
+                             Outcome& outcome);
   [[nodiscard]] bool Repeat(const Pattern& pattern,
                             HyperNodeId hypernode,
                             JobId job,

@@ -60,11 +60,10 @@ std::size_t PodsLeft(const Worksheet& worksheet) {
 }
 
 // To know what a HyperNode looks like is to look at every node: too much where a few pods are tried
-// in a large one. What a leaf looks like is soon known for all jobs of a cycle.
+// in a large one.
 bool IsWorthALook(const HyperNodeTree& tree, HyperNodeId hypernode, std::size_t pods) {
   constexpr std::size_t kNodesPerPod = 4;
-  return DomainKinds::IsLeaf(tree, hypernode) ||
-         tree.NodesOf(hypernode).size() <= kNodesPerPod * pods;
+  return tree.NodesOf(hypernode).size() <= kNodesPerPod * pods;
 }
 
 // True when a place that one task does not find may be there for the next, once others are placed.
@@ -115,17 +114,21 @@ std::optional<Search::Found> Search::FindAlike(const Level& level,
   const HyperNodeTree& tree = session_.tree();
   const SubJob& sub_job = state.job(level.job).sub_jobs[sheet.sub_job];
   const auto score = [&](HyperNodeId id) { return ScoreOne(sub_job, level.need, id); };
-  Likeness likeness{.tier = level.limit.tier, .classes = ClassesOf(state, sheet.left())};
-  auto it = boards.find(likeness);
+  SubJobKind kind{.tier = level.limit.tier,
+                  .wants_nearness = sub_job.topology.present(),
+                  .tasks = sub_job.tasks.size(),
+                  .classes = ClassesOf(state, sheet.left())};
+  auto it = boards.find(kind);
   if (it == boards.end()) {
     Board fresh{.board = DomainBoard(tree, FindGradient(level)),
                 .seen = state.Mark(),
-                .kinds = KindsFor(level.job, likeness.classes),
+                .kinds = KindsFor(level.job, kind.classes),
                 .pattern = std::nullopt};
-    it = boards.emplace(std::move(likeness), std::move(fresh)).first;
+    it = boards.emplace(std::move(kind), std::move(fresh)).first;
   }
   DomainBoard& board = it->second.board;
   ClusterState::Savepoint& seen = it->second.seen;
+  board.Resume();
   ChainId last;
   for (const TaskId task : state.ChangedSince(seen)) {
     const ChainId chain = tree.ChainOf(state.task(task).node);
@@ -135,38 +138,46 @@ std::optional<Search::Found> Search::FindAlike(const Level& level,
   }
   seen = state.Mark();
   while (const auto best = board.Best(score)) {
-    if (TryAlike(*best, level, sheet, *it, outcome)) {
-      return Found{.hypernode = *best, .by_plugin = {}, .score = board.ScoreOf(*best)};
+    const bool eligible = session_.points().gradient->IsEligible(state, level.need, *best);
+    switch (eligible ? TryAlike(*best, level, sheet, *it, outcome) : Fit::kNoRoom) {
+      case Fit::kPlaced:
+        return Found{.hypernode = *best, .by_plugin = {}, .score = board.ScoreOf(*best)};
+      case Fit::kBarred:
+        board.PassOver(*best);
+        break;
+      case Fit::kNoRoom:
+        board.Drop(*best);
+        break;
     }
-    board.Drop(*best);
   }
   return std::nullopt;
 }
 
-bool Search::TryAlike(HyperNodeId hypernode,
-                      const Level& level,
-                      Worksheet::Sheet& sheet,
-                      Boards::value_type& alike,
-                      Outcome& outcome) {
+Search::Fit Search::TryAlike(HyperNodeId hypernode,
+                             const Level& level,
+                             Worksheet::Sheet& sheet,
+                             Boards::value_type& alike,
+                             Outcome& outcome) {
   const ClusterState& state = session_.state();
-  auto& [likeness, board] = alike;
-  // To know the kind is to look at every node: too much for a few pods in a large leaf.
-  const std::span<const NodeId> nodes = session_.tree().NodesOf(hypernode);
-  if (board.kinds == nullptr || nodes.size() > 4 * likeness.classes.size() ||
-      !DomainKinds::IsLeaf(session_.tree(), hypernode)) {
+  const HyperNodeTree& tree = session_.tree();
+  auto& [sub_job, board] = alike;
+  if (board.kinds == nullptr || !DomainKinds::IsLeaf(tree, hypernode) ||
+      !IsWorthALook(tree, hypernode, sub_job.classes.size())) {
     return TryIn(hypernode, level, sheet, Pass::kReady, outcome);
   }
+  const std::span<const NodeId> nodes = tree.NodesOf(hypernode);
   const std::size_t kind = board.kinds->KindOf(hypernode);
   if (board.pattern && board.pattern->kind == kind &&
       Repeat(*board.pattern, hypernode, level.job, sheet)) {
-    return true;
+    return Fit::kPlaced;
   }
   const ClusterState::Savepoint begin = state.Mark();
   const std::size_t taken = sheet.next;
-  if (!TryIn(hypernode, level, sheet, Pass::kReady, outcome)) return false;
+  const Fit fit = TryIn(hypernode, level, sheet, Pass::kReady, outcome);
+  if (fit != Fit::kPlaced) return fit;
   const std::vector<TaskId> placed = state.ChangedSince(begin);
   board.pattern.reset();
-  if (placed.size() != sheet.next - taken) return true;  // the quota was in the way of some
+  if (placed.size() != sheet.next - taken) return fit;  // the quota was in the way of some
   Pattern pattern;
   pattern.kind = kind;
   for (const TaskId id : placed) {
@@ -174,7 +185,7 @@ bool Search::TryAlike(HyperNodeId hypernode,
     pattern.positions.push_back(static_cast<std::size_t>(node - nodes.begin()));
   }
   board.pattern = std::move(pattern);
-  return true;
+  return fit;
 }
 
 bool Search::Repeat(const Pattern& pattern,
@@ -317,7 +328,9 @@ std::optional<Search::Plan> Search::PlanInTier(const Level& level,
   std::optional<Plan> best;
   for (std::size_t i = 0; i < tier.eligible.size(); ++i) {
     const HyperNodeId hypernode = tier.eligible[i];
-    if (kinds != nullptr && IsWorthALook(session_.tree(), hypernode, pods)) {
+    // What a leaf looks like is soon known for all jobs of a cycle.
+    if (kinds != nullptr && (DomainKinds::IsLeaf(session_.tree(), hypernode) ||
+                             IsWorthALook(session_.tree(), hypernode, pods))) {
       const auto likeness = kinds->LikenessOf(hypernode);
       // It would come to the same, and of equal ones the first is taken.
       if (likeness && !tried.insert(*likeness).second) continue;

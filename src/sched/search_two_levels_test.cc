@@ -29,6 +29,7 @@ using testing::RunCycle;
 using ::testing::SizeIs;
 using testing::Soft;
 using testing::TaskArgs;
+using testing::TraceLog;
 
 using Names = std::set<std::string>;
 using Placed = std::map<std::string, std::string>;
@@ -121,6 +122,55 @@ TEST_F(TwoSpines, WhatHasNoPlaceForOneSubGroupMayHoldTheSamePodsInAnotherOrder) 
                     {"train-w-1", "node2"},
                     {"train-w-2", "node0"},
                     {"train-w-3", "node1"}}));
+}
+
+// What a rack has in all is less than what its free node has, where the other node holds more than
+// it is large. Once one part is there, the sum leaves no room for the next, whoever listens.
+TEST_F(TwoSpines, APartGoesNowhereThatTheSumsRuleOutAlsoWhenOneLikeItWentThere) {
+  const auto fill = [](ClusterBuilder& cluster) {
+    cluster.Node("node0", {.cpu = 4}).Node("node1").Node("node2").Node("node3");
+    cluster.Leaf("r0", 1, {"node0", "node1"}).Leaf("r1", 1, {"node2"}).Leaf("r2", 1, {"node3"});
+    cluster.Above("spine", 2, {"r0", "r1", "r2"});
+    cluster.Occupy("node0", {.cpu = 8}).Occupy("node2", {.cpu = 5}).Occupy("node3", {.cpu = 5});
+    cluster.Job(
+        "train",
+        {.tasks = 0, .min_available = 2, .topology = Hard(2), .sub_groups = {Parts(1, Hard(1))}});
+    cluster.Task("train", {.cpu = 4, .sub_group = SubGroupKey{0, {"0"}}});
+    cluster.Task("train", {.cpu = 4, .sub_group = SubGroupKey{0, {"1"}}});
+  };
+  ClusterBuilder quiet;
+  ClusterBuilder listened;
+  fill(quiet);
+  fill(listened);
+  TraceLog trace;
+  EXPECT_THAT(RunCycle(quiet.state).binds, IsEmpty());
+  EXPECT_THAT(Cycles(listened.state).Run(&trace).binds, IsEmpty());
+}
+
+// The small pod of part 0 would rather not be on node0 and takes a core of node1, where the large
+// one then has no room. Part 1 takes the memory of node1; so the small pod of part 2 goes to node0,
+// and both have a place.
+TEST_F(TwoSpines, WhereOnePodBarredTheWayOfAnotherTheSamePodsAreTriedAgain) {
+  const Taint rather_not{.key = "old", .value = "", .effect = TaintEffect::kPreferNoSchedule};
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 4, .memory = 8, .taints = {rather_not}});
+  cluster.Node("node1", {.cpu = 8, .memory = 4, .labels = {{"host", "node1"}}});
+  cluster.Leaf("r0", 1, {"node0", "node1"});
+  cluster.Job("train",
+              {.tasks = 0,
+               .min_available = 3,
+               .topology = Hard(1),
+               .sub_groups = {Parts(2, Hard(1)), Parts(1, Hard(1))}});
+  for (const char* part : {"0", "2"}) {
+    const SubGroupKey key{0, {part}};
+    cluster.Task("train", {.cpu = 1, .memory = 4, .sub_group = key});
+    cluster.Task("train", {.cpu = 8, .memory = 0, .sub_group = key});
+  }
+  cluster.Task(
+      "train",
+      {.cpu = 0, .memory = 4, .selector = {{"host", "node1"}}, .sub_group = SubGroupKey{1, {"1"}}});
+  EXPECT_EQ(RunCycle(cluster.state).binds,
+            (Placed{{"train-w-2", "node0"}, {"train-w-3", "node1"}, {"train-w-4", "node1"}}));
 }
 
 // The gang needs one pod beside the BestEffort one, which is ready as it is; what a rack is worth

@@ -44,11 +44,19 @@ Session::Session(ClusterState& state,
       actions_(std::move(actions)) {}
 
 bool Session::ForgetViews() {
-  constexpr std::size_t kIdleClasses = 256;                  // of jobs that come again and again
-  constexpr std::size_t kMostFacts = std::size_t{1} << 24U;  // a view has one per node
+  constexpr std::size_t kIdleClasses = 256;  // of jobs that come again and again
   state_.ForgetIdleClasses(std::max(kIdleClasses, state_.class_count() / 2));
-  const bool same_ids = std::exchange(class_epoch_, state_.class_epoch()) == state_.class_epoch();
-  if (same_ids && views_made_ * state_.node_slots() <= kMostFacts) return false;
+  if (std::exchange(class_epoch_, state_.class_epoch()) == state_.class_epoch()) {
+    return ForgetSurplusViews();
+  }
+  views_.clear();
+  views_made_ = 0;
+  return true;
+}
+
+bool Session::ForgetSurplusViews() {
+  constexpr std::size_t kMostFacts = std::size_t{1} << 24U;  // a view has one per node
+  if (views_made_ * state_.node_slots() <= kMostFacts) return false;
   views_.clear();
   views_made_ = 0;
   return true;

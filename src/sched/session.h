@@ -54,9 +54,10 @@ class Session {
           Points points,
           std::vector<ActionConfig> actions);
 
-  // Between cycles: lets go of what is remembered by class when it has become too much, or when
+  // Lets go of what is remembered by class when it has become too much; between cycles also when
   // ids of classes mean others now. True when it did: no View of before may be used again.
   [[nodiscard]] bool ForgetViews();
+  [[nodiscard]] bool ForgetSurplusViews();
   void Open(Time now, TraceSink* trace);
   [[nodiscard]] CycleResult Close();
 

@@ -21,8 +21,8 @@ bool CountsRoughly(const ClassSpec& spec) {
          });
 }
 
-// True when pods elsewhere, or of the class itself, may keep a task of it away. Rules of pods that
-// are gone do not count: what is said must not depend on them.
+// True when pods elsewhere, or of the class itself, may keep a task of it away. Those without a
+// node do not count.
 bool PeersMatter(ClassView& view) {
   const PeerCounts* const peers = view.Peers();
   if (peers == nullptr || view.spec().HasRules()) return peers != nullptr;
@@ -55,11 +55,15 @@ bool MayCollide(const Demand& demand, std::uint64_t slots) {
   return demand.wanted.size() > 1 && !demand.request.tasks.empty() && slots >= Total(demand.wanted);
 }
 
-Search::Rehearsal RehearseBelow(Search& search, const Demand& demand, HyperNodeId domain) {
-  PlaceRequest request = demand.request;
-  request.domain = domain;
-  request.ask_quota = false;
-  return search.Rehearse(request);
+const Search::Rehearsal& RehearseBelow(Search& search, const Demand& demand, HyperNodeId domain) {
+  const auto [it, is_new] = demand.rehearsals.try_emplace(domain);
+  if (is_new) {
+    PlaceRequest request = demand.request;
+    request.domain = domain;
+    request.ask_quota = false;
+    it->second = search.Rehearse(request);
+  }
+  return it->second;
 }
 
 // Of the classes that do not all fit below `domain`, the one that misses most; else the first.
@@ -121,7 +125,7 @@ Obstacles ObstaclesBelow(Session& session,
                          HyperNodeId domain) {
   const std::uint64_t slots = SlotsBelow(search, demand.wanted, domain);
   if (NeedsRehearsal(session, demand) || MayCollide(demand, slots)) {
-    Obstacles obstacles = RehearseBelow(search, demand, domain).obstacles;
+    const Obstacles& obstacles = RehearseBelow(search, demand, domain).obstacles;
     if (!obstacles.empty()) return obstacles;
   }
   // Enough is idle in all, but in pieces that are too small, or where filters let nobody in.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,10 +25,11 @@ using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
 using Shortages = std::vector<std::pair<ResourceId, Amount>>;
 
 // What is looked for: how many of each class, and how a rehearsal would ask for them (without tasks
-// there is none).
+// there is none). Lives while a verdict is worked out, in which nothing changes.
 struct Demand {
   Wanted wanted;
   PlaceRequest request;
+  mutable std::map<HyperNodeId, Search::Rehearsal> rehearsals = {};  // those that were made
 };
 
 void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);

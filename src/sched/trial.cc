@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.h"
+
 namespace strata {
 
 Trial::Trial(Session& session,
@@ -17,6 +19,7 @@ Trial::Trial(Session& session,
       kept_(kept),
       job_(session.state().job(request.job)),
       sub_job_(job_.sub_jobs[request.sub_job]) {
+  CHECK(request.ranks != nullptr || request.tasks.size() <= 1);
   if (!sub_job_.topology.present()) return;
   if (const auto known = session_.tree().Find(sub_job_.allocated_hypernode)) Widen(*known);
   CountTasksOnLeaves();

@@ -30,7 +30,7 @@ struct PlaceRequest {
   JobId job;
   std::size_t sub_job = 0;
   std::span<const TaskId> tasks;     // pending, in task order
-  const RankOrder* ranks = nullptr;  // of the job; not needed for one task
+  const RankOrder* ranks = nullptr;  // of the job; REQUIRED for more than one task
   HyperNodeId domain;
   Pass pass = Pass::kReady;
   bool ask_quota = true;           // BestEffort tasks need none

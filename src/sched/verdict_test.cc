@@ -39,6 +39,30 @@ TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
             "Insufficient cpu");
 }
 
+TEST(Verdict, DoesNotDependOnTheRulesOfPodsThatAreGone) {
+  const auto fill = [](ClusterBuilder& cluster) {
+    cluster.Node("node0", {.cpu = 4, .labels = {{"host", "node0"}}}).Node("node1", {.cpu = 4});
+    cluster.Node("node2", {.cpu = 2, .labels = {{"host", "node2"}}});
+    cluster.Job("j", {.tasks = 0, .min_available = 4});
+    cluster.Task("j", {.cpu = 2, .selector = {{"host", "node0"}}});
+    for (int i = 0; i < 2; ++i) cluster.Task("j", {.cpu = 3, .labels = {{"app", "a"}}});
+    cluster.Task("j", {.cpu = 2});
+  };
+  ClusterBuilder fresh;
+  fill(fresh);
+  ClusterBuilder kept;
+  fill(kept);
+  TaskArgs loner = BestEffort();
+  loner.rules.anti_affinity = {testing::Pods("app", "a", "host")};
+  loner.status = TaskStatus::kReleasing;
+  loner.node = "node2";
+  kept.Task("", loner, "loner");
+  testing::Cycles cycles(kept.state);
+  cycles.Run();
+  kept.state.RemoveTask(kept.FindTask("loner"));
+  EXPECT_EQ(cycles.Run().Message("j"), RunCycle(fresh.state).Message("j"));
+}
+
 TEST(Verdict, OfRoomInPiecesNamesWhatRunsOutFirstOnEachNode) {
   //   node0 to node2 take one; on node2 both run out at once, and the lower name counts
   ClusterBuilder cluster;

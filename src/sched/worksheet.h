@@ -39,6 +39,10 @@ class Worksheet {
   void Reorder(const Session& session);
   [[nodiscard]] std::vector<Sheet>& sheets() { return sheets_; }
   [[nodiscard]] const std::vector<Sheet>& sheets() const { return sheets_; }
+  // Of the whole job; null when nothing was left from the beginning.
+  [[nodiscard]] const RankOrder* ranks() const {
+    return sheets_.empty() ? nullptr : sheets_.front().ranks.get();
+  }
   // Everything that is left, in task order.
   [[nodiscard]] std::vector<TaskId> AllLeft(const Session& session) const;
 

@@ -1,6 +1,7 @@
 // Random clusters go through several cycles, with random events between them, three times at once:
 // as they came; in another order and with a listener; and in a third order with a new scheduler for
 // every cycle. All three must decide the same, and what they decide must be right.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -104,6 +105,43 @@ World Levelled(World world) {
   }
   world.jobs = std::move(jobs);
   return world;
+}
+
+// A job of parts, each of which wants a rack for itself or shares one, over racks of nodes that
+// differ, some of them smaller than what runs there: what is known of a rack from one part must be
+// right for the next.
+World Parted(World world) {
+  constexpr int kRacks = 4;
+  world.hypernodes.assign(kRacks, {.parent = kRacks + 1});
+  world.hypernodes.push_back({.tier = 1});
+  for (NodeGene& node : world.nodes) {
+    node = {.cpu = node.cpu, .leaf = 1 + node.leaf % kRacks, .shrunk = node.taint > 0};
+  }
+  world.queues.resize(1);
+  world.queues[0] = {.capability = world.queues[0].capability};
+  std::vector<TaskGene> tasks;
+  for (JobGene& job : world.jobs) {
+    for (TaskGene& task : job.tasks) {
+      tasks.push_back({.shape = task.shape % 3, .part = static_cast<int>(tasks.size()) / 2 % 3});
+      task = {.shape = task.shape % 3, .status = 6, .node = task.node};  // runs
+    }
+    job = {.slack = static_cast<int>(job.tasks.size()), .tasks = job.tasks};
+  }
+  tasks.resize(std::min<std::size_t>(tasks.size(), 6));
+  world.jobs.push_back({.slack = static_cast<int>(tasks.size()) / 3,
+                        .mode = static_cast<int>(tasks.size()) % 2,
+                        .tier = 2,
+                        .policy = 2,
+                        .part_size = 1,
+                        .tasks = tasks});
+  return world;
+}
+
+TEST(CycleProperty, PartsDependOnNothingThatIsRememberedOfThePartsBefore) {
+  CheckProperty(800, [] {
+    const World world = *rc::gen::map(AnyWorld(), Parted).as("world");
+    DecideTheSame(world, *rc::gen::arbitrary<std::uint16_t>().as("seed"));
+  });
 }
 
 TEST(CycleProperty, DependsNeitherOnOrderNorOnListenersNorOnWhatIsRemembered) {

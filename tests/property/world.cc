@@ -213,7 +213,9 @@ NodeSpec NodeOf(const World& world, std::size_t index, ResourceNames& names) {
     spec.taints[0].effect = kEffects[Pick(gene.taint, kEffects)];
   }
   spec.unschedulable = gene.cordoned;
-  spec.allocatable = Convert(AllocatableOf(gene), names);
+  AmountsByName allocatable = AllocatableOf(gene);
+  if (gene.shrunk) allocatable["cpu"] /= 2;
+  spec.allocatable = Convert(allocatable, names);
   return spec;
 }
 
@@ -623,7 +625,8 @@ void showValue(const World& world, std::ostream& os) {  // NOLINT(readability-id
   os << "World{.nodes = {\n";
   for (const NodeGene& n : world.nodes) {
     os << "  {" << n.cpu << ',' << n.gpu << ',' << n.hca << ',' << n.pods << ", " << n.zone << ','
-       << n.taint << ", " << n.leaf << ',' << n.second << ", " << n.cordoned << "},\n";
+       << n.taint << ", " << n.leaf << ',' << n.second << ", " << n.cordoned << ',' << n.shrunk
+       << "},\n";
   }
   os << "}, .hypernodes = {";
   for (const HyperNodeGene& h : world.hypernodes)

@@ -22,6 +22,7 @@ struct NodeGene {
   int zone = 0, taint = 0;
   int leaf = 0, second = 0;  // HyperNodes it is in: 0 none, else the (n-1)th
   bool cordoned = false;
+  bool shrunk = false;  // under the pods that run there
 };
 
 struct HyperNodeGene {

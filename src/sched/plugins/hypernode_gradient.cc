@@ -42,10 +42,6 @@ void SetRoot(const HyperNodeTree& tree, const GradientQuery& query, Gradient& gr
   }
 }
 
-bool IsEligible(const ClusterState& state, const Resources& need, HyperNodeId id) {
-  return need.FitsIn(state.Idle(id)) || need.FitsIn(state.FutureIdle(id));
-}
-
 Amount At(std::span<const Amount> row, std::size_t index) {
   return index < row.size() ? row[index] : 0;
 }
@@ -80,7 +76,7 @@ void AddTier(const ClusterState& state,
   Gradient::Tier& tier = gradient.tiers.emplace_back();
   tier.tier = number;
   for (const HyperNodeId id : ids) {
-    if (allowed && IsEligible(state, *query.need, id)) {
+    if (allowed && HasSumsFor(state, *query.need, id)) {
       tier.eligible.push_back(id);
     } else if (query.explain) {
       tier.rejected.push_back(
@@ -117,6 +113,10 @@ std::vector<HyperNodeId> Below(const HyperNodeTree& tree, HyperNodeId root) {
 }
 
 }  // namespace
+
+bool HasSumsFor(const ClusterState& state, const Resources& need, HyperNodeId id) {
+  return need.FitsIn(state.Idle(id)) || need.FitsIn(state.FutureIdle(id));
+}
 
 Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {
   const HyperNodeTree& tree = state.tree();

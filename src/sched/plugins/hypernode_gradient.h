@@ -18,4 +18,7 @@ namespace strata {
 // COST: O(HyperNodes below the root); strings are made only for an error and with `explain`.
 [[nodiscard]] Gradient FindGradient(const ClusterState& state, const GradientQuery& query);
 
+// True when the HyperNode has `need` idle, or will have, as far as sums can tell.
+[[nodiscard]] bool HasSumsFor(const ClusterState& state, const Resources& need, HyperNodeId id);
+
 }  // namespace strata

@@ -93,6 +93,11 @@ class NetworkTopologyAware final : public Plugin,
                               const GradientQuery& query) const override {
     return FindGradient(state, query);
   }
+  [[nodiscard]] bool IsEligible(const ClusterState& state,
+                                const Resources& need,
+                                HyperNodeId hypernode) const override {
+    return HasSumsFor(state, need, hypernode);
+  }
 
   void ScoreHyperNodes(const ClusterState& state,
                        const HyperNodeScoreQuery& query,
