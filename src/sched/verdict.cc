@@ -390,6 +390,34 @@ Refusal ExplainHelper(const Session& session, TaskId task) {
                       sub_job.name.empty() ? "its job" : "sub-group " + sub_job.name)};
 }
 
+std::optional<Refusal> ExplainNoAction(const Session& session, JobId job) {
+  if (auto gates = ExplainGates(session, job)) return gates;
+  const Job& the_job = session.state().job(job);
+  const std::int32_t best_effort = the_job.counts.pending_best_effort;
+  const bool allocates =
+      session.HasAction("allocate");  // lets jobs in, too, where nobody else does
+  const auto missing = [&](std::string_view deed, std::string_view action) {
+    std::vector<std::string_view> names;
+    for (const ActionConfig& one : session.actions()) names.push_back(one.name);
+    return Refusal{"NoAction",
+                   fmt::format("{}no action of the configuration ({}) {}; {} does",
+                               Heading(the_job),
+                               fmt::join(names, ", "),
+                               deed,
+                               action)};
+  };
+  if (!allocates && the_job.counts.Of(TaskStatus::kPending) > best_effort) {
+    return missing("places its pods", "allocate");
+  }
+  if (!allocates && !session.HasAction("enqueue") && the_job.phase == JobPhase::kPending) {
+    return missing("lets it into its queue", "enqueue");
+  }
+  if (!session.HasAction("backfill") && best_effort > 0) {
+    return missing("places its BestEffort pods", "backfill");
+  }
+  return the_job.queue.valid() ? session.JobInvalid(the_job) : QueueNotFound(the_job);
+}
+
 Refusal ExplainWaiting(const Session& session, JobId job) {
   const Job& the_job = session.state().job(job);
   return {"WaitingForRelease",
