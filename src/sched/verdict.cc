@@ -106,6 +106,24 @@ Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
           WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
 }
 
+// That no HyperNode of the tier or below can be looked at, and whether there would be one but for
+// its faults.
+std::string NoneInTheTree(const HyperNodeTree& tree, std::int32_t tier) {
+  const std::string* first = nullptr;
+  std::size_t left_out = 0;
+  for (const HyperNodeTree::HyperNode& hypernode : tree.hypernodes()) {
+    if (hypernode.in_tree || hypernode.tier > tier) continue;
+    if (++left_out == 1) first = &hypernode.name;
+  }
+  if (left_out == 0) return fmt::format("no HyperNode of tier {} or below exists", tier);
+  const std::string others = left_out == 1 ? " is" : fmt::format(" and {} more are", left_out - 1);
+  return fmt::format(
+      "no HyperNode of tier {} or below is in the tree: HyperNode {}{} left out of it for a fault",
+      tier,
+      *first,
+      others);
+}
+
 Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) {
   const HyperNodeTree& tree = session.tree();
   const Gradient gradient = RootOf(session, sought);
@@ -114,8 +132,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const std::vector<Miss> misses =
       NearestMisses(session, search, sought.demand, gradient.root, sought.limit.tier);
   if (misses.empty()) {
-    return {"TopologyUnsatisfied",
-            fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
+    return {"TopologyUnsatisfied", NoneInTheTree(tree, sought.limit.TierToSay())};
   }
   std::vector<std::string> parts;
   parts.reserve(misses.size());
@@ -129,7 +146,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const bool elsewhere = last.hypernode != tree.top() &&
                          FitsBelow(session, search, sought.demand, tree.top()) >= total;
   const std::string sentence = fmt::format("no HyperNode of tier {} or below holds {}; nearest: {}",
-                                           sought.limit.tier,
+                                           sought.limit.TierToSay(),
                                            Pods(total),
                                            fmt::join(parts, ", "));
   const std::string what = WhatIsShort(session, sought.demand.wanted, last.hypernode, obstacles);
@@ -213,7 +230,7 @@ Refusal ExplainTogether(Session& session, Search& search, const Sought& together
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
   const std::string where =
-      bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.tier)
+      bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.TierToSay())
               : "in the cluster";
   const bool room = FitsBelow(session, search, together.demand, tree.top()) >= total;
   return {
