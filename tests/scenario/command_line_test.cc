@@ -62,6 +62,17 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"no_file",
                   {"simulate"},
                   "strata simulate: --filename is required (see strata simulate --help)"},
+        UsageCase{"empty_file",
+                  {"simulate", "-f", ""},
+                  "strata simulate: --filename: want a path, found \"\" (see strata simulate "
+                  "--help)"},
+        UsageCase{"empty_trace",
+                  {"simulate", "-f", ".", "--trace", ""},
+                  "strata simulate: --trace: want a path, found \"\" (see strata simulate --help)"},
+        UsageCase{"empty_conf",
+                  {"topology", "-f", ".", "--scheduler-conf", ""},
+                  "strata topology: --scheduler-conf: want a path, found \"\" (see strata topology "
+                  "--help)"},
         UsageCase{"argument",
                   {"simulate", "-f", ".", "more"},
                   "strata simulate: unknown argument \"more\" (see strata simulate --help)"},
@@ -133,6 +144,20 @@ TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");
     EXPECT_THAT(run.out, HasSubstr("Examples:\n  strata "));
+  }
+}
+
+TEST(CommandLine, HelpSaysWhichConfigurationHolds) {
+  const std::string manifests =
+      "default: ConfigMap volcano-system/volcano-scheduler-configmap of the manifests";
+  EXPECT_THAT(Strata({"simulate", "--help"}).out,
+              HasSubstr(manifests + ", else the one built in\n"));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"topology"}, {"explain"}, {"queue", "list"}}) {
+    std::vector<std::string> help = command;
+    help.emplace_back("--help");
+    EXPECT_THAT(Strata(help).out,
+                HasSubstr(manifests + " or of the running cluster, else the one built in\n"));
   }
 }
 

@@ -101,12 +101,12 @@ std::string Parts(const std::string& spec) {
   return text;
 }
 
-// A HyperNode of tier 1 with the tier name "rack" whose one member is another, or itself.
-std::string Ring(const std::string& name, const std::string& member) {
+// A HyperNode of tier 1 with the tier name "rack" that lists itself.
+std::string Ring(const std::string& name) {
   return "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: " + name +
          "}\nspec: {tier: 1, tierName: rack, members: [{type: HyperNode, selector: {exactMatch: "
          "{name: " +
-         member + "}}}]}\n---\n";
+         name + "}}}]}\n---\n";
 }
 
 std::vector<Row> RowsOfPlaces() {
@@ -165,13 +165,12 @@ std::vector<Row> RowsOfPlaces() {
        "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
        "ring is left out of it for a fault",
        "default/gang-gang",
-       Node("n0", 1) + Ring("ring", "ring") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 1")},
+       Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 1")},
       {"TopologyUnsatisfied",
        "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
        "ring and 1 more are left out of it for a fault",
        "default/gang-gang",
-       Node("n0", 1) + Ring("ring", "ring") + Ring("sing", "sing") +
-           GangOf("gang", 1, "cpu: 1", "mode: hard")},
+       Node("n0", 1) + Ring("ring") + Ring("sing") + GangOf("gang", 1, "cpu: 1", "mode: hard")},
       {"TopologyUnsatisfied",
        "1/3 tasks in gang unschedulable: it already runs in s6 of tier 3, above the highest tier "
        "allowed (1)",
@@ -429,7 +428,7 @@ std::vector<Row> RowsOfJobs() {
        "networkTopology.highestTierName \"rack\" is borne by no HyperNode of the tree: HyperNode "
        "ring, which bears it, is left out of it for a fault",
        "default/gang-gang",
-       Node("n0", 1) + Ring("ring", "ring") + GangOf("gang", 1, "cpu: 1", "highestTierName: rack")},
+       Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierName: rack")},
       {"TopologyPluginDisabled",
        "networkTopology mode hard needs the plugin network-topology-aware, which the scheduler "
        "configuration does not enable",

@@ -170,18 +170,17 @@ TEST(FindGradient, ExplainsEveryTierAboveTheLimitWhereverTheSearchBegins) {
   const Gradient gradient =
       fabric.Find({.gpu = 1}, {.allocated = "s3", .limit = 1, .explain = true});
   EXPECT_EQ(fabric.NameOf(gradient.root), "s3");
-  EXPECT_THAT(fabric.Eligible(gradient),
-              ElementsAre(Pair(1, ElementsAre("s3")),
-                          Pair(2, IsEmpty()),
-                          Pair(3, IsEmpty()),
-                          Pair(4, IsEmpty())));
+  EXPECT_THAT(
+      fabric.Eligible(gradient),
+      ElementsAre(
+          Pair(1, ElementsAre("s3")), Pair(2, IsEmpty()), Pair(3, IsEmpty()), Pair(4, IsEmpty())));
   EXPECT_THAT(fabric.Rejected(gradient.tiers[1]),
               ElementsAre(Pair("s1", "tier 2 is above the highest tier allowed (1)")));
   EXPECT_THAT(fabric.Rejected(gradient.tiers[2]),
               ElementsAre(Pair("s0", "tier 3 is above the highest tier allowed (1)")));
-  EXPECT_THAT(fabric.Rejected(gradient.tiers[3]),
-              ElementsAre(Pair("<cluster-top-hypernode>",
-                               "tier 4 is above the highest tier allowed (1)")));
+  EXPECT_THAT(
+      fabric.Rejected(gradient.tiers[3]),
+      ElementsAre(Pair("<cluster-top-hypernode>", "tier 4 is above the highest tier allowed (1)")));
 }
 
 TEST(FindGradient, ExplainingChangesNoAnswer) {
