@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/check.h"
 #include "objects/cursor.h"
 #include "objects/readers.h"
