@@ -167,7 +167,10 @@ void AddManifestFlag(CLI::App& command,
                      const char* flag,
                      std::vector<std::string>& out,
                      const char* what) {
-  command.add_option(flag, out, what)->type_name("FILE|DIR|-")->allow_extra_args(false);
+  command.add_option(flag, out, what)
+      ->type_name("FILE|DIR|-")
+      ->allow_extra_args(false)
+      ->check(CheckPath);
 }
 
 }  // namespace
@@ -181,6 +184,7 @@ void AddDiscoverCommand(CLI::App& app, Run& run) {
       .add_option(
           "--config", flags->config, "A volcano-controller.conf, or the ConfigMap that holds one")
       ->type_name("FILE")
+      ->check(CheckPath)
       ->required();
   command.add_option("--source", flags->sources, "Only entries of this source or name; repeatable")
       ->type_name("NAME")

@@ -28,24 +28,31 @@ CLI::Option& AddFiles(CLI::App& command, InputFlags& flags, const std::string& o
                           "repeatable" +
                               otherwise)
               ->type_name("FILE|DIR|-")
-              ->allow_extra_args(false);
+              ->allow_extra_args(false)
+              ->check(CheckPath);
 }
 
-void AddRunFlags(CLI::App& command, InputFlags& flags, const std::string& otherwise) {
+enum class ClusterMayRun : std::uint8_t { kNo, kYes };
+
+void AddRunFlags(CLI::App& command, InputFlags& flags, ClusterMayRun may_run) {
+  const bool live = may_run == ClusterMayRun::kYes;
   command
       .add_option(
           "--scheduler-conf",
           flags.scheduler_conf,
-          "A volcano-scheduler.conf, or the ConfigMap that holds one; default: of a running "
-          "cluster its own, else the one built in")
-      ->type_name("FILE");
+          fmt::format("A volcano-scheduler.conf, or the ConfigMap that holds one; default: "
+                      "ConfigMap volcano-system/volcano-scheduler-configmap of the manifests{}, "
+                      "else the one built in",
+                      live ? " or of the running cluster" : ""))
+      ->type_name("FILE")
+      ->check(CheckPath);
   command
       .add_option_function<std::string>(
           "--now",
           [&flags](const std::string& text) { flags.now = ParseTimestamp(text).value(); },
-          "The time of the run; default: the latest time in the manifests, 1970 where they have "
-          "none" +
-              otherwise)
+          fmt::format("The time of the run; default: the latest time in the manifests, 1970 where "
+                      "they have none{}",
+                      live ? "; of a running cluster now" : ""))
       ->type_name("RFC3339")
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
 }
@@ -54,7 +61,7 @@ void AddRunFlags(CLI::App& command, InputFlags& flags, const std::string& otherw
 
 void AddManifestFlags(CLI::App& command, InputFlags& flags) {
   AddFiles(command, flags, "").required();
-  AddRunFlags(command, flags, "");
+  AddRunFlags(command, flags, ClusterMayRun::kNo);
 }
 
 void AddClusterFlags(CLI::App& command, InputFlags& flags) {
@@ -63,7 +70,7 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags) {
   for (const char* flag : {"--kubeconfig", "--context"}) {
     command.get_option(flag)->excludes(&files);
   }
-  AddRunFlags(command, flags, "; of a running cluster now");
+  AddRunFlags(command, flags, ClusterMayRun::kYes);
 }
 
 void AddWatchFlag(CLI::App& command, InputFlags& flags) {
@@ -135,6 +142,10 @@ void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpe
       ->check([](const std::string& text) {
         return MessageOf(virtual_nodes::ParseGenerateSpec(text));
       });
+}
+
+std::string CheckPath(const std::string& text) {
+  return text.empty() ? "want a path, found \"\"" : "";
 }
 
 std::string CheckJobName(const std::string& text) {

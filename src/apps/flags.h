@@ -24,7 +24,7 @@ enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
 struct InputFlags {
   std::vector<std::string> files;  // -f; none: the running cluster
   kube::ConnectionFlags connection;
-  std::string scheduler_conf;  // "" for the one of the cluster, else the default configuration
+  std::string scheduler_conf;  // "" for the one of the objects, else the default configuration
   std::optional<Time> now;
   bool watch = false;  // again after each change; only of a running cluster
 
@@ -61,6 +61,8 @@ template <typename T>
 [[nodiscard]] std::string MessageOf(const Result<T>& result) {
   return result ? std::string() : result.error().message;
 }
+// The check of a path that must be one: "" is none, and is rarely meant.
+[[nodiscard]] std::string CheckPath(const std::string& text);
 // The check of "NAMESPACE/JOB".
 [[nodiscard]] std::string CheckJobName(const std::string& text);
 

@@ -135,7 +135,8 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
       ->check(CLI::Range(1, 1000000).description(""));
   AddOutputFlag(command, flags->output, {"table", "json", "yaml"});
   command.add_option("--trace", flags->trace_file, "Write every decision as a line of JSON")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(CheckPath);
   command.add_flag("--timings", flags->timings, "Say how long loading and deciding took");
   command.add_option("--explain", flags->explain, "Tell the story of one Job or PodGroup")
       ->type_name("NS/JOB")

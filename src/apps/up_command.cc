@@ -58,7 +58,8 @@ void AddUpCommand(CLI::App& app, Run& run) {
                   flags->files,
                   "Manifests to apply: a file (YAML or JSON), a directory, or -; repeatable")
       ->type_name("FILE|DIR|-")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(CheckPath);
   command
       .add_option("--scheduler-conf",
                   flags->scheduler_conf,

@@ -10,9 +10,11 @@
 namespace strata::live {
 namespace {
 
-// A gang whose pods are still being made waits for nothing that somebody could change.
+// A gang whose pods are still being made waits for nothing that somebody could change; one that no
+// action looks at waits for another configuration, whatever is changed of it.
 bool IsWorthALook(const Refusal& verdict) {
-  return verdict.reason != "NotEnoughTasks" && verdict.reason != "NotEnoughPodsOfTask";
+  return verdict.reason != "NotEnoughTasks" && verdict.reason != "NotEnoughPodsOfTask" &&
+         verdict.reason != "NoAction";
 }
 
 struct Question {

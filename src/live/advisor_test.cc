@@ -74,12 +74,14 @@ TEST_F(AdvisorTest, IsSilentWhenTheVerdictIsOfThePast) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_F(AdvisorTest, HasNothingToSayOfAGangWhosePodsAreBeingMade) {
-  CycleResult result = Cycle();
-  for (auto& [id, verdict] : result.verdicts) verdict.reason = "NotEnoughTasks";
-  ASSERT_FALSE(result.verdicts.empty());
-  advisor_.Follow(feed_.state(), result);
-  EXPECT_EQ(advisor_.NextLook(), std::nullopt);
+TEST_F(AdvisorTest, HasNothingToSayOfAGangWhosePodsAreBeingMadeOrThatNoActionLooksAt) {
+  for (const char* reason : {"NotEnoughTasks", "NoAction"}) {
+    CycleResult result = Cycle();
+    for (auto& [id, verdict] : result.verdicts) verdict.reason = reason;
+    ASSERT_FALSE(result.verdicts.empty());
+    advisor_.Follow(feed_.state(), result);
+    EXPECT_EQ(advisor_.NextLook(), std::nullopt);
+  }
 }
 
 TEST_F(AdvisorTest, EndsWhileASearchIsUnderWay) {

@@ -33,10 +33,11 @@ kube::ObjectReference Refer(const objects::Metadata& meta, const kube::Resource&
           .version = ""};
 }
 
-// Not the pods' own trouble: there are not all of them yet, or they hold themselves back.
+// Not the pods' own trouble: there are not all of them yet, they hold themselves back, or nobody
+// looks at them, so that no new node would help.
 bool ConcernsPods(const Refusal& verdict) {
   return verdict.reason != "NotEnoughTasks" && verdict.reason != "NotEnoughPodsOfTask" &&
-         verdict.reason != "SchedulingGated";
+         verdict.reason != "SchedulingGated" && verdict.reason != "NoAction";
 }
 
 const objects::Condition* True(const GroupStatus& status, const char* type) {

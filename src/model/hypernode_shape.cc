@@ -72,7 +72,7 @@ void HyperNodeShape::AddTop() {
   const HyperNodeId top_id = IdAt<HyperNodeId>(hypernodes_.size());
   ResolvedHyperNode& top = hypernodes_.emplace_back();
   top.name = kTopHyperNodeName;
-  top.tier = highest == std::numeric_limits<std::int32_t>::max() ? highest : highest + 1;
+  top.tier = std::min(highest, kHighestTier) + 1;
   for (std::size_t i = 0; i < top_id.index(); ++i) {
     ResolvedHyperNode& hypernode = hypernodes_[i];
     if (!hypernode.in_tree) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,8 @@
 namespace strata {
 
 inline constexpr std::string_view kTopHyperNodeName = "<cluster-top-hypernode>";
+// Of a HyperNode that is written: the virtual top is above it, and has a tier, too.
+inline constexpr std::int32_t kHighestTier = std::numeric_limits<std::int32_t>::max() - 1;
 
 // One member of a HyperNode as written. A member without any selector matches nothing.
 struct HyperNodeMember {

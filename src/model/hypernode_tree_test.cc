@@ -548,6 +548,13 @@ TEST(Tiers, AtTheLimitOfTheNumberDoNotOverflow) {
   EXPECT_THAT(cluster.HyperNodesOf("node0"), ElementsAre("s0", kTop));
 }
 
+TEST(Tiers, AreBelowTheTopUpToTheHighestThatMayBeWritten) {
+  Cluster cluster;
+  cluster.AddNodes(1);
+  cluster.Add("s0", kHighestTier, {NodeNamed("node0")});
+  EXPECT_EQ(cluster.At(kTop).tier, std::numeric_limits<std::int32_t>::max());
+}
+
 // ---- more than one way through the network ----
 
 TEST(SeveralTrees, OverTheSameNodesHoldEachTheirOwn) {

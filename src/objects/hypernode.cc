@@ -67,7 +67,7 @@ void ReadObject(const Cursor& object, HyperNode& out) {
   const Cursor spec = object.At("spec");
   out.spec.name = out.meta.name;
   spec.Required();
-  spec.At("tier").Required().Read(out.spec.tier, kCount32);
+  spec.At("tier").Required().Read(out.spec.tier, IntRange{0, kHighestTier});
   spec.At("tierName").Read(out.spec.tier_name);
   if (out.spec.tier_name.size() > 253) {
     spec.At("tierName").Fail("too long (253 characters at most)");

@@ -11,6 +11,7 @@
 #include "sched/registry.h"
 #include "sched/search.h"
 #include "sched/session.h"
+#include "sched/verdict.h"
 
 namespace strata {
 namespace {
@@ -130,6 +131,16 @@ class PluginLoader {
   std::set<std::string> names_;
 };
 
+// Gives a verdict to jobs that wait for what no configured action does. With the usual actions
+// there are none, and nobody is looked at.
+void ExplainUnattended(Session& session) {
+  if (session.HasAction("allocate") && session.HasAction("backfill")) return;
+  for (const JobId id : session.state().WaitingJobs()) {
+    if (session.HasVerdict(id)) continue;
+    if (auto refusal = ExplainNoAction(session, id)) session.SetVerdict(id, std::move(*refusal));
+  }
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> CheckArguments(const ActionConfig& action) {
@@ -186,6 +197,7 @@ void Scheduler::RunActions(const std::function<void(const std::string& action)>&
 }
 
 CycleResult Scheduler::Close() {
+  ExplainUnattended(*session_);
   return session_->Close();
 }
 

@@ -24,6 +24,15 @@ TopologyLimit Bounded(std::int32_t tier) {
 
 TopologyLimit HardByName(const HyperNodeTree& tree, const std::string& name) {
   if (const auto tier = tree.TierOfName(name)) return Bounded(*tier);
+  for (const HyperNodeTree::HyperNode& hypernode : tree.hypernodes()) {
+    if (hypernode.in_tree || hypernode.tier_name != name) continue;
+    return Impossible(
+        "UnknownTierName",
+        fmt::format("networkTopology.highestTierName \"{}\" is borne by no HyperNode of the tree: "
+                    "HyperNode {}, which bears it, is left out of it for a fault",
+                    name,
+                    hypernode.name));
+  }
   const std::vector<std::string> known = tree.TierNames();
   return Impossible(
       "UnknownTierName",
@@ -31,6 +40,22 @@ TopologyLimit HardByName(const HyperNodeTree& tree, const std::string& name) {
                   name,
                   known.empty() ? "no HyperNode has a tierName"
                                 : fmt::format("known tier names: {}", fmt::join(known, ", "))));
+}
+
+// The highest tier of a HyperNode that is left out of the tree; none when all are in it.
+std::optional<std::int32_t> HighestLeftOut(const HyperNodeTree& tree) {
+  std::optional<std::int32_t> highest;
+  for (const HyperNodeTree::HyperNode& hypernode : tree.hypernodes()) {
+    if (!hypernode.in_tree) highest = std::max(highest.value_or(hypernode.tier), hypernode.tier);
+  }
+  return highest;
+}
+
+// One real HyperNode, of any tier; where none is in the tree, of any that was written.
+TopologyLimit HardOfAnyTier(const HyperNodeTree& tree, std::int32_t top) {
+  TopologyLimit limit = Bounded(top - 1);
+  if (tree.at(tree.top()).children.empty()) limit.written = HighestLeftOut(tree);
+  return limit;
 }
 
 }  // namespace
@@ -51,18 +76,23 @@ TopologyLimit ResolveLimit(const HyperNodeTree& tree,
   }
   // Documented behaviour: without HyperNodes a topology job is scheduled as usual.
   if (!tree.has_hypernodes()) return Bounded(top);
-  if (!hard) return Bounded(outer.kind == TopologyLimit::Kind::kBounded ? outer.tier : top);
+  if (!hard) {
+    if (outer.kind != TopologyLimit::Kind::kBounded) return Bounded(top);
+    TopologyLimit limit = Bounded(outer.tier);
+    limit.written = outer.written;
+    return limit;
+  }
   if (!spec.highest_tier_name.empty()) return HardByName(tree, spec.highest_tier_name);
-  if (!spec.highest_tier) return Bounded(top - 1);  // one real HyperNode, of any tier
+  if (!spec.highest_tier) return HardOfAnyTier(tree, top);
   if (*spec.highest_tier < top) return Bounded(*spec.highest_tier);
   // Only a limit above everything that was written is no limit. A HyperNode of that tier that is
   // left out of the tree for a fault must not set its jobs free.
-  const auto all = tree.hypernodes();
-  const bool written = std::any_of(all.begin(), all.end(), [&](const auto& hypernode) {
-    return !hypernode.in_tree && hypernode.tier >= top;
-  });
-  if (written) return Bounded(top - 1);
   TopologyLimit limit = Bounded(top);
+  if (HighestLeftOut(tree).value_or(top - 1) >= top) {
+    limit.tier = top - 1;
+    limit.written = *spec.highest_tier;
+    return limit;
+  }
   limit.warning = fmt::format(
       "networkTopology.highestTierAllowed {} is above every HyperNode (highest tier {}), so the "
       "job "

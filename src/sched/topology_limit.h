@@ -19,8 +19,13 @@ struct TopologyLimit {
     kImpossible,  // asked for something that cannot be looked up; `refusal` says what
   } kind = Kind::kNone;
   std::int32_t tier = 0;
+  // The tier that sentences name where it is not `tier`: HyperNodes that are left out of the tree
+  // for a fault brought the limit down.
+  std::optional<std::int32_t> written;
   Refusal refusal;
   std::string warning;  // worth an event: the constraint as written does not bind
+
+  [[nodiscard]] std::int32_t TierToSay() const { return written.value_or(tier); }
 };
 
 // Reads a topology spec against the tree (decisions 1 to 5 of docs/differences.md). `outer` is the

@@ -97,6 +97,35 @@ TEST(LimitWithHyperNodesAtFault, StillBinds) {
   const TopologyLimit limit = ResolveLimit(cluster.state.tree(), HardAnyTier(), {}, kCanSearch);
   EXPECT_EQ(limit.kind, Kind::kBounded);
   EXPECT_LT(limit.tier, cluster.state.tree().at(cluster.state.tree().top()).tier);
+  EXPECT_EQ(limit.TierToSay(), 2);
+}
+
+TEST(LimitWithHyperNodesAtFault, IsSaidAsItWasWritten) {
+  ClusterBuilder cluster;
+  cluster.Nodes(1).Above("a", 1, {"a"});
+  const HyperNodeTree& tree = cluster.state.tree();
+  const TopologyLimit limit = ResolveLimit(tree, Hard(1), {}, kCanSearch);
+  EXPECT_EQ(limit.tier, 0);
+  EXPECT_EQ(limit.TierToSay(), 1);
+  EXPECT_EQ(ResolveLimit(tree, Soft(), limit, kCanSearch).TierToSay(), 1);
+}
+
+TEST(LimitWithHyperNodesAtFault, OfATierThatIsInTheTreeIsThatTier) {
+  ClusterBuilder cluster;
+  cluster.Nodes(1).Leaf("s", 1, {"node0"}).Above("a", 7, {"a"});
+  const HyperNodeTree& tree = cluster.state.tree();
+  EXPECT_EQ(ResolveLimit(tree, Hard(1), {}, kCanSearch).TierToSay(), 1);
+  EXPECT_EQ(ResolveLimit(tree, HardAnyTier(), {}, kCanSearch).TierToSay(), 1);
+}
+
+TEST(LimitByNameOfAHyperNodeAtFault, SaysThatItIsAtFault) {
+  ClusterBuilder cluster;
+  cluster.Nodes(1).Above("a", 1, {"a"}, "rack");
+  const TopologyLimit limit =
+      ResolveLimit(cluster.state.tree(), HardByName("rack"), {}, kCanSearch);
+  EXPECT_EQ(limit.refusal.reason, "UnknownTierName");
+  EXPECT_THAT(limit.refusal.message,
+              HasSubstr("HyperNode a, which bears it, is left out of it for a fault"));
 }
 
 }  // namespace

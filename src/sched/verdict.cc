@@ -106,6 +106,24 @@ Refusal ExplainFlat(Session& session, Search& search, const Sought& sought) {
           WithDetail(sentence, ": ", WhatIsShort(session, wanted, top, obstacles))};
 }
 
+// That no HyperNode of the tier or below can be looked at, and whether there would be one but for
+// its faults.
+std::string NoneInTheTree(const HyperNodeTree& tree, std::int32_t tier) {
+  const std::string* first = nullptr;
+  std::size_t left_out = 0;
+  for (const HyperNodeTree::HyperNode& hypernode : tree.hypernodes()) {
+    if (hypernode.in_tree || hypernode.tier > tier) continue;
+    if (++left_out == 1) first = &hypernode.name;
+  }
+  if (left_out == 0) return fmt::format("no HyperNode of tier {} or below exists", tier);
+  const std::string others = left_out == 1 ? " is" : fmt::format(" and {} more are", left_out - 1);
+  return fmt::format(
+      "no HyperNode of tier {} or below is in the tree: HyperNode {}{} left out of it for a fault",
+      tier,
+      *first,
+      others);
+}
+
 Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) {
   const HyperNodeTree& tree = session.tree();
   const Gradient gradient = RootOf(session, sought);
@@ -114,8 +132,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const std::vector<Miss> misses =
       NearestMisses(session, search, sought.demand, gradient.root, sought.limit.tier);
   if (misses.empty()) {
-    return {"TopologyUnsatisfied",
-            fmt::format("no HyperNode of tier {} or below exists", sought.limit.tier)};
+    return {"TopologyUnsatisfied", NoneInTheTree(tree, sought.limit.TierToSay())};
   }
   std::vector<std::string> parts;
   parts.reserve(misses.size());
@@ -129,7 +146,7 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
   const bool elsewhere = last.hypernode != tree.top() &&
                          FitsBelow(session, search, sought.demand, tree.top()) >= total;
   const std::string sentence = fmt::format("no HyperNode of tier {} or below holds {}; nearest: {}",
-                                           sought.limit.tier,
+                                           sought.limit.TierToSay(),
                                            Pods(total),
                                            fmt::join(parts, ", "));
   const std::string what = WhatIsShort(session, sought.demand.wanted, last.hypernode, obstacles);
@@ -214,7 +231,7 @@ Refusal ExplainTogether(Session& session, Search& search, const Sought& together
         "{} (tier {}) takes {} of {}", NameOf(tree, miss.hypernode), miss.tier, miss.fits, total));
   }
   const std::string where =
-      bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.tier)
+      bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.TierToSay())
               : "in the cluster";
   const bool room = FitsBelow(session, search, together.demand, tree.top()) >= total;
   return {
@@ -393,6 +410,34 @@ Refusal ExplainHelper(const Session& session, TaskId task) {
                       Heading(job),
                       the_task.name,
                       sub_job.name.empty() ? "its job" : "sub-group " + sub_job.name)};
+}
+
+std::optional<Refusal> ExplainNoAction(const Session& session, JobId job) {
+  if (auto gates = ExplainGates(session, job)) return gates;
+  const Job& the_job = session.state().job(job);
+  const std::int32_t best_effort = the_job.counts.pending_best_effort;
+  const bool allocates =
+      session.HasAction("allocate");  // lets jobs in, too, where nobody else does
+  const auto missing = [&](std::string_view deed, std::string_view action) {
+    std::vector<std::string_view> names;
+    for (const ActionConfig& one : session.actions()) names.push_back(one.name);
+    return Refusal{"NoAction",
+                   fmt::format("{}no action of the configuration ({}) {}; {} does",
+                               Heading(the_job),
+                               fmt::join(names, ", "),
+                               deed,
+                               action)};
+  };
+  if (!allocates && the_job.counts.Of(TaskStatus::kPending) > best_effort) {
+    return missing("places its pods", "allocate");
+  }
+  if (!allocates && !session.HasAction("enqueue") && the_job.phase == JobPhase::kPending) {
+    return missing("lets it into its queue", "enqueue");
+  }
+  if (!session.HasAction("backfill") && best_effort > 0) {
+    return missing("places its BestEffort pods", "backfill");
+  }
+  return the_job.queue.valid() ? session.JobInvalid(the_job) : QueueNotFound(the_job);
 }
 
 Refusal ExplainWaiting(const Session& session, JobId job) {

@@ -37,6 +37,10 @@ namespace strata {
 // Why a BestEffort task was not tried: the rest of its gang comes first.
 [[nodiscard]] Refusal ExplainHelper(const Session& session, TaskId task);
 
+// Why a job that has no other verdict waits although nothing was tried: no configured action does
+// what it needs. None when there is such an action.
+[[nodiscard]] std::optional<Refusal> ExplainNoAction(const Session& session, JobId job);
+
 // The job holds nodes whose pods are still terminating.
 [[nodiscard]] Refusal ExplainWaiting(const Session& session, JobId job);
 

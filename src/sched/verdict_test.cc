@@ -227,6 +227,56 @@ TEST(Verdict, DoesNotDependOnTheOrderInWhichThePodsCame) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
+// The default configuration with other actions.
+SchedulerConfig WithActions(const std::vector<std::string>& names) {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.actions.clear();
+  for (const std::string& name : names) config.actions.push_back({.name = name, .arguments = {}});
+  return config;
+}
+
+TEST(Verdict, OfPodsThatNoActionPlacesNamesTheActions) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 2});
+  const Decisions decisions = RunCycle(cluster.state, WithActions({"enqueue", "backfill"}));
+  EXPECT_EQ(decisions.Reason("j"), "NoAction");
+  EXPECT_EQ(decisions.Message("j"),
+            "2/2 tasks in gang unschedulable: no action of the configuration (enqueue, backfill) "
+            "places its pods; allocate does");
+}
+
+TEST(Verdict, OfAJobThatNoActionLetsInSaysSo) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1, .task = BestEffort(), .min_available = 0});
+  const Decisions decisions = RunCycle(cluster.state, WithActions({"backfill"}));
+  EXPECT_EQ(decisions.Reason("j"), "NoAction");
+  EXPECT_THAT(decisions.Message("j"),
+              HasSubstr("no action of the configuration (backfill) lets it into its queue; "
+                        "enqueue does"));
+}
+
+TEST(Verdict, OfBestEffortPodsThatNoActionPlacesAsksForBackfill) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 1, .task = BestEffort(), .min_available = 0});
+  for (const auto& actions : std::vector<std::vector<std::string>>{{"enqueue"}, {"allocate"}}) {
+    const Decisions decisions = RunCycle(cluster.state, WithActions(actions));
+    EXPECT_EQ(decisions.Reason("j"), "NoAction");
+    EXPECT_THAT(decisions.Message("j"), HasSubstr("places its BestEffort pods; backfill does"));
+  }
+}
+
+TEST(Verdict, OfAGangWithoutPodsIsTheSameWhateverActionsThereAre) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 0, .min_available = 2});
+  EXPECT_EQ(RunCycle(cluster.state, WithActions({"enqueue"})).Reason("j"), "NotEnoughTasks");
+}
+
+TEST(Verdict, IsNoneWhereTheActionsThatAreThereDidAllTheJobNeeds) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 2});
+  EXPECT_THAT(RunCycle(cluster.state, WithActions({"allocate"})).verdicts, IsEmpty());
+}
+
 TEST(Verdict, DoesNotDependOnRulesOfPodsThatAreGone) {
   const auto message = [](const std::vector<PodTerm>& anti_affinity) {
     ClusterBuilder cluster;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kShownMembers = 4;
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";  // what registered GPUs are asked by
+constexpr Amount kWholeDevice = 1000;
 
 // cpu, memory and what only some nodes have: GPUs, NPUs, RDMA devices.
 std::vector<ResourceId> ShownResources(const ClusterState& state) {
@@ -103,18 +104,13 @@ class Reporter {
     }
     report_.ready = tree_.ready();
     CountPods();
+    AddGpuNodes();
     AddSubtree(tree_.top(), true);
     const auto all = tree_.hypernodes();
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].in_tree) AddRow(IdAt<HyperNodeId>(i), 1, true);
     }
     for (const std::int32_t tier : tree_.tiers()) AddTier(tier);
-    for (const NodeId node : state_.nodes()) {
-      if (state_.node(node).gpus) report_.gpus.push_back(GpuNodeOf(state_, node));
-    }
-    std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
-      return a.node < b.node;
-    });
     if (!tree_.has_hypernodes()) return;
     for (const NodeId node : tree_.NodesOf(tree_.top())) {
       if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
@@ -133,6 +129,28 @@ class Reporter {
         pods_[id.index()] += fits;
       }
     }
+  }
+
+  // Lists the nodes that register their GPUs, and finds out what their HyperNodes must count
+  // otherwise, so that those GPUs are counted and not the shares that may be made of them.
+  void AddGpuNodes() {
+    shares_.assign(tree_.hypernodes().size(), {});
+    const auto gpu = state_.resource_names().Find(kGpuResource);
+    for (const NodeId node : state_.nodes()) {
+      if (!state_.node(node).gpus) continue;
+      const TopologyReport::GpuNode& entry = report_.gpus.emplace_back(GpuNodeOf(state_, node));
+      if (!gpu) continue;
+      const Amount free = static_cast<Amount>(entry.free) * kWholeDevice;
+      const Amount used = static_cast<Amount>(entry.gpus) * kWholeDevice - free;
+      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+        Shares& shares = shares_[id.index()];
+        shares.used += state_.Used(node)[gpu->index()] - used;
+        shares.free += state_.Idle(node)[gpu->index()] - free;
+      }
+    }
+    std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
+      return a.node < b.node;
+    });
   }
 
   // Registered GPUs are counted themselves: the node's allocatable has their slots.
@@ -172,8 +190,10 @@ class Reporter {
     row.ready = hypernode.ready;
     row.reason = hypernode.reason;
     for (const ResourceId resource : shown_) {
-      row.used.push_back(state_.Used(id)[resource.index()]);
-      row.free.push_back(state_.Idle(id)[resource.index()]);
+      const bool gpu = state_.resource_names().name(resource) == kGpuResource;
+      const Shares shares = gpu ? shares_[id.index()] : Shares{};
+      row.used.push_back(state_.Used(id)[resource.index()] - shares.used);
+      row.free.push_back(state_.Idle(id)[resource.index()] - shares.free);
     }
     row.pods = pods_[id.index()];
     report_.rows.push_back(std::move(row));
@@ -197,21 +217,28 @@ class Reporter {
   ShapeRequest request_;
   TopologyReport& report_;
   std::vector<std::int64_t> pods_;  // by HyperNode
+  // What sums over allocatable have beyond the registered GPUs, by HyperNode.
+  struct Shares {
+    Amount used = 0;
+    Amount free = 0;
+  };
+  std::vector<Shares> shares_;
 };
 
-Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, const ClusterState& state) {
+Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames names) {
   objects::Pod pod;
   objects::Container& container = pod.spec.containers.emplace_back();
   container.name = "main";
   container.requests = shape;
   AddDefaultGpuCounts(pod.spec);
-  ResourceNames names = state.resource_names();
   ShapeRequest request;
   TRY_ASSIGN(request.amounts, ToResources(container.requests, names));
   request.amounts.Set(kPods, 1);
   request.gpus = ReadGpuRequest(pod, nullptr);
   if (request.gpus && !request.gpus->problem.empty()) {
-    return Fail(Code::kInvalidArgument, request.gpus->problem);
+    // Nobody wrote the container.
+    const std::string& problem = request.gpus->problem;
+    return Fail(Code::kInvalidArgument, problem.substr(problem.find(": ") + 2));
   }
   return request;
 }
@@ -237,9 +264,11 @@ Result<objects::ResourceList> ParsePodShape(std::string_view text) {
     if (!shape.emplace(name, *amount).second) {
       return Fail(Code::kInvalidArgument, name + ": given twice");
     }
-    if (comma == std::string_view::npos) return shape;
+    if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
+  TRY(ToRequest(shape, ResourceNames()));
+  return shape;
 }
 
 objects::ResourceList DefaultPodShape(const ClusterState& state) {
@@ -250,7 +279,8 @@ objects::ResourceList DefaultPodShape(const ClusterState& state) {
     for (const NodeId node : state.nodes()) {
       Amount amount = state.Allocatable(node)[id.index()];
       if (state.node(node).gpus && names.name(id) == kGpuResource) {
-        amount = std::min(amount, static_cast<Amount>(state.node(node).gpus->gpus.size()) * 1000);
+        amount = std::min(amount,
+                          static_cast<Amount>(state.node(node).gpus->gpus.size()) * kWholeDevice);
       }
       if (amount <= best) continue;
       best = amount;
@@ -269,7 +299,7 @@ Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
                                           const objects::ResourceList& pod) {
   TopologyReport report;
   report.pod = pod;
-  TRY_ASSIGN(ShapeRequest request, ToRequest(pod, state));
+  TRY_ASSIGN(ShapeRequest request, ToRequest(pod, state.resource_names()));
   Reporter(state, std::move(request), report).Report();
   return report;
 }

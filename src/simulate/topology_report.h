@@ -25,7 +25,9 @@ struct TopologyReport {
     std::vector<std::string> members;  // names of the first nodes, of a HyperNode without children
     bool ready = true;
     std::string reason;
-    std::vector<Amount> used;  // by `resources`
+    // By `resources`. Of a node that registers its GPUs, those count, not the shares that may be
+    // made of them: free as in `gpus`, used the others.
+    std::vector<Amount> used;
     std::vector<Amount> free;  // likewise; negative where a node shrank under its pods
     std::int64_t pods = 0;     // how many of `pod` fit
   };
@@ -54,7 +56,8 @@ struct TopologyReport {
   bool ready = true;
 };
 
-// The shape of a pod from "cpu=8,nvidia.com/gpu=8". kInvalidArgument with one sentence.
+// The shape of a pod from "cpu=8,nvidia.com/gpu=8". kInvalidArgument with one sentence, also when
+// an amount is one that no pod can ask for.
 [[nodiscard]] Result<objects::ResourceList> ParsePodShape(std::string_view text);
 
 // All GPUs of the node that has most of them, or all CPUs of the largest node where there are no

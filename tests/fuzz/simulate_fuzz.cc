@@ -1,5 +1,6 @@
-// Any manifests give one error line, or a simulation that ends, binds pods to nodes that exist, and
-// gives the same bytes when it is run again with a listener, for whom every node is scored.
+// Any manifests, with a configuration among them or without, give one error line, or a simulation
+// that ends, binds pods to nodes that exist, and gives the same bytes when it is run again with a
+// listener, for whom every node is scored.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "convert/scheduler_conf.h"
 #include "objects/load.h"
 #include "sched/config.h"
 #include "simulate/render_data.h"
@@ -27,6 +29,17 @@ bool IsSmall(const objects::ObjectSet& set) {
   return pods <= kMostPods;
 }
 
+// What a ConfigMap among the objects holds, where it can be used; else the default.
+SchedulerConfig ConfigOf(const objects::ObjectSet& set) {
+  for (const objects::ConfigMap& map : set.config_maps) {
+    const auto text = map.data.find("volcano-scheduler.conf");
+    if (text == map.data.end()) continue;
+    auto conf = ParseSchedulerConf({"fuzz.conf", text->second});
+    if (conf) return std::move(conf->config);
+  }
+  return DefaultSchedulerConfig();
+}
+
 class Listener final : public CycleTrace {
  public:
   void BeginCycle(std::int32_t /*cycle*/) override {}
@@ -37,6 +50,7 @@ class Listener final : public CycleTrace {
 std::optional<std::string> Simulate(const std::string& text, CycleTrace* trace) {
   auto objects = objects::ParseObjects(std::vector<objects::Source>{{"fuzz.yaml", text}});
   if (!objects || !IsSmall(*objects)) return std::nullopt;
+  const SchedulerConfig config = ConfigOf(*objects);
   auto cluster = BuildCluster(std::move(*objects));
   if (!cluster) {
     CHECK(cluster.error().message.find('\n') == std::string::npos);
@@ -45,7 +59,7 @@ std::optional<std::string> Simulate(const std::string& text, CycleTrace* trace) 
   SimulationOptions options;
   options.cycles = kCycles;
   options.trace = trace;
-  const auto result = RunSimulation(*cluster, DefaultSchedulerConfig(), options);
+  const auto result = RunSimulation(*cluster, config, options);
   CHECK(result.has_value());
   for (const auto& [pod, node] : result->binds) CHECK(cluster->state->FindNode(node).has_value());
   for (const auto& [name, job] : result->jobs) {

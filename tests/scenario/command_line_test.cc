@@ -62,6 +62,17 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"no_file",
                   {"simulate"},
                   "strata simulate: --filename is required (see strata simulate --help)"},
+        UsageCase{"empty_file",
+                  {"simulate", "-f", ""},
+                  "strata simulate: --filename: want a path, found \"\" (see strata simulate "
+                  "--help)"},
+        UsageCase{"empty_trace",
+                  {"simulate", "-f", ".", "--trace", ""},
+                  "strata simulate: --trace: want a path, found \"\" (see strata simulate --help)"},
+        UsageCase{"empty_conf",
+                  {"topology", "-f", ".", "--scheduler-conf", ""},
+                  "strata topology: --scheduler-conf: want a path, found \"\" (see strata topology "
+                  "--help)"},
         UsageCase{"argument",
                   {"simulate", "-f", ".", "more"},
                   "strata simulate: unknown argument \"more\" (see strata simulate --help)"},
@@ -85,6 +96,15 @@ INSTANTIATE_TEST_SUITE_P(
             {"topology", "-f", ".", "--pod", "8"},
             "strata topology: --pod: \"8\": want NAME=AMOUNT, as in cpu=8,nvidia.com/gpu=8 (see "
             "strata topology --help)"},
+        UsageCase{
+            "shape_share",
+            {"topology", "-f", ".", "--pod", "nvidia.com/gpu=500m"},
+            "strata topology: --pod: nvidia.com/gpu 500m: want a whole number from 0 to 2147483647 "
+            "(see strata topology --help)"},
+        UsageCase{"shape_size",
+                  {"topology", "-f", ".", "--pod", "cpu=9223372036854775807"},
+                  "strata topology: --pod: cpu: quantity does not fit into 64 bits (see strata "
+                  "topology --help)"},
         UsageCase{"queue_format",
                   {"queue", "list", "-f", ".", "-o", "yaml"},
                   "strata queue list: --output: unknown format \"yaml\" (want table|json) (see "
@@ -124,6 +144,20 @@ TEST(CommandLine, HelpHasExamplesAndGoesToStandardOutput) {
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");
     EXPECT_THAT(run.out, HasSubstr("Examples:\n  strata "));
+  }
+}
+
+TEST(CommandLine, HelpSaysWhichConfigurationHolds) {
+  const std::string manifests =
+      "default: ConfigMap volcano-system/volcano-scheduler-configmap of the manifests";
+  EXPECT_THAT(Strata({"simulate", "--help"}).out,
+              HasSubstr(manifests + ", else the one built in\n"));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"topology"}, {"explain"}, {"queue", "list"}}) {
+    std::vector<std::string> help = command;
+    help.emplace_back("--help");
+    EXPECT_THAT(Strata(help).out,
+                HasSubstr(manifests + " or of the running cluster, else the one built in\n"));
   }
 }
 
@@ -274,6 +308,15 @@ TEST(CommandLine, TopologyCountsTheGangsThatFit) {
   EXPECT_THAT(run.out, HasSubstr("1        2  s0\n"));
   EXPECT_THAT(run.out, HasSubstr("2        4  s4\n"));
   EXPECT_THAT(run.out, HasSubstr("any      8  (cluster)\n"));
+}
+
+TEST(CommandLine, ColumnsOfGpusCountThoseThatNodesRegister) {
+  //   16 GPUs in 160 shares; of dgx-0 three are free, of dgx-1 six
+  for (const char* command : {"simulate", "topology"}) {
+    const RunOutput run = Strata({command, "-f", Examples() + "/gpu-topology"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, testing::ContainsRegex("\\(cluster\\) +1 +2 +0 +128 +0 +1Ti +7 +9 "));
+  }
 }
 
 TEST(CommandLine, TopologyComesAfterTheJobsArePlaced) {

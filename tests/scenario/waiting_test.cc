@@ -30,6 +30,7 @@ struct Row {
   std::string manifests;
   std::string plugins = "";  // of the second tier; "" for the default configuration
   int cycles = 0;            // 0: until nothing changes
+  std::string actions = "enqueue, allocate, backfill";  // where plugins are named
 };
 
 void PrintTo(const Row& row, std::ostream* os) {
@@ -100,6 +101,14 @@ std::string Parts(const std::string& spec) {
   return text;
 }
 
+// A HyperNode of tier 1 with the tier name "rack" that lists itself.
+std::string Ring(const std::string& name) {
+  return "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: " + name +
+         "}\nspec: {tier: 1, tierName: rack, members: [{type: HyperNode, selector: {exactMatch: "
+         "{name: " +
+         name + "}}}]}\n---\n";
+}
+
 std::vector<Row> RowsOfPlaces() {
   return {
       {"NotEnoughResources",
@@ -152,6 +161,16 @@ std::vector<Row> RowsOfPlaces() {
        "1/1 tasks in gang unschedulable: no HyperNode of tier 0 or below exists",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 0")},
+      {"TopologyUnsatisfied",
+       "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
+       "ring is left out of it for a fault",
+       "default/gang-gang",
+       Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 1")},
+      {"TopologyUnsatisfied",
+       "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
+       "ring and 1 more are left out of it for a fault",
+       "default/gang-gang",
+       Node("n0", 1) + Ring("ring") + Ring("sing") + GangOf("gang", 1, "cpu: 1", "mode: hard")},
       {"TopologyUnsatisfied",
        "1/3 tasks in gang unschedulable: it already runs in s6 of tier 3, above the highest tier "
        "allowed (1)",
@@ -405,6 +424,11 @@ std::vector<Row> RowsOfJobs() {
        "tierName)",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierName: row")},
+      {"UnknownTierName",
+       "networkTopology.highestTierName \"rack\" is borne by no HyperNode of the tree: HyperNode "
+       "ring, which bears it, is left out of it for a fault",
+       "default/gang-gang",
+       Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierName: rack")},
       {"TopologyPluginDisabled",
        "networkTopology mode hard needs the plugin network-topology-aware, which the scheduler "
        "configuration does not enable",
@@ -414,9 +438,49 @@ std::vector<Row> RowsOfJobs() {
   };
 }
 
+// What no configured action does.
+std::vector<Row> RowsOfActions() {
+  const std::string plugins = "{name: predicates}";
+  return {
+      {"NoAction",
+       "2/2 tasks in gang unschedulable: no action of the configuration (enqueue) places its "
+       "pods; allocate does",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 2") + Pods("g", 2),
+       plugins,
+       0,
+       "enqueue"},
+      {"NoAction",
+       "2/2 tasks in gang unschedulable: no action of the configuration (backfill) places its "
+       "pods; allocate does",
+       "default/g",
+       Node("n0", 4) + Group("g", "minMember: 2") + Pods("g", 2),
+       plugins,
+       0,
+       "backfill"},
+      {"NoAction",
+       "1/1 tasks unschedulable: no action of the configuration (backfill) lets it into its queue; "
+       "enqueue does",
+       "default/podgroup-p",
+       Node("n0", 4) + Pod("p", {.cpu = ""}),
+       plugins,
+       0,
+       "backfill"},
+      {"NoAction",
+       "1/1 tasks unschedulable: no action of the configuration (enqueue, allocate) places its "
+       "BestEffort pods; backfill does",
+       "default/podgroup-p",
+       Node("n0", 4) + Pod("p", {.cpu = ""}),
+       plugins,
+       0,
+       "enqueue, allocate"},
+  };
+}
+
 std::vector<Row> AllRows() {
   std::vector<Row> rows = RowsOfPlaces();
-  for (const auto& more : {RowsOfQueues(), RowsOfNodeGroups(), RowsOfNuma(), RowsOfJobs()}) {
+  for (const auto& more :
+       {RowsOfQueues(), RowsOfNodeGroups(), RowsOfNuma(), RowsOfJobs(), RowsOfActions()}) {
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;
@@ -424,10 +488,9 @@ std::vector<Row> AllRows() {
 
 SchedulerConfig ConfigOf(const Row& row) {
   if (row.plugins.empty()) return DefaultSchedulerConfig();
-  const std::string text =
-      "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: "
-      "priority}, {name: gang}]\n- plugins: [" +
-      row.plugins + "]\n";
+  const std::string text = "actions: \"" + row.actions +
+                           "\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [" +
+                           row.plugins + "]\n";
   return ParseSchedulerConf({"conf", text}).value().config;
 }
 

@@ -147,6 +147,16 @@ TEST(AdmitPodGroup, TheQueueIsOpenAndTheTierIsGivenOnce) {
             "them)");
 }
 
+TEST(AdmitHyperNode, TheHighestTierIsLeftToTheTop) {
+  Admission nodes("topology.volcano.sh", "HyperNode", "hypernodes");
+  const auto of_tier = [](const std::string& tier) {
+    return J("{'metadata': {'name': 's0'}, 'spec': {'tier': " + tier +
+             ", 'members': [{'type': 'Node', 'selector': {'exactMatch': {'name': 'n'}}}]}}");
+  };
+  EXPECT_EQ(nodes.CreateError(of_tier("2147483646")), "no error");
+  EXPECT_THAT(nodes.CreateError(of_tier("2147483647")), HasSubstr("spec.tier: "));
+}
+
 TEST(AdmitHyperNode, MembersAndPatterns) {
   Admission nodes("topology.volcano.sh", "HyperNode", "hypernodes");
   const auto node = [](const std::string& spec) {

@@ -13,9 +13,14 @@ Result<std::int64_t> WeightArgument(const Arguments& arguments,
                                     std::int64_t fallback,
                                     IfNegative if_negative) {
   TRY_ASSIGN(const std::int64_t weight, arguments.Int(key, fallback));
-  if (weight > kMaxWeight || (weight < -kMaxWeight && if_negative == IfNegative::kKeep)) {
+  if (weight > kMaxWeight) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{}: want a weight of at most {}, found {}", key, kMaxWeight, weight));
+  }
+  if (weight < -kMaxWeight && if_negative == IfNegative::kKeep) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: want a weight of at least {}, found {}", key, -kMaxWeight, weight));
   }
   return weight < 0 && if_negative == IfNegative::kUseDefault ? fallback : weight;
 }

@@ -112,6 +112,13 @@ std::vector<HyperNodeId> Below(const HyperNodeTree& tree, HyperNodeId root) {
   return found;
 }
 
+// The HyperNode of that tier above `root`, if there is one.
+std::vector<HyperNodeId> Above(const HyperNodeTree& tree, HyperNodeId root, std::int32_t tier) {
+  std::vector<HyperNodeId> above = tree.AncestorsOf(root);
+  std::erase_if(above, [&](HyperNodeId id) { return tree.at(id).tier != tier; });
+  return above;
+}
+
 }  // namespace
 
 bool HasSumsFor(const ClusterState& state, const Resources& need, HyperNodeId id) {
@@ -130,10 +137,16 @@ Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {
     return gradient;
   }
   const std::vector<HyperNodeId> found = Below(tree, gradient.root);
-  for (std::size_t begin = 0, end = 0; begin < found.size(); begin = end) {
-    const std::int32_t tier = tree.at(found[begin]).tier;
+  std::size_t begin = 0;
+  for (const std::int32_t tier : tree.tiers()) {
+    std::size_t end = begin;
     while (end < found.size() && tree.at(found[end]).tier == tier) ++end;
-    AddTier(state, query, tier, std::span(found).subspan(begin, end - begin), gradient);
+    if (end > begin) {
+      AddTier(state, query, tier, std::span(found).subspan(begin, end - begin), gradient);
+    } else if (query.explain && tier > query.limit) {
+      AddTier(state, query, tier, Above(tree, gradient.root, tier), gradient);
+    }
+    begin = end;
   }
   return gradient;
 }

@@ -12,8 +12,9 @@ namespace strata {
 //
 // Eligible is a HyperNode of an allowed tier whose idle resources, or those idle once what is being
 // released is gone, are at least the need, as they are at this moment. Every allowed tier with a
-// HyperNode is listed, eligible ones or not; with `explain` also the tiers above the limit, and why
-// each HyperNode that is not eligible is not.
+// HyperNode is listed, eligible ones or not; with `explain` also every tier above the limit, with
+// the HyperNode above the root where it has none below it, and why each HyperNode that is not
+// eligible is not.
 //
 // COST: O(HyperNodes below the root); strings are made only for an error and with `explain`.
 [[nodiscard]] Gradient FindGradient(const ClusterState& state, const GradientQuery& query);

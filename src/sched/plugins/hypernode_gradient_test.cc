@@ -151,7 +151,7 @@ TEST(FindGradient, ExplainsWhatIsShortAndWhichTiersAreNotAllowed) {
   fabric.state.SetTaskStatus(fabric.AddTask(job, {.gpu = 4}, "n3"), TaskStatus::kReleasing);
   const Gradient gradient =
       fabric.Find({.cpu = 100, .gpu = 20}, {.within = "s0", .limit = 2, .explain = true});
-  ASSERT_EQ(gradient.tiers.size(), 3U);
+  ASSERT_EQ(gradient.tiers.size(), 4U);
   EXPECT_THAT(fabric.Rejected(gradient.tiers[0]),
               ElementsAre(Pair("s3",
                                "cpu: needs 100, 96 idle; nvidia.com/gpu: needs 20, 4 idle (8 after "
@@ -163,6 +163,24 @@ TEST(FindGradient, ExplainsWhatIsShortAndWhichTiersAreNotAllowed) {
               ElementsAre(Pair("s2", "nvidia.com/gpu: needs 20, 16 idle")));
   EXPECT_THAT(fabric.Rejected(gradient.tiers[2]),
               ElementsAre(Pair("s0", "tier 3 is above the highest tier allowed (2)")));
+}
+
+TEST(FindGradient, ExplainsEveryTierAboveTheLimitWhereverTheSearchBegins) {
+  const Fabric fabric;
+  const Gradient gradient =
+      fabric.Find({.gpu = 1}, {.allocated = "s3", .limit = 1, .explain = true});
+  EXPECT_EQ(fabric.NameOf(gradient.root), "s3");
+  EXPECT_THAT(
+      fabric.Eligible(gradient),
+      ElementsAre(
+          Pair(1, ElementsAre("s3")), Pair(2, IsEmpty()), Pair(3, IsEmpty()), Pair(4, IsEmpty())));
+  EXPECT_THAT(fabric.Rejected(gradient.tiers[1]),
+              ElementsAre(Pair("s1", "tier 2 is above the highest tier allowed (1)")));
+  EXPECT_THAT(fabric.Rejected(gradient.tiers[2]),
+              ElementsAre(Pair("s0", "tier 3 is above the highest tier allowed (1)")));
+  EXPECT_THAT(
+      fabric.Rejected(gradient.tiers[3]),
+      ElementsAre(Pair("<cluster-top-hypernode>", "tier 4 is above the highest tier allowed (1)")));
 }
 
 TEST(FindGradient, ExplainingChangesNoAnswer) {
