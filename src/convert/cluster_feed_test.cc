@@ -65,6 +65,18 @@ TEST(ClusterFeed, APodThatIsBeingBoundIsOnItsNodeInACopyOfTheObjects) {
   EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");
 }
 
+TEST(ClusterFeed, APodOnANodeIsThereWhateverRulesItBreaks) {
+  Fed fed;
+  const Status applied = fed.feed.Apply(objects::MustLoad(
+      "{apiVersion: v1, kind: Pod, metadata: {name: q, namespace: ns, labels: {a: -b}}, spec: "
+      "{nodeName: node0, tolerations: [{key: a, operator: Foo}], containers: [{name: c, resources: "
+      "{requests: {cpu: 2, memory: 7Ei}}}, {name: c, resources: {requests: {cpu: 1, memory: "
+      "7Ei}}}]}, status: {phase: Running}}"));
+  ASSERT_TRUE(applied.has_value()) << applied.error().message;
+  const ClusterState& state = fed.feed.state();
+  EXPECT_EQ(state.Idle(*state.FindNode("node0"))[kCpu.index()], 5000);
+}
+
 TEST(ClusterFeed, ALabelThatAPolicyAsksForBindsAPodAsSoonAsItIsThere) {
   Fed fed;
   const auto group = [](const std::string& key) {

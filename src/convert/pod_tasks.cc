@@ -36,11 +36,6 @@ bool LimitsGpus(const ClusterState& state, const std::string& name_space) {
       quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
 }
 
-std::string Location(const objects::Metadata& meta) {
-  const std::string name = objects::ObjectName(meta);
-  return meta.source.empty() ? name : meta.source + ": " + name;
-}
-
 Result<PodReading> ReadPod(const objects::Pod& pod,
                            const PodSurroundings& around,
                            const TakesPod& takes,

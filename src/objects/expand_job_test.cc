@@ -218,29 +218,52 @@ spec: {priorityClassName: high, containers: [{name: c, resources: {requests: {cp
   EXPECT_THAT(set.pods.at(1).meta.annotations, IsEmpty());
 }
 
-TEST(DefaultPodGroup, AnUnknownModeIsHardAndABadTierAnError) {
+TEST(DefaultPodGroup, AnUnknownModeAndABadTierAreErrors) {
+  std::vector<std::string> warnings;
   Pod pod;
   pod.meta.kind = "Pod";
   pod.meta.name = pod.meta.uid = "p";
   pod.meta.ns = "default";
   pod.meta.source = "in.yaml";
   pod.meta.annotations = {{"volcano.sh/network-topology-mode", "medium"}};
-  EXPECT_EQ(MakeDefaultPodGroup(pod)->topology, (NetworkTopology{TopologyMode::kHard, {}, ""}));
+  EXPECT_EQ(MakeDefaultPodGroup(pod, warnings).error().message,
+            "in.yaml: Pod default/p: metadata.annotations[volcano.sh/network-topology-mode]: found "
+            "\"medium\", want hard or soft");
   pod.meta.annotations = {{"volcano.sh/network-topology-highest-tier", "two"}};
   EXPECT_EQ(
-      MakeDefaultPodGroup(pod).error().message,
+      MakeDefaultPodGroup(pod, warnings).error().message,
       "in.yaml: Pod default/p: "
       "metadata.annotations[volcano.sh/network-topology-highest-tier]: found \"two\", want an "
       "integer of at least 0");
 }
 
-TEST(DefaultPodGroup, ABadTierOfAPodOnANodeIsIgnored) {
-  Pod pod;
-  pod.meta.annotations = {{"volcano.sh/network-topology-highest-tier", "two"}};
-  pod.spec.node_name = "n1";
-  const Result<PodGroup> group = MakeDefaultPodGroup(pod);
-  ASSERT_TRUE(group.has_value()) << group.error().message;
-  EXPECT_EQ(group->topology, std::nullopt);
+TEST(DefaultPodGroup, ABadTopologyOfAPodOnANodeIsAWarning) {
+  for (const char* key :
+       {"volcano.sh/network-topology-highest-tier", "volcano.sh/network-topology-mode"}) {
+    std::vector<std::string> warnings;
+    Pod pod;
+    pod.meta.annotations = {{key, "two"}};
+    pod.spec.node_name = "n1";
+    const Result<PodGroup> group = MakeDefaultPodGroup(pod, warnings);
+    ASSERT_TRUE(group.has_value()) << group.error().message;
+    EXPECT_EQ(group->topology, std::nullopt);
+    EXPECT_THAT(warnings, SizeIs(1));
+  }
+}
+
+TEST(DefaultPodGroup, RequestsThatAreTooLargeNameThePodUnlessItIsOnANode) {
+  const std::string pod =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {NODE containers: [{name: c, "
+      "resources: {requests: {memory: 7Ei}}}, {name: d, resources: {requests: {memory: 7Ei}}}]}}";
+  const auto takes_all = [](const Pod& /*pod*/) { return true; };
+  std::string pending = pod;
+  ObjectSet set = MustLoad(pending.replace(pending.find("NODE"), 4, ""));
+  EXPECT_EQ(AddDefaultPodGroups(set, takes_all).error().message,
+            "in.yaml: Pod default/p: spec.containers: requests: memory: 14Ei is too large (want a "
+            "number within 2^63-1)");
+  std::string bound = pod;
+  ObjectSet running = MustLoad(bound.replace(bound.find("NODE"), 4, "nodeName: n1,"));
+  EXPECT_TRUE(AddDefaultPodGroups(running, takes_all).has_value());
 }
 
 }  // namespace
