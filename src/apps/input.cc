@@ -74,9 +74,10 @@ Result<Input> MakeInput(objects::ObjectSet objects,
   TRY_ASSIGN(SchedulerConf conf, given ? Result<SchedulerConf>(*given) : ConfOf(objects));
   input.config = std::move(conf.config);
   input.warnings = std::move(conf.warnings);
-  input.warnings.insert(input.warnings.end(), objects.warnings.begin(), objects.warnings.end());
   progress.Stage("building the cluster");
   TRY_ASSIGN(input.objects, CompleteObjects(std::move(objects)));
+  const std::vector<std::string>& warnings = input.objects.objects.warnings;
+  input.warnings.insert(input.warnings.end(), warnings.begin(), warnings.end());
   TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
   return input;
 }

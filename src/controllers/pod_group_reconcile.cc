@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,8 @@ Result<objects::PodGroup> GroupOf(const json& pod) {
   const objects::Source source{.name = "pod", .text = TextOf(pod)};
   TRY_ASSIGN(const objects::ObjectSet read, objects::ParseObjects({&source, 1}));
   if (read.pods.size() != 1) return Fail(Code::kInvalidArgument, "no Pod");
-  TRY_ASSIGN(objects::PodGroup group, objects::MakeDefaultPodGroup(read.pods.front()));
+  std::vector<std::string> unheard;  // about pods that run already
+  TRY_ASSIGN(objects::PodGroup group, objects::MakeDefaultPodGroup(read.pods.front(), unheard));
   for (const objects::OwnerReference& owner : read.pods.front().meta.owners) {
     if (!owner.controller) continue;
     group.meta.name = "podgroup-" + owner.uid;

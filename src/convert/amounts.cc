@@ -1,7 +1,10 @@
 #include "convert/amounts.h"
 
 #include <array>
+#include <string>
 #include <utility>
+
+#include "objects/syntax.h"
 
 namespace strata {
 namespace {
@@ -14,10 +17,12 @@ constexpr std::array<std::string_view, 3> kDeviceShares = {
 Result<Amount> ToAmount(std::string_view name, const Quantity& quantity) {
   Result<std::int64_t> amount =
       UnitOf(name) == ResourceUnit::kMilli ? quantity.Milli() : quantity.Value();
-  if (!amount) {
-    return tl::unexpected<Error>(std::move(amount).error().Context(std::string(name)));
+  if (amount) return *amount;
+  Error error = std::move(amount).error();
+  if (std::string problem = objects::TooLarge(name, quantity); !problem.empty()) {
+    error.message = std::move(problem);
   }
-  return *amount;
+  return tl::unexpected<Error>(std::move(error).Context(std::string(name)));
 }
 
 }  // namespace

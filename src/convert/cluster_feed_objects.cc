@@ -30,6 +30,7 @@ bool DiffersInStatusOnly(const ClusterState& state, TaskId id, const TaskSpec& s
     const Job& job = state.job(task.job);
     if (job.roles[task.role].name != spec.role) return false;
     if (job.sub_jobs[task.sub_job].key != spec.sub_group) return false;
+    if (task.missed_policy != spec.missed_policy) return false;
   }
   if (NeedsNode(spec.status) && state.GpusOf(id) != spec.gpus) return false;
   const ClassSpec& known = state.task_class(task.class_id);

@@ -36,11 +36,6 @@ bool LimitsGpus(const ClusterState& state, const std::string& name_space) {
       quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
 }
 
-std::string Location(const objects::Metadata& meta) {
-  const std::string name = objects::ObjectName(meta);
-  return meta.source.empty() ? name : meta.source + ": " + name;
-}
-
 Result<PodReading> ReadPod(const objects::Pod& pod,
                            const PodSurroundings& around,
                            const TakesPod& takes,
@@ -57,7 +52,11 @@ Result<PodReading> ReadPod(const objects::Pod& pod,
   TRY_ASSIGN(reading.task, Of(pod.meta, ReadTask(pod, around, state)));
   if (job) {
     reading.task->job = *job;
-    reading.task->sub_group = SubGroupOf(state.job(*job).spec.sub_groups, pod.meta.labels);
+    const std::vector<SubGroupPolicy>& policies = state.job(*job).spec.sub_groups;
+    reading.task->sub_group = SubGroupOf(policies, pod.meta.labels);
+    if (!reading.task->sub_group) {
+      reading.task->missed_policy = PolicyMissed(policies, pod.meta.labels);
+    }
   }
   return reading;
 }

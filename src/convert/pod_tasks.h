@@ -48,14 +48,11 @@ struct PodReading {
                                          const TakesPod& takes,
                                          ClusterState& state);
 
-// "jobs.yaml: Job default/train", without the file for objects of our own making.
-[[nodiscard]] std::string Location(const objects::Metadata& meta);
-
-// Puts the name of the object before an error.
+// Puts the name of the object, and where it is from, before an error.
 template <typename T>
 [[nodiscard]] Result<T> Of(const objects::Metadata& meta, Result<T> result) {
   if (result) return result;
-  return tl::unexpected<Error>(std::move(result).error().Context(Location(meta)));
+  return tl::unexpected<Error>(std::move(result).error().Context(objects::Location(meta)));
 }
 
 }  // namespace strata

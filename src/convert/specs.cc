@@ -128,10 +128,12 @@ std::vector<T> SortedUnique(std::vector<T> items) {
 
 Result<ClassSpec> ToClassSpec(const objects::Pod& pod, ResourceNames& names) {
   ClassSpec spec;
-  TRY_ASSIGN(spec.request, InField("requests", ToResources(objects::PodRequest(pod), names)));
+  TRY_ASSIGN(spec.request,
+             InField("spec.containers: requests", ToResources(objects::PodRequest(pod), names)));
   spec.request.Set(kPods, 1);
-  TRY_ASSIGN(const Resources nonzero,
-             InField("requests", ToResources(objects::NonZeroPodRequest(pod), names)));
+  TRY_ASSIGN(
+      const Resources nonzero,
+      InField("spec.containers: requests", ToResources(objects::NonZeroPodRequest(pod), names)));
   spec.nonzero_cpu = nonzero.Get(kCpu);
   spec.nonzero_memory = nonzero.Get(kMemory);
   spec.node_selector = pod.spec.node_selector;

@@ -141,7 +141,8 @@ TEST(TaskSpecs, ATooLargeSumOfRequestsNamesTheField) {
       "  - {name: b, image: i, resources: {requests: {memory: 8E}}}\n");
   const auto task = ToTaskSpec(set.pods.at(0), NoClasses(), names);
   ASSERT_FALSE(task.has_value());
-  EXPECT_THAT(task.error().message, StartsWith("requests: memory: "));
+  EXPECT_THAT(task.error().message,
+              StartsWith("spec.containers: requests: memory: 16E is too large (want "));
 }
 
 TEST(JobSpecs, TheGlobalDefaultStandsInForAClassThatIsNotThere) {

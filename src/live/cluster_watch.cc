@@ -64,6 +64,11 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
   }
   const objects::Source source{"cluster", delta.text};
   Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
+  if (read) {
+    for (const std::string& warning : read->warnings) {
+      log_.Warning("object not used as written", {{"what", warning}});
+    }
+  }
   const Status applied =
       read ? feed_.Apply(*std::move(read)) : Status(tl::unexpected<Error>(std::move(read).error()));
   if (!applied) log_.Warning("object left out", {{"err", applied.error().message}});

@@ -491,6 +491,7 @@ Result<TaskId> ClusterState::AddTask(TaskSpec spec) {
     Job& job = jobs_[task.job.index()];
     JoinSubJob(id, SubJobOf(job, spec.sub_group));
     task.role = RoleOf(job, spec.role);
+    task.missed_policy = spec.missed_policy;
   }
   if (HoldsNode(task.status)) SetGpus(id, std::move(spec.gpus));
   Account(id, +1);

@@ -21,6 +21,16 @@ std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policie
   return std::nullopt;
 }
 
+std::optional<std::uint32_t> PolicyMissed(const std::vector<SubGroupPolicy>& policies,
+                                          const Labels& pod_labels) {
+  for (std::uint32_t i = 0; i < policies.size(); ++i) {
+    const SubGroupPolicy& policy = policies[i];
+    if (!policy.topology.present() || policy.match_label_keys.empty()) continue;
+    if (!policy.selector || policy.selector->Matches(pod_labels)) return i;
+  }
+  return std::nullopt;
+}
+
 const char* ToString(JobPhase phase) {
   switch (phase) {
     case JobPhase::kPending:

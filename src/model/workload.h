@@ -88,6 +88,7 @@ struct TaskSpec {
   std::string role;  // annotation volcano.sh/task-spec, "" if none
   ClassSpec constraints;
   std::optional<SubGroupKey> sub_group;
+  std::optional<std::uint32_t> missed_policy = std::nullopt;  // without sub_group: PolicyMissed
   std::int32_t priority = 1;
   Time created{};
   TaskStatus status = TaskStatus::kPending;
@@ -117,6 +118,7 @@ struct Task {
   // it had the node as it came, else more with every placement.
   std::uint64_t placed = 0;
   static constexpr std::uint64_t kCameWithNode = 1;
+  std::optional<std::uint32_t> missed_policy = std::nullopt;  // index into JobSpec::sub_groups
 };
 
 // ---- jobs
@@ -146,6 +148,11 @@ struct SubGroupPolicy {
 // the default sub-job.
 [[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
                                                     const Labels& pod_labels);
+
+// Of a pod that no policy takes: the first policy with a topology and keys whose selector matches
+// the pod, so that a label is all that the pod lacks. None when there is no such policy.
+[[nodiscard]] std::optional<std::uint32_t> PolicyMissed(const std::vector<SubGroupPolicy>& policies,
+                                                        const Labels& pod_labels);
 
 // Which roles of a job want to share nodes and which do not (annotations of task-topology). A group
 // of one role is about its own tasks.

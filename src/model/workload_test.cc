@@ -35,6 +35,21 @@ TEST(SubGroupOf, NeverMatchesAPolicyWithoutKeys) {
   EXPECT_EQ(SubGroupOf({Policy("p", {})}, {{"a", "1"}}), std::nullopt);
 }
 
+TEST(SubGroupOf, APodThatOnlyLacksALabelMissesThePolicy) {
+  const TopologySpec hard = {
+      .mode = TopologySpec::Mode::kHard, .highest_tier = 1, .highest_tier_name = ""};
+  SubGroupPolicy keyless;
+  keyless.topology = hard;
+  SubGroupPolicy free;
+  free.match_label_keys = {"part"};
+  SubGroupPolicy bound = free;
+  bound.selector = LabelSelector{{{"role", SelectorOp::kIn, {"worker"}}}};
+  bound.topology = hard;
+  const std::vector<SubGroupPolicy> policies = {keyless, free, bound};
+  EXPECT_EQ(PolicyMissed(policies, {{"role", "worker"}}), 2U);
+  EXPECT_EQ(PolicyMissed(policies, {{"role", "leader"}}), std::nullopt);
+}
+
 TaskCounts Counts(std::initializer_list<std::pair<TaskStatus, std::int32_t>> by_status) {
   TaskCounts counts;
   for (const auto& [status, count] : by_status)

@@ -147,7 +147,8 @@ void Cursor::Read(Quantity& out) const {
       Quantity::Parse(number ? value_->NumberText() : std::string(value_->AsString()));
   if (!parsed) return Fail(parsed.error().message);
   if (parsed->IsNegative()) {
-    return Fail(fmt::format("found {}, want a quantity that is not negative", value_->Describe()));
+    return Refuse(
+        fmt::format("found {}, want a quantity that is not negative", value_->Describe()));
   }
   out = *parsed;
 }
@@ -173,29 +174,30 @@ void Cursor::Read(std::vector<std::string>& out) const {
   ReadList(out, [](const Cursor& item, std::string& text) { item.Read(text); });
 }
 
-void Cursor::Read(std::int64_t& out, IntRange range) const {
-  if (!present() || !ok()) return;
+std::optional<std::int64_t> Cursor::Whole(IntRange range) const {
+  if (!present() || !ok()) return std::nullopt;
   const std::optional<std::int64_t> whole = AsWhole(*value_);
-  if (whole && *whole >= range.min && *whole <= range.max) {
-    out = *whole;
-    return;
-  }
+  if (whole && *whole >= range.min && *whole <= range.max) return whole;
   const bool low_only = range.max == INT32_MAX || range.max == INT64_MAX;
   const std::string wanted = range.min == INT32_MIN || range.min == INT64_MIN ? "a 32-bit integer"
                              : low_only && whole && *whole < range.min
                                  ? fmt::format("an integer of at least {}", range.min)
                                  : fmt::format("an integer from {} to {}", range.min, range.max);
-  Fail(fmt::format("found {}, want {}", value_->Describe(), wanted));
+  const std::string message = fmt::format("found {}, want {}", value_->Describe(), wanted);
+  whole ? Refuse(message) : Fail(message);
+  return std::nullopt;
+}
+
+void Cursor::Read(std::int64_t& out, IntRange range) const {
+  if (const auto whole = Whole(range)) out = *whole;
 }
 
 void Cursor::Read(std::int32_t& out, IntRange range) const {
-  std::int64_t wide = out;
-  Read(wide, range);
-  out = static_cast<std::int32_t>(wide);
+  if (const auto whole = Whole(range)) out = static_cast<std::int32_t>(*whole);
 }
 
 void Cursor::Read(std::optional<std::int32_t>& out, IntRange range) const {
-  if (present() && ok()) Read(out.emplace(), range);
+  if (const auto whole = Whole(range)) out = static_cast<std::int32_t>(*whole);
 }
 
 void Cursor::ReadStrings(Labels& out) const {
@@ -210,7 +212,7 @@ void Cursor::ForEach(const std::function<void(const Cursor&)>& item) const {
   std::size_t index = 0;
   for (const Value& element : value_->Items()) {
     const Cursor child(*this, "", index++, NonNull(element));
-    child.Required();
+    if (!child.present()) child.Fail("is required");
     if (ok()) item(child);
     if (!ok()) return;
   }
@@ -231,22 +233,28 @@ void Cursor::ForEachMember(
 }
 
 const Cursor& Cursor::Required() const {
-  if (!present()) Fail("is required");
+  if (!present()) Refuse("is required");
   return *this;
 }
 
 void Cursor::Fail(std::string_view message) const {
-  if (!ok()) return;
-  const std::string path = Path();
-  log_->error = OneLine(path.empty() ? std::string(message) : fmt::format("{}: {}", path, message));
+  if (ok()) log_->error = Line(message);
 }
 
 void Cursor::Refuse(std::string_view message) const {
-  if (!log_->lenient) Fail(message);
+  if (!log_->lenient) return Fail(message);
+  std::vector<std::string>& notes = log_->notes;
+  if (!ok() || (!notes.empty() && notes.back().starts_with(Line("")))) return;
+  notes.push_back(Line(message));
 }
 
 void Cursor::UnknownWord(std::string_view word, const std::vector<std::string_view>& known) const {
-  Fail(fmt::format("unknown value \"{}\" (want {})", Printable(word), Alternatives(known)));
+  Refuse(fmt::format("unknown value \"{}\" (want {})", Printable(word), Alternatives(known)));
+}
+
+std::string Cursor::Line(std::string_view message) const {
+  const std::string path = Path();
+  return OneLine(path.empty() ? std::string(message) : fmt::format("{}: {}", path, message));
 }
 
 std::string Cursor::Path() const {

@@ -22,8 +22,10 @@ namespace strata::objects {
 // nothing.
 struct ReadLog {
   std::string error;  // "spec.weight: want ...", "" while all is well
-  // Rules that only the scheduler cares about are not asked of a pod that already has its node.
+  // Set for a pod that already has its node: it is there whatever rule it breaks, so only what
+  // cannot be read at all is an error (Fail), and a broken rule (Refuse) is noted.
   bool lenient = false;
+  std::vector<std::string> notes;  // one line each, as errors; only of a lenient object
 };
 
 struct IntRange {
@@ -53,7 +55,7 @@ class Cursor {
 
   void Read(std::string& out) const;
   void Read(bool& out) const;
-  void Read(Quantity& out) const;  // a number is fine too; negative is an error
+  void Read(Quantity& out) const;  // a number is fine too; negative is refused
   void Read(Time& out) const;
   void Read(std::vector<std::string>& out) const;
   void Read(std::int32_t& out, IntRange range = kAnyInt32) const;
@@ -99,14 +101,25 @@ class Cursor {
   void ReadList(std::vector<T>& out, ReadItem&& read_item) const {
     ForEach([&](const Cursor& item) { read_item(item, out.emplace_back()); });
   }
-  // An error when nothing is there.
+  // The same for a list of rules: of a lenient object one that breaks a rule itself is left out.
+  template <typename T, typename ReadItem>
+  void ReadRules(std::vector<T>& out, ReadItem&& read_item) const {
+    ForEach([&](const Cursor& item) {
+      const std::size_t noted = log_->notes.size();
+      T rule;
+      read_item(item, rule);
+      if (log_->notes.size() == noted) out.push_back(std::move(rule));
+    });
+  }
+  // Refused when nothing is there.
   const Cursor& Required() const;
 
   // Records "path: message" unless there is an error already.
   void Fail(std::string_view message) const;
-  // The same for a rule that does not count for a pod which already has its node.
+  // The same of a value that can be read and breaks a rule; of a lenient object only a note, one
+  // for each place. The caller goes on with what the object then counts as.
   void Refuse(std::string_view message) const;
-  // "unknown value "medium" (want hard or soft)".
+  // Refuses: "unknown value "medium" (want hard or soft)".
   void UnknownWord(std::string_view word, const std::vector<std::string_view>& known) const;
 
   // "spec.tasks[0].name"; "" at the root.
@@ -118,6 +131,10 @@ class Cursor {
   Cursor(const Cursor& parent, std::string_view key, std::size_t index, std::optional<Value> value);
   // False, with an error, unless the value is of that type.
   [[nodiscard]] bool Expect(Value::Type type, std::string_view wanted) const;
+  // The integer here; none when nothing is, or it is not one of `range`.
+  [[nodiscard]] std::optional<std::int64_t> Whole(IntRange range) const;
+  // "path: message", on one line.
+  [[nodiscard]] std::string Line(std::string_view message) const;
 
   ReadLog* log_;
   const Cursor* parent_;

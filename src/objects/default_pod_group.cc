@@ -3,24 +3,36 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "objects/pod_request.h"
 #include "objects/sort_by_name.h"
+#include "objects/syntax.h"
+#include "objects/text_check.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::objects {
 namespace {
 
-bool EqualsIgnoringCase(std::string_view a, std::string_view lower) {
-  return std::equal(a.begin(), a.end(), lower.begin(), lower.end(), [](char x, char y) {
-    return (x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x) == y;
-  });
+tl::unexpected<Error> RefusePod(const Pod& pod, std::string_view field, const std::string& what) {
+  return Fail(Code::kInvalidArgument,
+              OneLine(fmt::format("{}: {}: {}", Location(pod.meta), field, what)));
+}
+
+tl::unexpected<Error> RefuseAnnotation(const Pod& pod,
+                                       std::string_view key,
+                                       const std::string& found,
+                                       std::string_view wanted) {
+  return RefusePod(pod,
+                   fmt::format("metadata.annotations[{}]", key),
+                   fmt::format("found \"{}\", want {}", found.substr(0, 60), wanted));
 }
 
 Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
@@ -28,19 +40,16 @@ Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
   const std::string* tier = Find(pod.meta.annotations, kTopologyTierKey);
   if (mode == nullptr && tier == nullptr) return std::nullopt;
   NetworkTopology topology;
-  if (mode != nullptr && EqualsIgnoringCase(*mode, "soft")) topology.mode = TopologyMode::kSoft;
+  if (mode != nullptr) {
+    const std::optional<TopologyMode> known = TopologyModeFrom(*mode);
+    if (!known) return RefuseAnnotation(pod, kTopologyModeKey, *mode, "hard or soft");
+    topology.mode = *known;
+  }
   if (tier != nullptr) {
     std::int32_t value = -1;
     const auto [end, error] = std::from_chars(tier->data(), tier->data() + tier->size(), value);
     if (error != std::errc() || end != tier->data() + tier->size() || value < 0) {
-      if (!pod.spec.node_name.empty()) return std::nullopt;  // it is placed, and never refused
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: {}: metadata.annotations[{}]: found \"{}\", want an integer of "
-                              "at least 0",
-                              pod.meta.source,
-                              ObjectName(pod.meta),
-                              kTopologyTierKey,
-                              tier->substr(0, 60)));
+      return RefuseAnnotation(pod, kTopologyTierKey, *tier, "an integer of at least 0");
     }
     topology.highest_tier_allowed = value;
   }
@@ -49,12 +58,13 @@ Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
 
 }  // namespace
 
-Result<PodGroup> MakeDefaultPodGroup(const Pod& pod) {
+Result<PodGroup> MakeDefaultPodGroup(const Pod& pod, std::vector<std::string>& warnings) {
   PodGroup group;
   group.meta.kind = "PodGroup";
   group.meta.name = group.meta.uid = "podgroup-" + pod.meta.uid;
   group.meta.ns = pod.meta.ns;
   group.meta.created = pod.meta.created;
+  group.meta.origin = Location(pod.meta);
   group.meta.owners = {OwnerReference{"v1", "Pod", pod.meta.name, pod.meta.uid, true}};
   for (const std::string_view key : kInheritedAnnotations) {
     if (const std::string* value = Find(pod.meta.annotations, key)) {
@@ -71,7 +81,19 @@ Result<PodGroup> MakeDefaultPodGroup(const Pod& pod) {
   if (queue != nullptr && !queue->empty()) group.queue = *queue;
   group.priority_class_name = pod.spec.priority_class_name;
   group.min_resources = PodRequest(pod);
-  TRY_ASSIGN(group.topology, TopologyOf(pod));
+  for (const auto& [name, amount] : *group.min_resources) {
+    if (const std::string problem = TooLarge(name, amount); !problem.empty()) {
+      return RefusePod(pod, "spec.containers: requests", name + ": " + problem);
+    }
+  }
+  Result<std::optional<NetworkTopology>> topology = TopologyOf(pod);
+  if (topology) {
+    group.topology = *topology;
+  } else if (pod.spec.node_name.empty()) {
+    return tl::unexpected<Error>(std::move(topology).error());
+  } else {
+    warnings.push_back(topology.error().message + std::string(kNotRefused));
+  }
   return group;
 }
 
@@ -81,12 +103,13 @@ Status AddDefaultPodGroups(ObjectSet& objects, const std::function<bool(const Po
   for (Pod& pod : objects.pods) {
     const std::string* named = Find(pod.meta.annotations, kGroupNameAnnotation);
     if ((named != nullptr && !named->empty()) || !takes(pod)) continue;
-    TRY_ASSIGN(PodGroup group, MakeDefaultPodGroup(pod));
+    TRY_ASSIGN(PodGroup group, MakeDefaultPodGroup(pod, objects.warnings));
     pod.meta.annotations[std::string(kGroupNameAnnotation)] = group.meta.name;
     if (!known.insert(NamespacedName(group.meta)).second) continue;
     objects.pod_groups.push_back(std::move(group));
   }
   SortByName(objects.pod_groups);
+  std::sort(objects.warnings.begin(), objects.warnings.end());
   return {};
 }
 

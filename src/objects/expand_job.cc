@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 #include "objects/pod_request.h"
 #include "objects/sort_by_name.h"
+#include "objects/syntax.h"
+#include "objects/text_check.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::objects {
@@ -69,6 +72,18 @@ ResourceList MinResourcesOf(const Job& job, const PriorityTable& priorities) {
   return sum;
 }
 
+tl::unexpected<Error> RefuseJob(const Job& job, const std::string& what) {
+  return Fail(Code::kInvalidArgument, OneLine(fmt::format("{}: {}", Location(job.meta), what)));
+}
+
+// Gives `labels` those of `wanted` that it lacks, or has without a value.
+void FillIn(const Labels& wanted, Labels& labels) {
+  for (const auto& [key, value] : wanted) {
+    std::string& mine = labels[key];
+    if (mine.empty()) mine = value;
+  }
+}
+
 void SetPodMetadata(const Job& job, const JobTask& task, std::int32_t index, Metadata& meta) {
   const std::string index_text = std::to_string(index);
   Labels& annotations = meta.annotations;
@@ -114,32 +129,115 @@ void AddClaims(const Job& job, std::set<std::string>& known, ObjectSet& objects)
   }
 }
 
-// Names of what is there, loaded or made.
-struct Known {
-  std::set<std::string> pod_groups;
-  std::set<std::string> pods;
-  std::set<std::string> claims;
-};
-
-void Expand(const Job& job, const PriorityTable& priorities, Known& known, ObjectSet& objects) {
-  const std::string prefix = job.meta.ns + "/";
-  std::string group = PodGroupNameOf(job);
-  if (!known.pod_groups.contains(prefix + group)) {
-    if (known.pod_groups.contains(prefix + job.meta.name)) {
-      group = job.meta.name;
-    } else {
-      objects.pod_groups.push_back(MakePodGroup(job, priorities));
-      known.pod_groups.insert(prefix + group);
-    }
-  }
-  AddClaims(job, known.claims, objects);
-  for (const JobTask& task : job.tasks) {
-    for (std::int32_t index = 0; index < task.replicas; ++index) {
-      const std::string name = prefix + PodNameOf(job, task, index);
-      if (known.pods.insert(name).second) objects.pods.push_back(MakePod(job, task, index, group));
-    }
-  }
+std::string HolderName(const Job& job) {
+  return "Job " + job.meta.name;
 }
+
+// Who controls an object: "Job train", or with its API version where it is no Job of ours; "" when
+// nobody does.
+std::string HolderOf(const Metadata& meta) {
+  const auto owner = std::find_if(
+      meta.owners.begin(), meta.owners.end(), [](const auto& each) { return each.controller; });
+  if (owner == meta.owners.end()) return "";
+  const bool is_job = owner->kind == "Job" && owner->api_version.starts_with("batch.volcano.sh/");
+  return (is_job ? "" : owner->api_version + " ") + owner->kind + " " + owner->name;
+}
+
+bool IsOthers(const Job& job, const Metadata& meta) {
+  const std::string holder = HolderOf(meta);
+  return !holder.empty() && holder != HolderName(job);
+}
+
+// Why a pod with the name of one of the job's is not the job's; "" when it is.
+std::string WhyNotOf(const Job& job, const Metadata& pod, const std::string& group) {
+  if (IsOthers(job, pod)) return HolderOf(pod) + " controls it";
+  const std::string* named = Find(pod.annotations, kGroupNameAnnotation);
+  if (named == nullptr || named->empty() || *named == group) return "";
+  return "it names PodGroup " + *named;
+}
+
+// Puts what is there, loaded or made, beside what the jobs want.
+class Expansion {
+ public:
+  explicit Expansion(ObjectSet& objects)
+      : objects_(objects),
+        priorities_(objects.priority_classes),
+        groups_(GroupsOfJobs(objects)),
+        claims_(NamesOf(objects.claims)) {
+    for (const PodGroup& group : objects.pod_groups) {
+      holders_.emplace(NamespacedName(group.meta), HolderOf(group.meta));
+    }
+    for (const Pod& pod : objects.pods) pods_.emplace(NamespacedName(pod.meta), pods_.size());
+  }
+
+  Status Expand(const Job& job) {
+    const std::string full_name = groups_.find(NamespacedName(job.meta))->second;
+    const std::string group = full_name.substr(full_name.find('/') + 1);
+    TRY(AddGroup(job, full_name));
+    AddClaims(job, claims_, objects_);
+    for (const JobTask& task : job.tasks) {
+      for (std::int32_t index = 0; index < task.replicas; ++index) {
+        AddPod(job, task, index, group);
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status AddGroup(const Job& job, const std::string& full_name) {
+    const auto [known, is_new] = holders_.emplace(full_name, HolderName(job));
+    if (!is_new && known->second.empty()) known->second = HolderName(job);
+    if (known->second != HolderName(job)) {
+      return RefuseJob(job,
+                       fmt::format("its PodGroup {} is that of {} (want another name or uid)",
+                                   full_name,
+                                   known->second));
+    }
+    if (!is_new) return {};
+    PodGroup made = MakePodGroup(job, priorities_);
+    for (const auto& [name, amount] : *made.min_resources) {
+      const std::string problem = TooLarge(name, amount);
+      if (problem.empty()) continue;
+      return RefuseJob(
+          job,
+          fmt::format("spec.tasks: requests of the first {} pods (minAvailable): {}: {}",
+                      job.min_available,
+                      name,
+                      problem));
+    }
+    objects_.pod_groups.push_back(std::move(made));
+    return {};
+  }
+
+  void AddPod(const Job& job, const JobTask& task, std::int32_t index, const std::string& group) {
+    const std::string name = job.meta.ns + "/" + PodNameOf(job, task, index);
+    const auto [known, is_new] = pods_.emplace(name, objects_.pods.size());
+    if (is_new) {
+      objects_.pods.push_back(MakePod(job, task, index, group));
+      return;
+    }
+    Pod& pod = objects_.pods[known->second];
+    if (const std::string why = WhyNotOf(job, pod.meta, group); !why.empty()) {
+      objects_.warnings.push_back(
+          OneLine(fmt::format("{}: Pod {} is not this job's: {}", Location(job.meta), name, why)));
+      return;
+    }
+    Metadata wanted;
+    SetPodMetadata(job, task, index, wanted);
+    Set(wanted.annotations, kGroupNameAnnotation, group);
+    FillIn(wanted.labels, pod.meta.labels);
+    FillIn(wanted.annotations, pod.meta.annotations);
+    if (HolderOf(pod.meta).empty()) pod.meta.owners.push_back(OwnerOf(job));
+    MergeMatchLabelKeys(pod);
+  }
+
+  ObjectSet& objects_;
+  const PriorityTable priorities_;
+  const std::map<std::string, std::string, std::less<>> groups_;
+  std::map<std::string, std::string> holders_;  // of PodGroups; "": nobody yet
+  std::map<std::string, std::size_t> pods_;     // place in the set
+  std::set<std::string> claims_;
+};
 
 }  // namespace
 
@@ -173,6 +271,7 @@ Metadata PodMetadataOf(const Job& job,
   meta.annotations = task.pod_template.annotations;
   meta.created = job.meta.created;
   meta.owners = {OwnerOf(job)};
+  meta.origin = Location(job.meta);
   SetPodMetadata(job, task, index, meta);
   Set(meta.annotations, kGroupNameAnnotation, pod_group);
   return meta;
@@ -187,6 +286,7 @@ PodGroup MakePodGroup(const Job& job, const PriorityTable& priorities) {
   group.meta.annotations = job.meta.annotations;
   group.meta.created = job.meta.created;
   group.meta.owners = {OwnerOf(job)};
+  group.meta.origin = Location(job.meta);
   group.min_member = job.min_available;
   for (const JobTask& task : job.tasks) {
     group.min_task_member[task.name] = task.min_available;
@@ -215,26 +315,46 @@ Pod MakePod(const Job& job, const JobTask& task, std::int32_t index, const std::
   return pod;
 }
 
+std::map<std::string, std::string, std::less<>> GroupsOfJobs(const ObjectSet& objects) {
+  std::map<std::string, const Metadata*, std::less<>> given;
+  for (const PodGroup& group : objects.pod_groups) {
+    given.emplace(NamespacedName(group.meta), &group.meta);
+  }
+  std::set<std::string> by_uid;  // they come first: <job>-<uid> may be the name of another job
+  std::map<std::string, std::string, std::less<>> groups;
+  for (const Job& job : objects.jobs) {
+    const std::string full_name = job.meta.ns + "/" + PodGroupNameOf(job);
+    groups.emplace(NamespacedName(job.meta), full_name);
+    const auto known = given.find(full_name);
+    if (known != given.end() && !IsOthers(job, *known->second)) by_uid.insert(full_name);
+  }
+  for (const Job& job : objects.jobs) {
+    const std::string name = NamespacedName(job.meta);
+    std::string& group = groups[name];
+    const auto known = given.find(name);
+    if (by_uid.contains(group) || known == given.end() || by_uid.contains(name)) continue;
+    if (!IsOthers(job, *known->second)) group = name;
+  }
+  return groups;
+}
+
 Status ExpandJobs(ObjectSet& objects) {
-  const PriorityTable priorities(objects.priority_classes);
-  Known known{NamesOf(objects.pod_groups), NamesOf(objects.pods), NamesOf(objects.claims)};
+  Expansion expansion(objects);
   for (const Job& job : objects.jobs) {
     if (MakesNoPods(job.phase)) continue;
     std::int64_t pods = 0;
     for (const JobTask& task : job.tasks) pods += task.replicas;
     if (pods > kMaxPods) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: {}: spec.tasks: {} pods are more than one job can have ({})",
-                              job.meta.source,
-                              ObjectName(job.meta),
-                              pods,
-                              kMaxPods));
+      return RefuseJob(
+          job,
+          fmt::format("spec.tasks: {} pods are more than one job can have ({})", pods, kMaxPods));
     }
-    Expand(job, priorities, known, objects);
+    TRY(expansion.Expand(job));
   }
   SortByName(objects.pod_groups);
   SortByName(objects.pods);
   SortByName(objects.claims);
+  std::sort(objects.warnings.begin(), objects.warnings.end());
   return {};
 }
 

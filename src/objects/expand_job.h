@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "base/result.h"
@@ -45,10 +46,20 @@ namespace strata::objects {
                           std::int32_t index,
                           const std::string& pod_group);
 
+// Which PodGroup is whose: "namespace/podgroup" by "namespace/job". Of those in `objects` the one
+// named <job>-<uid>, else the one named <job> if it is nobody else's; where there is none the one
+// to be made, <job>-<uid>. What has another controller is not the job's.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> GroupsOfJobs(
+    const ObjectSet& objects);
+
 // Adds the PodGroups, pods and claims (<job>-pvc-<i>, where Volcano has random letters) of all jobs
-// that still make pods, except what is there already: a PodGroup named <job>-<uid> or <job> is
-// adopted, a pod of the right name is kept. The set stays sorted. kInvalidArgument when a job asks
-// for more than a million pods.
+// that still make pods, except what is there already: a PodGroup is adopted by GroupsOfJobs, a pod
+// of the right name is kept and gets what it lacks of the labels, annotations and owner that the
+// controller writes. A pod that names another PodGroup or has another controller is not the job's,
+// which is a warning. The set stays sorted, its warnings too.
+//
+// kInvalidArgument, one line that names file and job, when one asks for more than a million pods,
+// its PodGroup would have the name of another's, or its minimum does not fit into 64 bits.
 [[nodiscard]] Status ExpandJobs(ObjectSet& objects);
 
 }  // namespace strata::objects

@@ -163,6 +163,110 @@ TEST(ExpandJob, WhatIsThereIsKept) {
               Contains(Pair("scheduling.k8s.io/group-name", "train")));
 }
 
+// Job `name` of one pod of one CPU, of task w.
+std::string SmallJob(const std::string& meta, const std::string& memory = "1Gi") {
+  return "\n---\n{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {" + meta +
+         "}, spec: {tasks: [{name: w, replicas: 1, template: {spec: {containers: [{name: c, "
+         "resources: {requests: {memory: " +
+         memory + "}}}]}}}]}}";
+}
+
+std::string GroupOf(const Pod& pod) {
+  const std::string* group = Find(pod.meta.annotations, kGroupNameAnnotation);
+  return group == nullptr ? "" : *group;
+}
+
+TEST(ExpandJob, AdoptsNoPodGroupThatWasMadeForAnotherJob) {
+  const ObjectSet set = Expanded(SmallJob("name: a") + SmallJob("name: a-a"));
+  EXPECT_THAT(NamesOf(set.pod_groups), ElementsAre("a-a", "a-a-a-a"));
+  ASSERT_THAT(NamesOf(set.pods), ElementsAre("a-a-w-0", "a-w-0"));
+  EXPECT_EQ(GroupOf(set.pods[0]), "a-a-a-a");
+  EXPECT_EQ(GroupOf(set.pods[1]), "a-a");
+}
+
+TEST(ExpandJob, AdoptsNoPodGroupThatIsSomebodyElses) {
+  const std::string group =
+      "\n---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: a-a, "
+      "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: "
+      "true}]}}";
+  EXPECT_THAT(NamesOf(Expanded(SmallJob("name: a-a") + group).pod_groups),
+              ElementsAre("a-a", "a-a-a-a"));
+  ObjectSet set = MustLoad(SmallJob("name: a") + group);
+  EXPECT_EQ(ExpandJobs(set).error().message,
+            "in.yaml: Job default/a: its PodGroup default/a-a is that of apps/v1 ReplicaSet r "
+            "(want another name or uid)");
+}
+
+TEST(ExpandJob, ThePodGroupOfTheUidComesBeforeThatOfTheName) {
+  const std::string group =
+      "\n---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: a-u}}";
+  const ObjectSet set = Expanded(SmallJob("name: a, uid: u") + SmallJob("name: a-u") + group);
+  EXPECT_THAT(NamesOf(set.pod_groups), ElementsAre("a-u", "a-u-a-u"));
+}
+
+TEST(ExpandJob, TwoJobsCannotHaveOnePodGroup) {
+  ObjectSet set = MustLoad(SmallJob("name: a, uid: b-c") + SmallJob("name: a-b, uid: c"));
+  EXPECT_EQ(ExpandJobs(set).error().message,
+            "in.yaml: Job default/a-b: its PodGroup default/a-b-c is that of Job a (want another "
+            "name or uid)");
+}
+
+TEST(ExpandJob, AKeptPodGetsWhatItLacks) {
+  const ObjectSet set = Expanded(
+      std::string(kTrain) +
+      "\n---\n{apiVersion: v1, kind: Pod, metadata: {name: train-worker-3, namespace: team, "
+      "annotations: {volcano.sh/queue-name: mine}}, spec: {containers: [{name: mine}]}}");
+  const Pod& pod = set.pods.at(4);
+  EXPECT_EQ(pod.spec.containers.at(0).name, "mine");
+  EXPECT_THAT(pod.meta.annotations,
+              AllOf(Contains(Pair("scheduling.k8s.io/group-name", "train-u1")),
+                    Contains(Pair("volcano.sh/task-spec", "worker")),
+                    Contains(Pair("volcano.sh/task-index", "3")),
+                    Contains(Pair("volcano.sh/job-name", "train")),
+                    Contains(Pair("volcano.sh/queue-name", "mine"))));
+  EXPECT_THAT(pod.meta.labels,
+              AllOf(Contains(Pair("volcano.sh/task-spec", "worker")),
+                    Contains(Pair("volcano.sh/partition-id", "1"))));
+  EXPECT_EQ(pod.meta.owners.at(0).name, "train");
+  EXPECT_THAT(set.warnings, IsEmpty());
+}
+
+TEST(ExpandJob, APodOfSomebodyElseIsNotTheJobs) {
+  const auto expanded = [](const std::string& meta) {
+    return Expanded(SmallJob("name: j") +
+                    "\n---\n{apiVersion: v1, kind: Pod, metadata: {name: j-w-0, " + meta +
+                    "}, spec: {containers: [{name: c}]}}");
+  };
+  const ObjectSet named = expanded("annotations: {scheduling.k8s.io/group-name: other}");
+  ASSERT_THAT(named.pods, SizeIs(1));
+  EXPECT_EQ(GroupOf(named.pods[0]), "other");
+  EXPECT_THAT(named.warnings,
+              ElementsAre("in.yaml: Job default/j: Pod default/j-w-0 is not this job's: it names "
+                          "PodGroup other"));
+  const ObjectSet owned = expanded(
+      "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: "
+      "true}]");
+  EXPECT_EQ(GroupOf(owned.pods.at(0)), "");
+  EXPECT_THAT(owned.warnings,
+              ElementsAre("in.yaml: Job default/j: Pod default/j-w-0 is not this job's: apps/v1 "
+                          "ReplicaSet r controls it"));
+}
+
+TEST(ExpandJob, AMinimumThatIsTooLargeNamesTheJob) {
+  std::string two = SmallJob("name: j", "7Ei");
+  two.replace(two.find("replicas: 1"), 11, "replicas: 2");
+  ObjectSet set = MustLoad(two);
+  EXPECT_EQ(ExpandJobs(set).error().message,
+            "in.yaml: Job default/j: spec.tasks: requests of the first 2 pods (minAvailable): "
+            "memory: 14Ei is too large (want a number within 2^63-1)");
+}
+
+TEST(ExpandJob, WhatIsMadeSaysWhatItWasMadeFrom) {
+  const ObjectSet set = Expanded(SmallJob("name: j"));
+  EXPECT_EQ(Location(set.pod_groups.at(0).meta), "in.yaml: Job default/j: PodGroup default/j-j");
+  EXPECT_EQ(Location(set.pods.at(0).meta), "in.yaml: Job default/j: Pod default/j-w-0");
+}
+
 TEST(ExpandJob, AFinishedJobMakesNothing) {
   std::string done(kTrain);
   const ObjectSet set = Expanded(done + "status: {state: {phase: Completed}}\n");
@@ -218,29 +322,52 @@ spec: {priorityClassName: high, containers: [{name: c, resources: {requests: {cp
   EXPECT_THAT(set.pods.at(1).meta.annotations, IsEmpty());
 }
 
-TEST(DefaultPodGroup, AnUnknownModeIsHardAndABadTierAnError) {
+TEST(DefaultPodGroup, AnUnknownModeAndABadTierAreErrors) {
+  std::vector<std::string> warnings;
   Pod pod;
   pod.meta.kind = "Pod";
   pod.meta.name = pod.meta.uid = "p";
   pod.meta.ns = "default";
   pod.meta.source = "in.yaml";
   pod.meta.annotations = {{"volcano.sh/network-topology-mode", "medium"}};
-  EXPECT_EQ(MakeDefaultPodGroup(pod)->topology, (NetworkTopology{TopologyMode::kHard, {}, ""}));
+  EXPECT_EQ(MakeDefaultPodGroup(pod, warnings).error().message,
+            "in.yaml: Pod default/p: metadata.annotations[volcano.sh/network-topology-mode]: found "
+            "\"medium\", want hard or soft");
   pod.meta.annotations = {{"volcano.sh/network-topology-highest-tier", "two"}};
   EXPECT_EQ(
-      MakeDefaultPodGroup(pod).error().message,
+      MakeDefaultPodGroup(pod, warnings).error().message,
       "in.yaml: Pod default/p: "
       "metadata.annotations[volcano.sh/network-topology-highest-tier]: found \"two\", want an "
       "integer of at least 0");
 }
 
-TEST(DefaultPodGroup, ABadTierOfAPodOnANodeIsIgnored) {
-  Pod pod;
-  pod.meta.annotations = {{"volcano.sh/network-topology-highest-tier", "two"}};
-  pod.spec.node_name = "n1";
-  const Result<PodGroup> group = MakeDefaultPodGroup(pod);
-  ASSERT_TRUE(group.has_value()) << group.error().message;
-  EXPECT_EQ(group->topology, std::nullopt);
+TEST(DefaultPodGroup, ABadTopologyOfAPodOnANodeIsAWarning) {
+  for (const char* key :
+       {"volcano.sh/network-topology-highest-tier", "volcano.sh/network-topology-mode"}) {
+    std::vector<std::string> warnings;
+    Pod pod;
+    pod.meta.annotations = {{key, "two"}};
+    pod.spec.node_name = "n1";
+    const Result<PodGroup> group = MakeDefaultPodGroup(pod, warnings);
+    ASSERT_TRUE(group.has_value()) << group.error().message;
+    EXPECT_EQ(group->topology, std::nullopt);
+    EXPECT_THAT(warnings, SizeIs(1));
+  }
+}
+
+TEST(DefaultPodGroup, RequestsThatAreTooLargeNameThePodUnlessItIsOnANode) {
+  const std::string pod =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {NODE containers: [{name: c, "
+      "resources: {requests: {memory: 7Ei}}}, {name: d, resources: {requests: {memory: 7Ei}}}]}}";
+  const auto takes_all = [](const Pod& /*pod*/) { return true; };
+  std::string pending = pod;
+  ObjectSet set = MustLoad(pending.replace(pending.find("NODE"), 4, ""));
+  EXPECT_EQ(AddDefaultPodGroups(set, takes_all).error().message,
+            "in.yaml: Pod default/p: spec.containers: requests: memory: 14Ei is too large (want a "
+            "number within 2^63-1)");
+  std::string bound = pod;
+  ObjectSet running = MustLoad(bound.replace(bound.find("NODE"), 4, "nodeName: n1,"));
+  EXPECT_TRUE(AddDefaultPodGroups(running, takes_all).has_value());
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ struct TypeMeta {
   std::string kind;
 };
 
-// The rules for a pod that already has its node are fewer.
+// A pod that already has its node is never refused for what it asks of one.
 bool HasNode(const Value& object) {
   if (object.type() != Value::Type::kObject) return false;
   const std::optional<Value> spec = object.Find("spec");
@@ -163,11 +163,12 @@ class SourceReader {
   Status ReadKnown(const ServedKind& kind, const Value& value) {
     ReadLog log;
     const Cursor object(value, log);
-    log.lenient = kind.kind == "Pod" && HasNode(value);
     Metadata meta;
     meta.kind = kind.kind;
     meta.source = source_;
-    ReadMetadata(object, kind.scope, meta);
+    ReadName(object, kind.scope, meta);  // of every pod: without it nobody knows which one it is
+    log.lenient = kind.kind == "Pod" && HasNode(value);
+    ReadMetadata(object, meta);
     if (!log.error.empty()) {
       const std::string who =
           meta.name.empty() ? fmt::format("{}: {}", Place(), kind.kind) : ObjectName(meta);
@@ -175,6 +176,10 @@ class SourceReader {
     }
     const Metadata& added = kind.add(object, std::move(meta), set_);
     if (!log.error.empty()) return FailAt(ObjectName(added), log.error);
+    for (const std::string& note : log.notes) {
+      set_.warnings.push_back(
+          fmt::format("{}: {}: {}{}", source_, ObjectName(added), note, kNotRefused));
+    }
     return {};
   }
 

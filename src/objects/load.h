@@ -22,7 +22,9 @@ struct Source {
 //   jobs.yaml: Job default/train: spec.networkTopology.mode: unknown value "medium" (want hard or
 //   soft)
 // An error is what can be seen in one object alone (schema, CEL, webhook field rules), two objects
-// of one kind, namespace and name, or a source without any object. Kinds nobody reads are warnings.
+// of one kind, namespace and name, or a source without any object. Kinds nobody reads are warnings,
+// and so is each rule that a pod on a node breaks: of such a pod only what cannot be read (wrong
+// types, bad quantities and times, its name) is an error. It counts with what can be read.
 //
 // COST: about 1 s for 100 MB of JSON; YAML is some 50 times slower.
 [[nodiscard]] Result<ObjectSet> ParseObjects(std::span<const Source> sources);

@@ -290,6 +290,72 @@ TEST(Load, APodOnANodeIsNotRefusedForSchedulingRules) {
   EXPECT_EQ(LoadError(bound), "no error");
 }
 
+// A pod on node n1; `meta` and `spec` end in a comma each unless they are empty.
+std::string OnNode(const std::string& meta, const std::string& spec, const std::string& container) {
+  return "{apiVersion: v1, kind: Pod, metadata: {" + meta + " name: p}, spec: {" + spec +
+         " nodeName: n1, containers: [{name: c, " + container + "}]}}";
+}
+
+TEST(Load, ARuleThatAPodOnANodeBreaksIsAWarning) {
+  const auto warning = [](const std::string& text) {
+    const ObjectSet set = MustLoad(text);
+    EXPECT_THAT(set.pods, SizeIs(1)) << text;
+    return set.warnings.empty() ? "no warning" : set.warnings[0];
+  };
+  EXPECT_EQ(warning(OnNode("", "tolerations: [{key: a, operator: Foo}],", "")),
+            "in.yaml: Pod default/p: spec.tolerations[0].operator: unknown value \"Foo\" (want "
+            "Equal or Exists); not refused, as the pod is on a node");
+  for (const std::string& text :
+       {OnNode("labels: {a: -b},", "", ""),
+        OnNode("", "initContainers: [{name: c}],", ""),
+        OnNode("", "priority: 99999999999,", ""),
+        OnNode("", "nodeSelector: {a/b/c: x},", ""),
+        OnNode("",
+               "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}},",
+               ""),
+        OnNode("", "topologySpreadConstraints: [{maxSkew: 0}],", ""),
+        OnNode("", "volumes: [{name: v, persistentVolumeClaim: {}}],", ""),
+        OnNode("", "", "ports: [{containerPort: 80, hostPort: 70000}]"),
+        OnNode("", "", "resources: {requests: {cpu: -1}}"),
+        OnNode("", "", "resources: {requests: {cpu: 9E}}"),
+        OnNode("", "", "resources: {requests: {nvidia.com/gpu: 500m}}")}) {
+    EXPECT_THAT(warning(text), ::testing::EndsWith("; not refused, as the pod is on a node"))
+        << text;
+  }
+  EXPECT_EQ(warning(OnNode("", "", "")), "no warning");
+}
+
+TEST(Load, WhatAPodOnANodeHoldsCountsAsWellAsCanBe) {
+  const ObjectSet set = MustLoad(
+      OnNode("labels: {a: -b},",
+             "tolerations: [{key: a, operator: Foo}, {key: b, operator: Exists}], priority: "
+             "99999999999,",
+             "ports: [{containerPort: 80, hostPort: 70000}], resources: {requests: {cpu: -1, "
+             "memory: 1Gi, nvidia.com/gpu: 1500m}}"));
+  ASSERT_THAT(set.pods, SizeIs(1));
+  const PodSpec& spec = set.pods[0].spec;
+  EXPECT_EQ(spec.containers[0].requests.at("cpu").ToString(), "0");
+  EXPECT_EQ(spec.containers[0].requests.at("memory").ToString(), "1Gi");
+  EXPECT_EQ(spec.containers[0].requests.at("nvidia.com/gpu").ToString(), "2");
+  EXPECT_EQ(spec.priority, std::nullopt);
+  EXPECT_THAT(HostPortsOf(spec), IsEmpty());
+  ASSERT_THAT(spec.tolerations, SizeIs(1));
+  EXPECT_EQ(spec.tolerations[0].key, "b");
+  EXPECT_EQ(set.pods[0].meta.labels.at("a"), "-b");
+  EXPECT_THAT(set.warnings, SizeIs(6));
+}
+
+TEST(Load, WhatCannotBeReadOfAPodOnANodeIsStillAnError) {
+  EXPECT_EQ(LoadError(OnNode("", "tolerations: {key: a},", "")),
+            "in.yaml: Pod default/p: spec.tolerations: found an object, want a list");
+  EXPECT_EQ(LoadError(OnNode("", "priority: high,", "")),
+            "in.yaml: Pod default/p: spec.priority: found string \"high\", want a 32-bit integer");
+  EXPECT_THAT(LoadError(OnNode("", "", "resources: {requests: {cpu: two}}")),
+              ::testing::HasSubstr("resources.requests.cpu: bad quantity \"two\""));
+  EXPECT_THAT(LoadError(OnNode("namespace: Not_One,", "", "")),
+              ::testing::HasSubstr("metadata.namespace: bad name \"Not_One\""));
+}
+
 TEST(Load, AnExtendedResourceInRequestsAloneIsTakenAsItIs) {
   EXPECT_EQ(
       LoadError("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, "

@@ -15,6 +15,11 @@ std::string ObjectName(const Metadata& meta) {
   return std::string(meta.kind) + " " + NamespacedName(meta);
 }
 
+std::string Location(const Metadata& meta) {
+  const std::string& from = meta.origin.empty() ? meta.source : meta.origin;
+  return from.empty() ? ObjectName(meta) : from + ": " + ObjectName(meta);
+}
+
 const std::string* Find(const Labels& labels, std::string_view key) {
   const auto found = labels.find(key);
   return found == labels.end() ? nullptr : &found->second;

@@ -36,6 +36,7 @@ struct Metadata {
   std::optional<Time> deleted;
   std::vector<OwnerReference> owners;
   std::string source;  // the file it came from, as messages name it; "" when made by us
+  std::string origin;  // what it was made from: "jobs.yaml: Job default/train"; "" when it was read
 };
 
 // A condition of a Node, Pod or PodGroup.
@@ -52,6 +53,8 @@ struct Condition {
 [[nodiscard]] std::string NamespacedName(const Metadata& meta);
 // "Pod default/train": how messages name the object.
 [[nodiscard]] std::string ObjectName(const Metadata& meta);
+// "jobs.yaml: Job default/train"; of what we made the object it was made from before that.
+[[nodiscard]] std::string Location(const Metadata& meta);
 // The value, or nullptr.
 [[nodiscard]] const std::string* Find(const Labels& labels, std::string_view key);
 [[nodiscard]] const Condition* FindCondition(const std::vector<Condition>& conditions,

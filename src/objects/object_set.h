@@ -37,7 +37,7 @@ struct ObjectSet {
   std::vector<Job> jobs;
   std::vector<NumaTopology> numa_topologies;
 
-  // One line each, sorted: kinds nobody reads.
+  // One line each, sorted: kinds nobody reads, and what is used otherwise than it was written.
   std::vector<std::string> warnings;
 };
 

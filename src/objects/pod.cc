@@ -39,11 +39,11 @@ void ReadContainers(const Cursor& spec, PodSpec& out) {
   const auto read = [&](const Cursor& at, Container& container) {
     ReadContainer(at, container);
     if (names.insert(container.name).second) return;
-    at.At("name").Fail(fmt::format("\"{}\" is the name of another container", container.name));
+    at.At("name").Refuse(fmt::format("\"{}\" is the name of another container", container.name));
   };
   spec.At("initContainers").ReadList(out.init_containers, read);
   spec.At("containers").Required().ReadList(out.containers, read);
-  if (out.containers.empty()) spec.At("containers").Fail("want at least one container");
+  if (out.containers.empty()) spec.At("containers").Refuse("want at least one container");
   for (Container& container : out.containers) container.sidecar = false;
 }
 
@@ -90,9 +90,8 @@ void ReadPlacement(const Cursor& spec, PodSpec& out) {
   ReadNodeAffinity(affinity.At("nodeAffinity"), out.node_affinity);
   ReadPodAffinity(affinity.At("podAffinity"), out.pod_affinity);
   ReadPodAffinity(affinity.At("podAntiAffinity"), out.pod_anti_affinity);
-  spec.At("tolerations").ReadList(out.tolerations, ReadToleration);
-  spec.At("topologySpreadConstraints").ForEach([&](const Cursor& item) {
-    TopologySpreadConstraint constraint;
+  spec.At("tolerations").ReadRules(out.tolerations, ReadToleration);
+  const auto read_spread = [&](const Cursor& item, TopologySpreadConstraint& constraint) {
     ReadSpreadConstraint(item, constraint);
     const bool twice = std::any_of(out.spread.begin(), out.spread.end(), [&](const auto& other) {
       return other.topology_key == constraint.topology_key &&
@@ -101,8 +100,8 @@ void ReadPlacement(const Cursor& spec, PodSpec& out) {
     if (twice) {
       item.Refuse("a constraint of this topologyKey and whenUnsatisfiable is there already");
     }
-    out.spread.push_back(std::move(constraint));
-  });
+  };
+  spec.At("topologySpreadConstraints").ReadRules(out.spread, read_spread);
 }
 
 void ReadContainerStatus(const Cursor& at, ContainerStatus& out) {

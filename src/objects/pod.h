@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/constraints.h"
@@ -134,6 +135,9 @@ struct Pod {
   PodSpec spec;
   PodStatus status;
 };
+
+// Ends a warning about a rule that a pod on a node breaks.
+inline constexpr std::string_view kNotRefused = "; not refused, as the pod is on a node";
 
 // The ports the pod takes on its node: those of containers and sidecars that name a hostPort.
 [[nodiscard]] std::vector<HostPort> HostPortsOf(const PodSpec& spec);

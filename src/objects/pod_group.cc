@@ -51,16 +51,22 @@ void ReadStatus(const Cursor& status, PodGroup& out) {
 
 }  // namespace
 
-void ReadNetworkTopology(const Cursor& at, NetworkTopology& out) {
-  std::string mode = "hard";
-  at.At("mode").Read(mode);
-  std::string lower = mode;
+std::optional<TopologyMode> TopologyModeFrom(std::string_view word) {
+  std::string lower(word);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  if (lower == "soft") {
-    out.mode = TopologyMode::kSoft;
-  } else if (lower != "hard") {
+  if (lower == "hard") return TopologyMode::kHard;
+  if (lower == "soft") return TopologyMode::kSoft;
+  return std::nullopt;
+}
+
+void ReadNetworkTopology(const Cursor& at, NetworkTopology& out) {
+  std::string mode = "hard";
+  at.At("mode").Read(mode);
+  if (const auto known = TopologyModeFrom(mode)) {
+    out.mode = *known;
+  } else {
     at.At("mode").UnknownWord(mode, {"hard", "soft"});
   }
   at.At("highestTierAllowed").Read(out.highest_tier_allowed, kCount32);

@@ -1,14 +1,18 @@
 #include "objects/pod_request.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include "model/resources.h"
 
 namespace strata::objects {
 namespace {
 
 constexpr std::int64_t kDefaultMilliCpu = 100;
 constexpr std::int64_t kDefaultMemory = 200LL * 1024 * 1024;
+constexpr std::int64_t kMostHeld = std::int64_t{1} << 56U;
 
 enum class Unset : std::uint8_t { kZero, kSmall };
 
@@ -98,10 +102,21 @@ ResourceList Compute(const PodSpec& spec, const PodStatus& status, Unset unset) 
   return sum;
 }
 
+ResourceList Counted(const Pod& pod, Unset unset) {
+  ResourceList request = Compute(pod.spec, pod.status, unset);
+  if (pod.spec.node_name.empty()) return request;
+  for (auto& [name, amount] : request) {
+    const bool thousandths = UnitOf(name) == ResourceUnit::kMilli;
+    amount = std::min(
+        amount, thousandths ? Quantity::FromMilli(kMostHeld) : Quantity::FromValue(kMostHeld));
+  }
+  return request;
+}
+
 }  // namespace
 
 ResourceList PodRequest(const Pod& pod) {
-  return Compute(pod.spec, pod.status, Unset::kZero);
+  return Counted(pod, Unset::kZero);
 }
 
 ResourceList PodRequest(const PodSpec& spec) {
@@ -109,7 +124,7 @@ ResourceList PodRequest(const PodSpec& spec) {
 }
 
 ResourceList NonZeroPodRequest(const Pod& pod) {
-  ResourceList request = Compute(pod.spec, pod.status, Unset::kSmall);
+  ResourceList request = Counted(pod, Unset::kSmall);
   std::erase_if(request,
                 [](const auto& entry) { return entry.first != "cpu" && entry.first != "memory"; });
   return request;

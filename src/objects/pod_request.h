@@ -8,7 +8,8 @@ namespace strata::objects {
 // containers and the peak of the init containers (sidecars count from their start on), pod-level
 // requests in place of that where they are set, then overhead. During an in-place resize a
 // container counts with the largest of what it asks, was allocated and holds. Without `pods`: every
-// pod takes one.
+// pod takes one. A pod that has its node counts with at most 2^56 units (64Pi bytes) of a resource,
+// so that there are always numbers for what runs.
 [[nodiscard]] ResourceList PodRequest(const Pod& pod);
 // The same of a pod that does not run yet.
 [[nodiscard]] ResourceList PodRequest(const PodSpec& spec);

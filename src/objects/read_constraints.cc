@@ -79,9 +79,9 @@ void ReadToleration(const Cursor& at, Toleration& out) {
 }
 
 void ReadPodAffinity(const Cursor& at, PodAffinity& out) {
-  at.At("requiredDuringSchedulingIgnoredDuringExecution").ReadList(out.required, ReadAffinityTerm);
+  at.At("requiredDuringSchedulingIgnoredDuringExecution").ReadRules(out.required, ReadAffinityTerm);
   at.At("preferredDuringSchedulingIgnoredDuringExecution")
-      .ReadList(out.preferred, [](const Cursor& item, WeightedPodAffinityTerm& weighted) {
+      .ReadRules(out.preferred, [](const Cursor& item, WeightedPodAffinityTerm& weighted) {
         item.At("weight").Required().Read(weighted.weight, {1, 100});
         ReadAffinityTerm(item.At("podAffinityTerm").Required(), weighted.term);
       });

@@ -6,7 +6,7 @@
 
 namespace strata::objects {
 
-void ReadMetadata(const Cursor& object, Scope scope, Metadata& out) {
+void ReadName(const Cursor& object, Scope scope, Metadata& out) {
   const Cursor meta = object.At("metadata");
   meta.At("name").Required().Read(out.name);
   CheckDnsSubdomain(meta.At("name"), out.name);
@@ -16,6 +16,10 @@ void ReadMetadata(const Cursor& object, Scope scope, Metadata& out) {
     if (out.ns.empty()) out.ns = "default";
     CheckDnsLabel(meta.At("namespace"), out.ns);
   }
+}
+
+void ReadMetadata(const Cursor& object, Metadata& out) {
+  const Cursor meta = object.At("metadata");
   meta.At("uid").Read(out.uid);
   if (out.uid.empty()) out.uid = out.name;
   ReadLabels(meta.At("labels"), out.labels);

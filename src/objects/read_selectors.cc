@@ -32,15 +32,15 @@ void CheckValueCount(const Cursor& values, SelectorOp op, std::size_t count) {
   switch (op) {
     case SelectorOp::kIn:
     case SelectorOp::kNotIn:
-      if (count == 0) values.Fail("operator In or NotIn wants at least one value");
+      if (count == 0) values.Refuse("operator In or NotIn wants at least one value");
       return;
     case SelectorOp::kExists:
     case SelectorOp::kDoesNotExist:
-      if (count != 0) values.Fail("operator Exists or DoesNotExist wants no value");
+      if (count != 0) values.Refuse("operator Exists or DoesNotExist wants no value");
       return;
     case SelectorOp::kGt:
     case SelectorOp::kLt:
-      if (count != 1) values.Fail("operator Gt or Lt wants exactly one value");
+      if (count != 1) values.Refuse("operator Gt or Lt wants exactly one value");
       return;
   }
 }
@@ -66,7 +66,7 @@ void ReadFieldRequirement(const Cursor& at, Requirement& out) {
   ReadRequirement(at, kFieldOps, out);
   if (at.ok() && out.key != "metadata.name") at.At("key").UnknownWord(out.key, {"metadata.name"});
   if (at.ok() && out.values.size() != 1) {
-    at.At("values").Fail("a field requirement wants exactly one value");
+    at.At("values").Refuse("a field requirement wants exactly one value");
   }
 }
 
@@ -94,14 +94,14 @@ void ReadLabelSelector(const Cursor& at, LabelSelector& out) {
         CheckLabelKey(item.At("key"), requirement.key);
         for (const std::string& value : requirement.values) {
           if (IsLabelValue(value)) continue;
-          item.At("values").Fail(fmt::format("bad label value \"{}\"", value.substr(0, 100)));
+          item.At("values").Refuse(fmt::format("bad label value \"{}\"", value.substr(0, 100)));
         }
       });
   std::sort(out.requirements.begin(), out.requirements.end());
 }
 
 void ReadNodeSelectorTerms(const Cursor& at, std::vector<NodeSelectorTerm>& out) {
-  at.ReadList(out, ReadNodeSelectorTerm);
+  at.ReadRules(out, ReadNodeSelectorTerm);
 }
 
 void ReadNodeAffinity(const Cursor& at, NodeAffinity& out) {
@@ -109,10 +109,13 @@ void ReadNodeAffinity(const Cursor& at, NodeAffinity& out) {
   if (required.present()) {
     const Cursor terms = required.At("nodeSelectorTerms");
     ReadNodeSelectorTerms(terms, out.required.emplace());
-    if (out.required->empty()) terms.Refuse("want at least one term");
+    if (out.required->empty()) {
+      terms.Refuse("want at least one term");
+      out.required.reset();
+    }
   }
   at.At("preferredDuringSchedulingIgnoredDuringExecution")
-      .ReadList(out.preferred, [](const Cursor& item, PreferredTerm& preferred) {
+      .ReadRules(out.preferred, [](const Cursor& item, PreferredTerm& preferred) {
         item.At("weight").Required().Read(preferred.weight, {1, 100});
         ReadNodeSelectorTerm(item.At("preference").Required(), preferred.term);
       });

@@ -11,13 +11,16 @@
 #include "objects/topology.h"
 
 // How each type is read from a document. A reader fills in the defaults of the API server and of
-// Volcano's webhooks, and records the first thing that is wrong with the object alone (cursor.h).
+// Volcano's webhooks, and records the first thing that is wrong with the object alone, or, of a pod
+// that has its node, notes what is wrong and reads on (cursor.h).
 namespace strata::objects {
 
 enum class Scope : std::uint8_t { kCluster, kNamespaced };
 
-// `object` is the whole object; sets everything but kind and source.
-void ReadMetadata(const Cursor& object, Scope scope, Metadata& out);
+// `object` is the whole object: its name and namespace, and after them the rest of its metadata but
+// kind and source.
+void ReadName(const Cursor& object, Scope scope, Metadata& out);
+void ReadMetadata(const Cursor& object, Metadata& out);
 void ReadConditions(const Cursor& at, std::vector<Condition>& out);
 // metav1.LabelSelector: matchLabels and matchExpressions, values sorted.
 void ReadLabelSelector(const Cursor& at, LabelSelector& out);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "model/resources.h"
+
 namespace strata::objects {
 namespace {
 
@@ -39,30 +41,22 @@ std::string Shown(std::string_view text) {
 
 void CheckLabelValue(const Cursor& at, std::string_view value) {
   if (IsLabelValue(value)) return;
-  at.Fail(fmt::format(
+  at.Refuse(fmt::format(
       "bad label value \"{}\" (want at most 63 letters, digits, '-', '_' or '.', with a letter or "
       "digit at both ends)",
       Shown(value)));
 }
 
-bool IsCountedInBytes(std::string_view name) {
-  return name == "memory" || name == "ephemeral-storage" || name == "storage" ||
-         name.starts_with("hugepages-");
+bool IsCountedWhole(std::string_view name) {
+  return UnitOf(name) != ResourceUnit::kMilli || name == "storage";
 }
 
-void CheckResource(const Cursor& at, std::string_view name, const Quantity& amount) {
-  if (!IsQualifiedName(name)) {
-    return at.Fail("bad resource name (want a name such as cpu or nvidia.com/gpu)");
-  }
+void CheckAmount(const Cursor& at, std::string_view name, Quantity& amount) {
   if ((IsExtendedResource(name) || name == "pods") && !amount.IsInteger()) {
-    return at.Fail(fmt::format("found {}, want a whole number", amount.ToString()));
+    at.Refuse(fmt::format("found {}, want a whole number", amount.ToString()));
+    if (const auto whole = amount.Value()) amount = Quantity::FromValue(*whole);
   }
-  const bool bytes = IsCountedInBytes(name);
-  const bool fits = bytes ? amount.Value().has_value() : amount.Milli().has_value();
-  if (fits) return;
-  at.Fail(fmt::format("{} is too large (want a number within 2^63-1{})",
-                      amount.ToString(),
-                      bytes ? "" : " thousandths"));
+  if (const std::string problem = TooLarge(name, amount); !problem.empty()) at.Refuse(problem);
 }
 
 }  // namespace
@@ -93,7 +87,7 @@ bool IsLabelValue(std::string_view text) {
 
 void CheckDnsLabel(const Cursor& at, std::string_view text) {
   if (!at.ok() || IsDnsLabel(text)) return;
-  at.Fail(fmt::format(
+  at.Refuse(fmt::format(
       "bad name \"{}\" (want at most 63 lower-case letters, digits and '-', with a letter or digit "
       "at both ends)",
       Shown(text)));
@@ -101,7 +95,7 @@ void CheckDnsLabel(const Cursor& at, std::string_view text) {
 
 void CheckDnsSubdomain(const Cursor& at, std::string_view text) {
   if (!at.ok() || IsDnsSubdomain(text)) return;
-  at.Fail(fmt::format(
+  at.Refuse(fmt::format(
       "bad name \"{}\" (want at most 253 lower-case letters, digits, '-' and '.', with a letter or "
       "digit at both ends of each part)",
       Shown(text)));
@@ -109,7 +103,7 @@ void CheckDnsSubdomain(const Cursor& at, std::string_view text) {
 
 void CheckLabelKey(const Cursor& at, std::string_view text) {
   if (!at.ok() || IsQualifiedName(text)) return;
-  at.Fail(
+  at.Refuse(
       fmt::format("bad label key \"{}\" (want [domain/]name, the name at most 63 letters, digits, "
                   "'-', '_' or '.')",
                   Shown(text)));
@@ -136,7 +130,7 @@ void ReadAnnotations(const Cursor& at, Labels& out) {
     CheckLabelKey(at, lower);
     total += key.size() + value.size();
   }
-  if (total > kMaxTotal) at.Fail("too large (256 KiB at most)");
+  if (total > kMaxTotal) at.Refuse("too large (256 KiB at most)");
 }
 
 bool IsExtendedResource(std::string_view name) {
@@ -146,11 +140,23 @@ bool IsExtendedResource(std::string_view name) {
   return domain != "kubernetes.io" && !domain.ends_with(".kubernetes.io");
 }
 
+std::string TooLarge(std::string_view name, const Quantity& amount) {
+  const bool whole = IsCountedWhole(name);
+  if (whole ? amount.Value().has_value() : amount.Milli().has_value()) return "";
+  return fmt::format("{} is too large (want a number within 2^63-1{})",
+                     amount.ToString(),
+                     whole ? "" : " thousandths");
+}
+
 void ReadResources(const Cursor& at, ResourceList& out) {
   at.ForEachMember([&](std::string_view name, const Cursor& member) {
     Quantity amount;
     member.Read(amount);
-    if (member.ok()) CheckResource(member, name, amount);
+    if (!member.ok()) return;
+    if (!IsQualifiedName(name)) {
+      return member.Refuse("bad resource name (want a name such as cpu or nvidia.com/gpu)");
+    }
+    CheckAmount(member, name, amount);
     out[std::string(name)] = amount;
   });
 }

@@ -27,6 +27,7 @@ using testing::ConfigWithout;
 using testing::Cycles;
 using testing::Decisions;
 using ::testing::ElementsAre;
+using ::testing::FieldsAre;
 using testing::Hard;
 using testing::HardAnyTier;
 using testing::HardByName;
@@ -115,6 +116,31 @@ TEST_F(SeedTree, ATierAboveTheTopDoesNotBindAndWarns) {
   ASSERT_THAT(decisions.warnings, SizeIs(1));
   EXPECT_EQ(std::get<0>(*decisions.warnings.begin()), "PodGroup nine");
   EXPECT_EQ(std::get<1>(*decisions.warnings.begin()), "TopologyNotBinding");
+}
+
+TEST_F(SeedTree, APolicyWhoseTopologyBindsNobodyWarns) {
+  SubGroupPolicy keyless;
+  keyless.name = "leader";
+  keyless.topology = Hard(1);
+  SubGroupPolicy keyed = keyless;
+  keyed.name = "worker";
+  keyed.match_label_keys = {"replica", "part"};
+  SubGroupPolicy free;  // no topology, so nothing is lost
+  cluster_.Job("train",
+               {.tasks = 2, .task = {.missed_policy = 1}, .sub_groups = {keyless, keyed, free}});
+  const std::string start = "subGroupPolicy[";
+  EXPECT_THAT(
+      RunCycle(cluster_.state).warnings,
+      ElementsAre(
+          FieldsAre("PodGroup train",
+                    "TopologyNotBinding",
+                    start + "0] \"leader\" has no matchLabelKeys, so it takes no pods and its "
+                            "networkTopology binds none"),
+          FieldsAre("PodGroup train",
+                    "TopologyNotBinding",
+                    start + "1] \"worker\" does not bind 2 pods by its networkTopology: without a "
+                            "label of its matchLabelKeys (replica, part) a pod is in no "
+                            "sub-group")));
 }
 
 TEST_F(SeedTree, ATierBelowEveryHyperNodeIsNeverMet) {

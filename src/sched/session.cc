@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sched/lifecycle.h"
 
 namespace strata {
@@ -30,6 +32,28 @@ int FirstOpinion(const std::vector<const OrderPoint*>& points, const Compare& co
     if (const int order = compare(*point); order != 0) return order;
   }
   return 0;
+}
+
+constexpr const char* kNotBinding = "TopologyNotBinding";
+
+bool IsGone(TaskStatus status) {
+  return status == TaskStatus::kReleasing || status == TaskStatus::kSucceeded ||
+         status == TaskStatus::kFailed;
+}
+
+// What a policy with a topology does not bind, `missed` pods lacking its keys; "" when all is well.
+std::string UnboundPolicy(const SubGroupPolicy& policy, std::size_t index, std::size_t missed) {
+  const std::string name = fmt::format("subGroupPolicy[{}] \"{}\"", index, policy.name);
+  if (policy.match_label_keys.empty()) {
+    return name + " has no matchLabelKeys, so it takes no pods and its networkTopology binds none";
+  }
+  if (missed == 0) return "";
+  return fmt::format(
+      "{} does not bind {} by its networkTopology: without a label of its "
+      "matchLabelKeys ({}) a pod is in no sub-group",
+      name,
+      missed == 1 ? "1 pod" : fmt::format("{} pods", missed),
+      fmt::join(policy.match_label_keys, ", "));
 }
 
 }  // namespace
@@ -86,7 +110,9 @@ void Session::ResolveTopologies() {
   for (const JobId id : *jobs) {
     limits_.erase(id);
     if (unbound_.erase(id) > 0) warnings_.reset();
-    if (!state_.job(id).alive || !state_.job(id).HasTopology()) continue;
+    if (!state_.job(id).alive) continue;
+    WarnOfPolicies(id);
+    if (!state_.job(id).HasTopology()) continue;
     ResolveTopology(id);
     RecoverAllocatedHyperNode(state_, id);
   }
@@ -104,16 +130,34 @@ void Session::MovePhases() {
   phases_seen_ = state_.NextJobVersion();
 }
 
+void Session::Warn(JobId id, const char* reason, const std::string& message) {
+  if (message.empty()) return;
+  unbound_[id].emplace("PodGroup " + state_.job(id).spec.name, reason, message);
+  warnings_.reset();
+}
+
+void Session::WarnOfPolicies(JobId id) {
+  const Job& job = state_.job(id);
+  const std::vector<SubGroupPolicy>& policies = job.spec.sub_groups;
+  if (policies.empty()) return;
+  std::vector<std::size_t> missed(policies.size());
+  for (const TaskId task_id : job.sub_jobs[0].tasks) {
+    const Task& task = state_.task(task_id);
+    const std::size_t policy = task.missed_policy.value_or(policies.size());
+    if (policy < policies.size() && !IsGone(task.status)) ++missed[policy];
+  }
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    if (!policies[i].topology.present()) continue;
+    Warn(id, kNotBinding, UnboundPolicy(policies[i], i, missed[i]));
+  }
+}
+
 void Session::ResolveTopology(JobId id) {
   const Job& job = state_.job(id);
-  const auto warn = [&](const char* reason, const std::string& message) {
-    if (message.empty()) return;
-    unbound_[id].emplace("PodGroup " + job.spec.name, reason, message);
-    warnings_.reset();
-  };
   if (IsBestEffortOnly(state_, job)) {
     if (job.HasHardTopology()) {
-      warn("TopologyIgnoredForBestEffort",
+      Warn(id,
+           "TopologyIgnoredForBestEffort",
            "all pods are BestEffort, so networkTopology does not bind them");
     }
     return;
@@ -121,10 +165,10 @@ void Session::ResolveTopology(JobId id) {
   const bool can_search = points_.gradient != nullptr;
   Limits limits;
   limits.job = ResolveLimit(tree(), job.spec.topology, TopologyLimit{}, can_search);
-  warn("TopologyNotBinding", limits.job.warning);
+  Warn(id, kNotBinding, limits.job.warning);
   for (const SubJob& sub_job : job.sub_jobs) {
     TopologyLimit limit = ResolveLimit(tree(), sub_job.topology, limits.job, can_search);
-    warn("TopologyNotBinding", limit.warning);
+    Warn(id, kNotBinding, limit.warning);
     limits.sub_jobs.push_back(std::move(limit));
   }
   limits_.emplace(id, std::move(limits));

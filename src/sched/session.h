@@ -149,13 +149,16 @@ class Session {
   // looked at again, and all of them when the tree did.
   void ResolveTopologies();
   void ResolveTopology(JobId id);
+  void Warn(JobId id, const char* reason, const std::string& message);
+  // Of topologies of sub-group policies that pods are not bound by.
+  void WarnOfPolicies(JobId id);
   [[nodiscard]] std::shared_ptr<const std::vector<CycleResult::Warning>> ListWarnings() const;
   // Gives jobs that changed since the last cycle the phase they have come to.
   void MovePhases();
   [[nodiscard]] std::vector<JobId> AllJobs() const;
 
   std::map<JobId, Limits> limits_;              // of jobs with topology that binds
-  std::map<JobId, std::set<Warning>> unbound_;  // of jobs with topology that does not
+  std::map<JobId, std::set<Warning>> unbound_;  // of jobs with topology that does not, or not all
   std::shared_ptr<const std::vector<CycleResult::Warning>> warnings_;  // these; null: to be made
   std::uint64_t limits_tree_ = 0;  // the version of the tree of the two
   std::uint64_t limits_seen_ = 0;  // changes of jobs before this one are in them

@@ -80,20 +80,6 @@ Result<Names> AddPodGroups(objects::ObjectSet& objects, const TakesPod& takes) {
   return made;
 }
 
-// Which PodGroup is a Job's: the one its controller makes, or one of the Job's own name.
-std::map<std::string, std::string, std::less<>> GroupsOfJobs(const objects::ObjectSet& objects) {
-  std::map<std::string, std::string, std::less<>> groups;
-  for (const objects::Job& job : objects.jobs) {
-    groups.emplace(objects::NamespacedName(job.meta),
-                   job.meta.ns + "/" + objects::PodGroupNameOf(job));
-  }
-  for (const objects::PodGroup& group : objects.pod_groups) {
-    const auto it = groups.find(objects::NamespacedName(group.meta));
-    if (it != groups.end()) it->second = it->first;
-  }
-  return groups;
-}
-
 }  // namespace
 
 bool IsOurs(const objects::Pod& pod) {
@@ -131,9 +117,9 @@ Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects, TakesPod ta
   CompletedObjects completed;
   completed.latest = LatestTime(objects);
   UnifyGroupAnnotations(objects);
+  completed.group_of_job = objects::GroupsOfJobs(objects);
   TRY(objects::ExpandJobs(objects));
   TRY_ASSIGN(completed.made_groups, AddPodGroups(objects, takes));
-  completed.group_of_job = GroupsOfJobs(objects);
   completed.objects = std::move(objects);
   completed.takes = std::move(takes);
   return completed;

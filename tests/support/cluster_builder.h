@@ -46,6 +46,7 @@ struct TaskArgs {
   std::string node = "";
   bool gated = false;
   std::optional<SubGroupKey> sub_group = std::nullopt;
+  std::optional<std::uint32_t> missed_policy = std::nullopt;
   Labels labels = {};
   PodRules rules = {};
   VolumeRules volumes = {};
@@ -166,6 +167,7 @@ class ClusterBuilder {
     spec.role = args.role;
     spec.constraints = ClassOf(args);
     spec.sub_group = args.sub_group;
+    spec.missed_policy = args.missed_policy;
     spec.priority = args.priority;
     spec.status = args.status;
     spec.node_name = args.node;

@@ -33,7 +33,8 @@ Quantity ToAmount(const json& value) {
 bool ReadQueue(const json& object, Problems& problems) {
   const auto read = [](const objects::Cursor& at) {
     objects::Queue queue;
-    objects::ReadMetadata(at, objects::Scope::kCluster, queue.meta);
+    objects::ReadName(at, objects::Scope::kCluster, queue.meta);
+    objects::ReadMetadata(at, queue.meta);
     objects::ReadObject(at, queue);
   };
   return problems.empty() && ReadWith(object, "", read, problems);
