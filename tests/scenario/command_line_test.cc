@@ -103,7 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
             "(see strata topology --help)"},
         UsageCase{"shape_size",
                   {"topology", "-f", ".", "--pod", "cpu=9223372036854775807"},
-                  "strata topology: --pod: cpu: quantity does not fit into 64 bits (see strata "
+                  "strata topology: --pod: cpu: 9223372036854775807 is too large (want a number "
+                  "within 2^63-1 thousandths) (see strata "
                   "topology --help)"},
         UsageCase{"queue_format",
                   {"queue", "list", "-f", ".", "-o", "yaml"},
