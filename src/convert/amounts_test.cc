@@ -77,7 +77,7 @@ TEST(Amounts, WhatDoesNotFitNamesTheResource) {
   const auto result = ToResources({{"nvidia.com/gpu", Q("9E")}}, names);
   ASSERT_FALSE(result.has_value());
   EXPECT_THAT(result.error().message, StartsWith("nvidia.com/gpu: "));
-  EXPECT_THAT(result.error().message, HasSubstr("64"));
+  EXPECT_THAT(result.error().message, HasSubstr("9E is too large"));
 }
 
 TEST(Amounts, AmountsBecomeQuantitiesAgain) {

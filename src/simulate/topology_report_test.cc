@@ -35,7 +35,7 @@ TEST(PodShape, SaysWhatIsWrong) {
   EXPECT_THAT(ParsePodShape("cpu=1,cpu=2").error().message, HasSubstr("twice"));
   EXPECT_THAT(ParsePodShape("cpu=many").error().message, testing::StartsWith("cpu: "));
   EXPECT_EQ(ParsePodShape("cpu=9223372036854775807").error().message,
-            "cpu: quantity does not fit into 64 bits");
+            "cpu: 9223372036854775807 is too large (want a number within 2^63-1 thousandths)");
   EXPECT_EQ(ParsePodShape("cpu=1,nvidia.com/gpu=500m").error().message,
             "nvidia.com/gpu 500m: want a whole number from 0 to 2147483647");
   EXPECT_THAT(ParsePodShape("nvidia.com/gpu=1,nvidia.com/gpumem=500m").error().message,
