@@ -83,7 +83,7 @@ Result<PodGroup> MakeDefaultPodGroup(const Pod& pod, std::vector<std::string>& w
   group.min_resources = PodRequest(pod);
   for (const auto& [name, amount] : *group.min_resources) {
     if (const std::string problem = TooLarge(name, amount); !problem.empty()) {
-      return RefusePod(pod, "spec.containers: requests", name + ": " + problem);
+      return RefusePod(pod, "spec.containers: requests", fmt::format("{}: {}", name, problem));
     }
   }
   Result<std::optional<NetworkTopology>> topology = TopologyOf(pod);
