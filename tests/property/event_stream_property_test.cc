@@ -34,12 +34,15 @@ void showValue(const Happening& event, std::ostream& os) {  // NOLINT(readabilit
 
 constexpr int kKinds = 15;
 
+rc::Gen<Happening> AnyHappening() {
+  return rc::gen::build<Happening>(rc::gen::set(&Happening::what, Below(kKinds)),
+                                   rc::gen::set(&Happening::which, Below(30)),
+                                   rc::gen::set(&Happening::how, Below(12)));
+}
+
+// Any number of them up to 120, so that what fails can be made short.
 rc::Gen<std::vector<Happening>> AnyStream() {
-  return rc::gen::resize(120,
-                         rc::gen::container<std::vector<Happening>>(rc::gen::build<Happening>(
-                             rc::gen::set(&Happening::what, Below(kKinds)),
-                             rc::gen::set(&Happening::which, Below(30)),
-                             rc::gen::set(&Happening::how, Below(12)))));
+  return rc::gen::resize(120, rc::gen::container<std::vector<Happening>>(AnyHappening()));
 }
 
 template <typename Map>
@@ -288,6 +291,16 @@ TEST(EventStreamProperty, EqualsAStateBuiltAfresh) {
   CheckProperty(600, [] {
     Stream stream(*AnyWorld().as("world"));
     for (const Happening& event : *AnyStream().as("stream")) stream.Happen(event);
+    stream.Cycle({});
+  });
+}
+
+TEST(EventStreamProperty, EqualsAStateBuiltAfreshAlsoAfterAThousandEvents) {
+  CheckProperty(20, [] {
+    Stream stream(*AnyWorld().as("world"));
+    const auto events =
+        *rc::gen::container<std::vector<Happening>>(1000, AnyHappening()).as("stream");
+    for (const Happening& event : events) stream.Happen(event);
     stream.Cycle({});
   });
 }

@@ -26,6 +26,7 @@ class StateDump {
     for (const QueueId id : state_.queues()) Queue(state_.queue(id));
     for (const JobId id : state_.jobs()) Job(state_.job(id));
     for (const auto& [name, id] : TasksByName()) Task(id);
+    Names("waiting", state_.WaitingJobs(), [&](JobId id) { return state_.job(id).spec.name; });
     out_ << "releasing " << state_.HasReleasing() << " preferences "
          << state_.nodes_with_preferences() << '\n';
     return out_.str();
@@ -58,32 +59,54 @@ class StateDump {
     out_ << " be " << counts.pending_best_effort;
   }
 
+  // In order of names.
+  template <typename Ids, typename NameOf>
+  void Names(const char* what, const Ids& ids, const NameOf& name_of) {
+    std::vector<std::string> names;
+    for (const auto id : ids) names.push_back(name_of(id));
+    std::sort(names.begin(), names.end());
+    out_ << "  " << what;
+    for (const std::string& name : names) out_ << ' ' << name;
+    out_ << '\n';
+  }
+
   void Node(NodeId id) {
-    out_ << "node " << state_.node(id).name << '\n';
+    const NodeSpec& spec = state_.node(id);
+    out_ << "node " << spec.name << (spec.unschedulable ? " cordoned" : "")
+         << (state_.IsOpen(id) ? " open" : "");
+    for (const auto& [key, value] : spec.labels) out_ << ' ' << key << '=' << value;
+    for (const Taint& taint : spec.taints) {
+      out_ << " taint " << taint.key << '=' << taint.value << ':' << static_cast<int>(taint.effect);
+    }
+    out_ << '\n';
     Amounts("allocatable", state_.Allocatable(id));
     Amounts("used", state_.Used(id));
     Amounts("idle", state_.Idle(id));
     Amounts("future", state_.FutureIdle(id));
-    std::vector<std::string> tasks;
-    for (const TaskId task : state_.TasksOn(id)) tasks.push_back(state_.task(task).name);
-    std::sort(tasks.begin(), tasks.end());
+    Names("tasks", state_.TasksOn(id), [&](TaskId task) { return state_.task(task).name; });
     std::vector<HostPort> ports(state_.PortsInUse(id).begin(), state_.PortsInUse(id).end());
     std::sort(ports.begin(), ports.end());
-    out_ << "  nonzero " << state_.NonzeroCpu(id) << ' ' << state_.NonzeroMemory(id) << " tasks";
-    for (const std::string& task : tasks) out_ << ' ' << task;
-    out_ << " ports";
+    out_ << "  nonzero " << state_.NonzeroCpu(id) << ' ' << state_.NonzeroMemory(id) << " ports";
     for (const HostPort& port : ports) out_ << ' ' << port.ip << port.protocol << port.port;
     out_ << '\n';
   }
   void HyperNode(HyperNodeId id) {
-    out_ << "hypernode " << state_.tree().at(id).name << '\n';
+    const HyperNodeTree& tree = state_.tree();
+    const HyperNodeTree::HyperNode& hypernode = tree.at(id);
+    out_ << "hypernode " << hypernode.name << " tier " << hypernode.tier << ' '
+         << hypernode.tier_name << " in "
+         << (hypernode.parent.valid() ? tree.at(hypernode.parent).name : "")
+         << (hypernode.ready ? " ready " : " at fault ") << hypernode.reason << '\n';
+    Names("children", hypernode.children, [&](HyperNodeId child) { return tree.at(child).name; });
+    Names("nodes", tree.NodesOf(id), [&](NodeId node) { return state_.node(node).name; });
     Amounts("allocatable", state_.Allocatable(id));
     Amounts("used", state_.Used(id));
     Amounts("idle", state_.Idle(id));
     Amounts("future", state_.FutureIdle(id));
   }
   void Queue(const strata::Queue& queue) {
-    out_ << "queue " << queue.spec.name << '\n';
+    out_ << "queue " << queue.spec.name << " jobs " << queue.jobs << " weight " << queue.spec.weight
+         << (queue.spec.open ? " open" : "") << '\n';
     Amounts("allocated", queue.allocated.amounts());
     Amounts("pending", queue.pending.amounts());
   }
@@ -101,6 +124,7 @@ class StateDump {
       if (role.counts.Total() == 0) continue;  // left behind by tasks that are gone
       std::ostringstream text;
       std::swap(text, out_);
+      out_ << " of " << role.min_member;
       Counts(role.counts);
       std::swap(text, out_);
       parts["role " + role.name] = text.str();
@@ -110,7 +134,7 @@ class StateDump {
   std::string Part(const SubJob& sub_job) {
     std::ostringstream text;
     std::swap(text, out_);
-    out_ << " at " << sub_job.allocated_hypernode << " counts";
+    out_ << " at " << sub_job.allocated_hypernode << " of " << sub_job.min_available << " counts";
     Counts(sub_job.counts);
     std::swap(text, out_);
     return text.str();
