@@ -213,10 +213,12 @@ Search::Fit Search::TryIn(HyperNodeId hypernode,
                              .pass = pass};
   if (!MayHold(request)) return Fit::kNoRoom;
   PlaceOutcome placed = Place(request);
-  const bool heals = !placed.quota && !AreInterchangeable(request.tasks);
+  const bool refused = placed.quota.has_value();
   // The first refusal stands: what comes after it may be left out where HyperNodes are alike.
-  if (placed.quota && !outcome.quota) outcome.quota = std::move(placed.quota);
-  if (!placed.ok) return heals ? Fit::kBarred : Fit::kNoRoom;
+  if (refused && !outcome.quota) outcome.quota = std::move(placed.quota);
+  if (!placed.ok) {
+    return refused || AreInterchangeable(request.tasks) ? Fit::kNoRoom : Fit::kBarred;
+  }
   sheet.next += placed.taken;
   return Fit::kPlaced;
 }
