@@ -4,30 +4,37 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-JOBS := $(shell nproc)
 CMAKE_BUILD := cmake --build
-# How long `make fuzz` runs, in seconds, all targets together.
+# How long `make fuzz` and `make fuzz-replay` run, in seconds, all targets together.
 FUZZ_SECONDS ?= 300
 
 ##@ Every day
 
 .PHONY: build
-build: packages build/build.ninja ## Build build/strata (installs missing Debian packages first)
+build: program ## Build build/strata (installs missing Debian packages first)
+
+.PHONY: programs
+programs: program ## Build everything that is installed: strata, strata-agent, manual page, completion
 	@$(CMAKE_BUILD) build --target strata_programs
 
 .PHONY: run
-run: build ## Run a whole cluster, place the example job in it, and tell where it went and why
+run: program ## Run a whole cluster, place the example job in it, and tell where it went and why
 	@tools/run_demo.py
 
 .PHONY: test
-test: packages build/build.ninja ## Build everything and run every test
+test: configured ## Build everything and run every test
 	@$(CMAKE_BUILD) build
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(nproc)
 
 .PHONY: lint
-lint: packages build/build.ninja ## Check format, layers, and clang-tidy findings
-	@tools/install-packages.sh lint
+lint: configured ## Check format, layers, and what can have changed: headers alone, clang-tidy findings
+	@tools/install-packages.sh lint fuzz
 	@tools/lint.sh
+
+.PHONY: lint-all
+lint-all: configured ## The same for every file, and every source alone; records a clean commit in .ci/linted
+	@tools/install-packages.sh lint fuzz
+	@tools/lint.sh all
 
 .PHONY: format
 format: ## Rewrite the C++ files in the house format
@@ -35,7 +42,7 @@ format: ## Rewrite the C++ files in the house format
 	@tools/format.sh
 
 .PHONY: bench
-bench: packages build/build.ninja ## Build and run the benchmarks: one table, and build/bench/results.json
+bench: configured ## Build and run the benchmarks: one table, and build/bench/results.json
 	@$(CMAKE_BUILD) build --target strata_benchmarks
 	@tools/bench_table.py
 
@@ -46,11 +53,19 @@ clean: ## Remove everything that was built
 ##@ Longer checks
 
 .PHONY: check-property
-check-property: packages build/build.ninja ## The property tests with a hundred times as many random cases
+check-property: configured ## The property tests with a hundred times as many random cases
 	@$(CMAKE_BUILD) build
 	@for test in build/tests/property/strata_*_test; do STRATA_PROPERTY_SCALE=100 $$test; done
 	@for part in kube apiserver; do STRATA_PROPERTY_SCALE=20 \
 	  build/src/$$part/strata_$${part}_test --gtest_filter='*Property*:InformersOverSockets*'; done
+
+# Which seeds; they run in pieces: FIRST=1 LAST=50000.
+FIRST ?= 1
+LAST ?= 1000000
+.PHONY: check-histories
+check-histories: configured ## Random histories of a whole cluster with faults: seeds FIRST to LAST (1 to 1,000,000)
+	@$(CMAKE_BUILD) build --target strata_run_histories
+	@build/strata_run_histories $(FIRST) $(LAST)
 
 .PHONY: check-determinism
 check-determinism: packages ## 1,000 random clusters through g++ and clang, debug and release: byte-equal decisions
@@ -62,28 +77,28 @@ check-mutants: packages ## Break rules of the core one at a time: each must make
 	@tools/mutants.py
 
 .PHONY: check-valgrind
-check-valgrind: packages build/build.ninja ## The core's tests under valgrind's memcheck, `strata simulate` included
+check-valgrind: configured ## The core's tests under valgrind's memcheck, `strata simulate` included
 	@tools/install-packages.sh bench
 	@tools/check-valgrind.sh
 
 .PHONY: bench-check
-bench-check: packages build/build.ninja ## The benchmarks against bench/budgets.json, instructions counted by valgrind
+bench-check: configured ## The benchmarks against bench/budgets.json, instructions counted by valgrind
 	@tools/install-packages.sh bench
 	@$(CMAKE_BUILD) build --target strata_benchmarks
 	@tools/bench_table.py --check
 
 .PHONY: bench-apiserver
-bench-apiserver: packages build/build.ninja ## Figures of strata apiserver: creates, binds, lists, memory, time to ready
+bench-apiserver: configured ## Figures of strata apiserver: creates, binds, lists, memory, time to ready
 	@$(CMAKE_BUILD) build --target strata strata_api_load
 	@tools/bench_apiserver.py
 
 .PHONY: bench-live
-bench-live: packages build/build.ninja ## Figures of strata up: 5,000 nodes, 10,000 pods in gangs, idle CPU
+bench-live: configured ## Figures of strata up: 5,000 nodes, 10,000 pods in gangs, idle CPU
 	@$(CMAKE_BUILD) build --target strata
 	@tools/bench_live.py
 
 .PHONY: soak
-soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times); 300 faults of a real one
+soak: configured ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times); 300 faults of a real one
 	@$(CMAKE_BUILD) build --target strata
 	@STRATA_KILLS=1000 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 python3 tests/integration/kill_nine_test.py
 	@STRATA_KILLS=500 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
@@ -92,15 +107,14 @@ soak: packages build/build.ninja ## kill -9 of an API server (1,000 times), of a
 	@STRATA_ROUNDS=300 STRATA_SEED=$$RANDOM tools/e2e.py faults
 
 .PHONY: e2e
-e2e: packages build/build.ninja ## The live tests on a real Kubernetes control plane, which is built once (20 CPU-minutes)
+e2e: configured ## The live tests on a real Kubernetes control plane, which is built once (20 CPU-minutes)
 	@tools/install-packages.sh e2e
 	@$(CMAKE_BUILD) build --target strata
 	@tools/e2e.py
 
 .PHONY: package
-package: packages build/build.ninja ## A Debian package in build/: programs, manual page, completion, units
+package: programs ## A Debian package in build/: programs, manual page, completion, units
 	@tools/install-packages.sh package
-	@$(CMAKE_BUILD) build --target strata_programs
 	@cpack --config build/CPackConfig.cmake -B build
 
 .PHONY: asan
@@ -112,6 +126,10 @@ asan: packages ## Unit, property and scenario tests under the address and undefi
 tsan: packages ## All tests under the thread sanitizer
 	@tools/test-preset.sh tsan
 
+.PHONY: tsan-threaded
+tsan-threaded: packages ## The unit tests of modules that use threads, under the thread sanitizer
+	@tools/test-preset.sh tsan threaded
+
 .PHONY: clang
 clang: packages ## All tests, compiled by clang 14
 	@tools/install-packages.sh fuzz
@@ -120,7 +138,12 @@ clang: packages ## All tests, compiled by clang 14
 .PHONY: fuzz
 fuzz: packages ## Every fuzzer of tests/fuzz, FUZZ_SECONDS=300 for all of them together
 	@tools/install-packages.sh fuzz
-	@tools/run-fuzzers.sh $(FUZZ_SECONDS)
+	@tools/run-fuzzers.sh fuzz $(FUZZ_SECONDS)
+
+.PHONY: fuzz-replay
+fuzz-replay: packages ## The corpus through every fuzzer of preset asan, then FUZZ_SECONDS for all of them together
+	@tools/install-packages.sh fuzz
+	@tools/run-fuzzers.sh asan $(FUZZ_SECONDS)
 
 ##@ Help
 
@@ -132,12 +155,17 @@ help: ## Show this list
 
 # Not for the command line.
 
+# What users run, and no more than that needs: group build, no tests.
+.PHONY: program
+program:
+	@tools/install-packages.sh build
+	@tools/configure.sh
+	@$(CMAKE_BUILD) build --target strata
+
 .PHONY: packages
 packages:
 	@tools/install-packages.sh build test
 
-# CMake watches its own files; the presets it does not.
-build/build.ninja: CMakePresets.json
-	@echo 'Configuring build/ (preset release)'
-	@cmake --preset release >/dev/null
-	@touch $@
+.PHONY: configured
+configured: packages
+	@tools/configure.sh tests

@@ -142,7 +142,7 @@ int Main(int count, char** words) {
   const auto text = outside.read(words[2]);
   if (!text) Die(text.error().message);
   const Load load{Json::parse(*text, nullptr, false), Positive(words[3]), Positive(words[4])};
-  if (!load.pod.is_object()) Die("the pod is no JSON object");
+  if (!load.pod.is_object()) Die("the pod is not a JSON object");
   const auto begun = std::chrono::steady_clock::now();
   Chains((*connection)->client(), load).Run(Positive(words[5]));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;

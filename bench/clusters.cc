@@ -29,11 +29,11 @@ NodeLabels LabelsOfKubelet(const std::string& name) {
 }
 
 void NeedQueue(ClusterState& state) {
-  if (state.FindQueue("default")) return;
+  if (state.workload().FindQueue("default")) return;
   QueueSpec queue;
   queue.name = "default";
   queue.uid = "default";
-  state.UpsertQueue(std::move(queue));
+  state.workload().UpsertQueue(std::move(queue));
 }
 
 JobId AddJob(ClusterState& state, const Gang& gang) {
@@ -52,7 +52,7 @@ JobId AddJob(ClusterState& state, const Gang& gang) {
     policy.topology = gang.part_topology;
     job.sub_groups.push_back(std::move(policy));
   }
-  return state.UpsertJob(std::move(job));
+  return state.workload().UpsertJob(std::move(job));
 }
 
 // Running pods of one `slices`th of the node, a job each.
@@ -60,11 +60,11 @@ void AddRunningOn(ClusterState& state, std::size_t node, std::size_t pods, Amoun
   for (std::size_t k = 0; k < pods; ++k) {
     const std::string name = fmt::format("running-{}-{}", node, k);
     const JobId job = AddJob(state, {.name = name, .topology = {}, .part_topology = {}});
-    state.SetJobPhase(job, JobPhase::kRunning);
+    state.workload().SetJobPhase(job, JobPhase::kRunning);
     TaskSpec pod = Pod(job, "bench/" + name + "-worker-0", slices);
     pod.status = TaskStatus::kRunning;
     pod.node_name = NodeName(node);
-    CHECK(state.AddTask(std::move(pod)).has_value());
+    state.workload().AddTask(std::move(pod));
   }
 }
 
@@ -118,7 +118,7 @@ JobId AddGang(ClusterState& state, const Gang& gang) {
   for (std::size_t i = 0; i < gang.pods; ++i) {
     TaskSpec pod = Pod(job, fmt::format("bench/{}-worker-{}", gang.name, i), gang.slices);
     if (gang.part_size > 0) pod.sub_group = SubGroupKey{0, {std::to_string(i / gang.part_size)}};
-    CHECK(state.AddTask(std::move(pod)).has_value());
+    state.workload().AddTask(std::move(pod));
   }
   return job;
 }

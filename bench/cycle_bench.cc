@@ -43,7 +43,7 @@ void RunScenario(benchmark::State& bench, const Scenario& scenario) {
     CHECK(before.binds.empty() == (scenario.binds == 0));
   }
   if (scenario.work) scenario.work(state);
-  state.Settle();
+  state.sums().Settle();
   for (auto iteration : bench) {
     static_cast<void>(iteration);
     CycleResult result;
@@ -72,7 +72,7 @@ Fabric Racks(std::size_t nodes) {
   return {.nodes = nodes, .widths = {100}};
 }
 
-// The reference case of design/performance.md: whole-node pods, hard at tier 3.
+// The reference case: whole-node pods, hard at tier 3.
 Gang GangOfThousand() {
   return {.name = "gang", .pods = 1000, .topology = Hard(3), .part_topology = {}};
 }

@@ -69,12 +69,12 @@ void AddGpuCluster(ClusterState& state, std::size_t size) {
   const ResourceId gpu = state.resource_names().Intern("nvidia.com/gpu");
   QueueSpec queue;
   queue.name = queue.uid = "default";
-  state.UpsertQueue(std::move(queue));
+  state.workload().UpsertQueue(std::move(queue));
   JobSpec job;
   job.name = job.uid = "bench/gang";
   job.queue = "default";
   job.min_available = static_cast<std::int32_t>(size);
-  const JobId id = state.UpsertJob(std::move(job));
+  const JobId id = state.workload().UpsertJob(std::move(job));
   for (std::size_t i = 0; i < size; ++i) {
     NodeSpec node;
     node.name = fmt::format("node-{:06}", i);
@@ -90,7 +90,7 @@ void AddGpuCluster(ClusterState& state, std::size_t size) {
     task.constraints.request.Set(kPods, 1);
     task.constraints.request.Set(gpu, 4'000);
     task.constraints.gpus = Asking(4);
-    CHECK(state.AddTask(std::move(task)).has_value());
+    state.workload().AddTask(std::move(task));
   }
 }
 

@@ -24,24 +24,26 @@ void PodEvent(benchmark::State& bench) {
   AddRunning(state, nodes, 2);
   const JobId job =
       AddGang(state, {.name = "events", .pods = 0, .topology = {}, .part_topology = {}});
-  state.Settle();
+  state.sums().Settle();
   for (auto iteration : bench) {
     static_cast<void>(iteration);
     std::vector<TaskSpec> pods;
     for (std::size_t i = 0; i < kEvents; ++i) {
       pods.push_back(Pod(job, "bench/events-worker-" + std::to_string(i), 64));
       pods.back().status = TaskStatus::kRunning;
-      pods.back().node_name = state.node(state.nodes()[i * 7 % nodes]).name;
+      pods.back().node_name = state.nodes().spec(state.nodes().all()[i * 7 % nodes]).name;
     }
     std::vector<TaskId> ids(kEvents);
     const double added = SecondsOf([&] {
-      for (std::size_t i = 0; i < kEvents; ++i) ids[i] = *state.AddTask(std::move(pods[i]));
+      for (std::size_t i = 0; i < kEvents; ++i) {
+        ids[i] = state.workload().AddTask(std::move(pods[i]));
+      }
     });
     const double ended = SecondsOf([&] {
-      for (const TaskId id : ids) state.SetTaskStatus(id, TaskStatus::kSucceeded);
+      for (const TaskId id : ids) state.workload().SetTaskStatus(id, TaskStatus::kSucceeded);
     });
     const double removed = SecondsOf([&] {
-      for (const TaskId id : ids) state.RemoveTask(id);
+      for (const TaskId id : ids) state.workload().RemoveTask(id);
     });
     bench.SetIterationTime((added + ended + removed) / (3 * kEvents));
   }
@@ -55,18 +57,18 @@ void NodeEvent(benchmark::State& bench) {
   ClusterState state;
   AddFabric(state, {.nodes = nodes});
   AddRunning(state, nodes, 2);
-  state.Settle();
+  state.sums().Settle();
   for (auto iteration : bench) {
     static_cast<void>(iteration);
     std::vector<NodeSpec> changed;
     for (std::size_t i = 0; i < kEvents; ++i) {
-      changed.push_back(state.node(state.nodes()[i * 7 % nodes]));
+      changed.push_back(state.nodes().spec(state.nodes().all()[i * 7 % nodes]));
       changed.back().unschedulable = !changed.back().unschedulable;
     }
     const double time = SecondsOf([&] {
       for (NodeSpec& node : changed) {
         CHECK(state.UpsertNode(std::move(node)).has_value());
-        state.Settle();
+        state.sums().Settle();
       }
     });
     bench.SetIterationTime(time / kEvents);
@@ -88,15 +90,15 @@ void Memory(benchmark::State& bench) {
     const std::size_t before = HeapInUse();
     ClusterState state;
     AddFabric(state, {.nodes = nodes});
-    state.Settle();
+    state.sums().Settle();
     const std::size_t with_nodes = HeapInUse();
     const JobId job =
         AddGang(state, {.name = "gang", .pods = 0, .topology = {}, .part_topology = {}});
     for (std::size_t i = 0; i < kPods * nodes; ++i) {
       TaskSpec pod = Pod(job, "bench/gang-worker-" + std::to_string(i), 2 * kPods);
       pod.status = TaskStatus::kRunning;
-      pod.node_name = state.node(state.nodes()[i % nodes]).name;
-      CHECK(state.AddTask(std::move(pod)).has_value());
+      pod.node_name = state.nodes().spec(state.nodes().all()[i % nodes]).name;
+      state.workload().AddTask(std::move(pod));
     }
     const std::size_t with_pods = HeapInUse();
     bench.counters["bytes_per_node"] =

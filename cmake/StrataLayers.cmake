@@ -13,7 +13,7 @@ foreach(line IN LISTS lines)
     list(GET words 0 user)
     list(GET words 1 used)
     list(APPEND STRATA_SAME_LAYER_${user} ${used})
-  else()
+  elseif(NOT first STREQUAL "inside")  # one library: only tools/check_layers.py can tell its folders apart
     foreach(module IN LISTS words)
       set(STRATA_LAYER_${module} ${first})
       list(APPEND STRATA_MODULES ${module})

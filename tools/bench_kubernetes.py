@@ -123,7 +123,7 @@ def measure_ours(plane, daemons, pods):
         make_job(plane, f"gang-{number}", GANG)
     wait_until(lambda: all_bound(plane, pods), LIMIT, "all are bound")
     used = {name: cpu_of(daemon) - before[name] for name, daemon in daemons.items()}
-    wait_until(lambda: count_of(plane, EVENTS) >= told + pods, LIMIT, "all are told of")
+    wait_until(lambda: count_of(plane, EVENTS) >= told + pods, LIMIT, "all Events are written")
     wait_until(lambda: phases(plane) == {"Running"}, LIMIT, "all jobs say that they run")
     ours = [entry for entry in plane.audit()[asked:] if entry["verb"] in WRITES
             and entry["user"]["username"].rsplit(":", 1)[-1] in ("strata-controllers", "strata-scheduler")]
@@ -162,7 +162,7 @@ def main():
             bound, told, cpu, writes = measure_ours(plane, everyone, pods)
             row("bare client: pods created, bound, told of", f"{bare:,.0f}/s")
             row("jobs of 100: pods from create to bound", f"{pods / bound:,.0f}/s", f">= {0.8 * bare:,.0f}/s", pods / bound >= 0.8 * bare)
-            row("the same until all are told of", f"{pods / told:,.0f}/s")
+            row("the same until the last Event is written", f"{pods / told:,.0f}/s")
             each = sum(writes.values()) / pods
             row("API writes per pod, controllers and scheduler", f"{each:.2f}", "<= 3.2", each <= 3.2)
             for what, count in writes.most_common():

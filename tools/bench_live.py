@@ -46,7 +46,7 @@ class Cluster:
         return cpu_of(f"/proc/{self.process.pid}/stat")
 
     def cpu_by_thread(self):
-        """{name: CPU seconds}. A part's connection has threads of its own, which bear the part's name, too: they
+        """{name: CPU seconds}. A part's connection has threads of its own, which have the part's name, too: they
         came later, and are summed up as `<name>'s connection`."""
         seconds, known = {}, set()
         for thread in sorted(pathlib.Path(f"/proc/{self.process.pid}/task").iterdir(), key=lambda path: int(path.name)):

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-units=(base model sched convert simulate)
+units=(base model sched convert whatif report explain simulate)
 properties=(property cycle_property relaxation_property quota_property feed_property)
 scenarios=(waiting scenario)
 

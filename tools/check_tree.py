@@ -6,6 +6,7 @@
 * a source that does not include its own header first: nothing else shows that the header compiles alone;
 * a `using a::b;` of a source that nothing in it needs: clang-tidy looks at several sources at a time;
 * a file longer than 800 lines, or a header without #pragma once;
+* `.dump(` outside src/json and tests: DumpJson (json/dump.h) is the one way to write JSON, and never throws;
 * notes to self in place of work (markers such as "FIXME").
 
 Usage: tools/check_tree.py [root]. Prints file:line: reason; exit status 1 on any.
@@ -17,6 +18,7 @@ import sys
 FOLDERS = ("src", "tests", "bench")
 MAX_LINES = 800
 USING = re.compile(r"^using [\w:]*::(\w+);")
+DUMP = re.compile(r"\.dump\(")
 NOTE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -56,6 +58,13 @@ def idle_usings(path, lines):
                 yield number
 
 
+def must_use_dump_json(path, root):
+    """Whether the rule about `.dump(` holds for this file: sources of src/, but not the module json and not tests."""
+    parts = path.relative_to(root).parts
+    is_test = path.stem.endswith("_test") or path.stem.startswith("test_")
+    return parts[0] == "src" and parts[1] != "json" and not is_test
+
+
 def check(path, root):
     lines = path.read_text().splitlines()
     if hides_own_header(path, root, lines):
@@ -67,6 +76,8 @@ def check(path, root):
     for number in idle_usings(path, lines):
         yield number, "a using declaration that nothing uses"
     for number, line in enumerate(lines, 1):
+        if DUMP.search(line) and must_use_dump_json(path, root):
+            yield number, "write JSON by DumpJson (json/dump.h): .dump() throws on bytes that are not UTF-8"
         if NOTE.search(line):
             yield number, "a note to self: do it, or open an issue"
     if must_be_listed(path, root) and not is_listed(path, root):

@@ -4,7 +4,7 @@
     tools/e2e.py [name...]        default: all of SUITE
 
 Needs build/strata; tools/build-control-plane.sh builds the rest where it is not there yet. Exit status 1 when a test fails (the others run all the same), 3
-when the control plane cannot be had on this machine, which is said in one line and is no verdict on anything."""
+when the control plane cannot be had on this machine, which is said in one line and is not a failure."""
 import os
 import pathlib
 import signal

@@ -3,12 +3,15 @@
 #
 #   tools/install-packages.sh build test
 #
-# Silent when nothing is missing. Uses sudo only when not root.
+# Packages of a group <name>-unpacked belong to group <name>, but are only unpacked, into build/unpacked/<package>: nothing of them
+# is started or enabled. Silent when nothing is missing. Uses sudo only when not root.
 set -euo pipefail
 
 list="$(dirname "$0")/packages.txt"
+unpacked="$(dirname "$0")/../build/unpacked"
 
 wanted=()
+only_unpacked=()
 for group in "$@"; do
   found=no
   while read -r package command; do
@@ -17,6 +20,7 @@ for group in "$@"; do
       wanted+=("$package")
     fi
   done < <(awk -v group="$group" '$1 == group { print $2, $3 }' "$list")
+  mapfile -t -O "${#only_unpacked[@]}" only_unpacked < <(awk -v group="$group-unpacked" '$1 == group { print $2 }' "$list")
   if [[ $found == no ]]; then
     echo "install-packages: no group '$group' in $list" >&2
     exit 2
@@ -36,19 +40,17 @@ missing=()
 for package in "${wanted[@]}"; do
   grep -qxF "$package" <<<"$installed" || missing+=("$package")
 done
-if [[ ${#missing[@]} -eq 0 ]]; then
-  exit 0
-fi
 
-echo "Installing Debian packages: ${missing[*]}"
 as_root=()
-if [[ $(id -u) -ne 0 ]]; then
+
+become_root() {
+  [[ $(id -u) -ne 0 ]] || return 0
   if ! command -v sudo >/dev/null; then
     echo "install-packages: need root: apt-get install ${missing[*]}" >&2
     exit 1
   fi
   as_root=(sudo)
-fi
+}
 
 apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -56,5 +58,30 @@ apt() {
 }
 
 # The package lists may be absent or old: refresh them, but an old list that works is good enough.
-apt update || echo "install-packages: apt-get update failed, trying with the lists at hand" >&2
-apt install --yes --no-install-recommends "${missing[@]}" >/dev/null
+refresh() {
+  apt update || echo "install-packages: apt-get update failed, trying with the lists at hand" >&2
+}
+
+# unpack <package>: written beside, then moved, so that a half unpacked package is not taken for a whole one.
+unpack() {
+  local folder="$unpacked/.$1"
+  rm -rf "$folder"
+  mkdir -p "$folder/files"
+  (cd "$folder" && { apt-get -qq download "$1" 2>/dev/null || { refresh && apt-get -qq download "$1"; }; })
+  dpkg -x "$folder"/*.deb "$folder/files"
+  mv "$folder/files" "$unpacked/$1"
+  rm -rf "$folder"
+}
+
+if [[ ${#missing[@]} -gt 0 ]]; then
+  echo "Installing Debian packages: ${missing[*]}"
+  become_root
+  refresh
+  apt install --yes --no-install-recommends "${missing[@]}" >/dev/null
+fi
+for package in "${only_unpacked[@]}"; do
+  if [[ ! -d $unpacked/$package ]]; then
+    echo "Unpacking the Debian package $package into build/unpacked"
+    unpack "$package"
+  fi
+done

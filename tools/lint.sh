@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
 # Runs every static check and says at the end which failed. Needs build/compile_commands.json.
+#
+#   tools/lint.sh [all]
+#
+# The two checks that take long look only at what differs from a commit at which they found nothing (tools/changes.py). With `all`
+# they look at everything, every source is compiled by itself, too, and a commit that is clean is recorded in .ci/linted.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 failed=()
+changed=(--changed)
+alone=(--headers --changed)
+if [[ ${1:-} == all ]]; then
+  changed=()
+  alone=()
+fi
 
 # check <what> <command...>: runs one check, with its time, and remembers a failure.
 check() {
@@ -45,19 +56,26 @@ chart_definitions() {
   fi
 }
 
-headers_alone() {
-  cmake --build build --target all_verify_interface_header_sets
+# Only a commit can be recorded: not one with changes on top, which are what was looked at.
+record() {
+  if [[ -n "$(git status --porcelain --untracked-files=normal -- . ':!.ci/linted')" ]]; then
+    echo "lint: not recorded in .ci/linted: there are changes that are not committed"
+    return
+  fi
+  git rev-parse HEAD >.ci/linted
+  echo "lint: recorded in .ci/linted; commit that file"
 }
 
 check "format (make format repairs it)" tools/format.sh --check
 check "layers" tools/check_layers.py
 check "tree" tools/check_tree.py
+check "words, links and columns" tools/check_prose.py
 check "definitions in the chart are those of deploy/crds" chart_definitions
 check "mutants" tools/mutants.py --check
 check "shell scripts" shell_scripts
 check "python scripts" python_scripts
-check "every header compiles on its own" headers_alone
-check "clang-tidy" tools/run_tidy.py
+check "every header compiles on its own (lint-all: every source, too)" tools/compile_alone.py "${alone[@]}"
+check "clang-tidy" tools/run_tidy.py "${changed[@]}"
 
 if [[ ${#failed[@]} -gt 0 ]]; then
   printf 'lint failed:\n'
@@ -65,3 +83,6 @@ if [[ ${#failed[@]} -gt 0 ]]; then
   exit 1
 fi
 echo "lint: all clean"
+if [[ ${1:-} == all ]]; then
+  record
+fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `make run` shows: a whole cluster on this machine, the seeds' topology and training job, where it went and why.
+"""What `make run` shows: a whole cluster on this machine, a topology of eight nodes and its training job, where it went and why.
 
 Stays up on a terminal, until Ctrl-C; ends otherwise."""
 import base64

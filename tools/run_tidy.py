@@ -11,7 +11,8 @@ What was clean is not looked at again until it, something it includes, its compi
 .clang-tidy file or clang-tidy itself changes (build/tidy-cache remembers). Tests and benchmarks are
 held to tests/.clang-tidy wherever they stand.
 
-Usage: tools/run_tidy.py [--fix] [--profile] [path-prefix...]. Exit status 1 when there are findings.
+Usage: tools/run_tidy.py [--changed] [--fix] [--profile] [path-prefix...]. --changed leaves out the files that a change cannot have
+affected (tools/changes.py). Exit status 1 when there are findings.
 """
 import argparse
 import collections
@@ -26,6 +27,8 @@ import shlex
 import subprocess
 import sys
 import time
+
+import changes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -172,7 +175,7 @@ def job_for(group, directory, words):
     return Job(group, str(path), directory, words)
 
 
-def jobs_for(prefixes, size):
+def jobs_for(prefixes, size, only_changed):
     """Every file of ours whose path begins with a prefix, once; the largest jobs first."""
     wanted = tuple(prefixes) or FOLDERS
     targets, seen = {}, set()
@@ -182,6 +185,10 @@ def jobs_for(prefixes, size):
             if name.startswith(FOLDERS) and name.startswith(wanted) and name not in seen:
                 seen.add(name)
                 targets.setdefault((target, is_test(name)), (entry, []))[1].append(name)
+    if only_changed:
+        kept, why = changes.affected(seen)
+        print(f"   {len(kept)} files: {why}", flush=True)
+        targets = {key: (entry, [name for name in names if name in set(kept)]) for key, (entry, names) in targets.items()}
     jobs = [job_for(group, entry["directory"], flags(entry))
             for entry, names in targets.values() for group in batches(sorted(names), size)]
     return sorted(jobs, key=lambda job: (-sum(len(text_of(part)) for part in job.parts), job.parts))
@@ -201,6 +208,7 @@ def without_repeats(output, seen):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--changed", action="store_true", help="only what a change can have affected")
     parser.add_argument("--fix", action="store_true", help="repair what clang-tidy can, one file at a time")
     parser.add_argument("--profile", action="store_true", help="show what each check costs; ignores the cache")
     parser.add_argument("prefixes", nargs="*", help="only files whose path begins so, such as src/model")
@@ -209,7 +217,7 @@ def main():
     CACHE.mkdir(parents=True, exist_ok=True)
     BATCHES.mkdir(parents=True, exist_ok=True)
     setup_stamp()
-    jobs = jobs_for(options.prefixes, 1 if options.fix else BATCH_SIZE)
+    jobs = jobs_for(options.prefixes, 1 if options.fix else BATCH_SIZE, options.changed)
     dirty, times, seen = 0, [], set()
     workers = 1 if options.fix else len(os.sched_getaffinity(0))  # two must not repair one header
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who is cabled to whom, from elsewhere, as the folder of json0 reports that Strata's source `roce` reads.
+"""Converts cabling reports of other tools into the folder of json0 reports that Strata's source `roce` reads.
 
     lldp_reports.py --out DIR lldpctl node-01=a.json leaf01=b.json     lldpctl -f json, which is not json0
     lldp_reports.py --out DIR sonic leaf-01=appl-db.json               LLDP_ENTRY_TABLE of a SONiC switch

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/lifecycle/bootstrap.h"
 #include "apiserver/request/call.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/resources/birth.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 #include "apiserver/verbs/create.h"
 #include "apiserver/verbs/delete_verb.h"
 #include "apiserver/verbs/list.h"
@@ -139,7 +139,7 @@ ApiServer::ApiServer(ObjectStore& store,
 ApiServer::~ApiServer() = default;
 
 Status ApiServer::Start() {
-  return Begin(impl_->state);
+  return Bootstrap(impl_->state);
 }
 
 const ResourceTable& ApiServer::table() const {
@@ -181,14 +181,6 @@ net::HttpResponse ApiServer::Refusal(int status) {
     error.reason = "InternalError";
     error.message = "Internal error occurred";
   }
-  return ErrorResponse(error, {});
-}
-
-net::HttpResponse ApiServer::Unauthorized() {
-  ApiError error;
-  error.code = 401;
-  error.reason = "Unauthorized";
-  error.message = "Unauthorized";
   return ErrorResponse(error, {});
 }
 

@@ -105,7 +105,7 @@ class TestExchange : public net::Exchange {
 struct Reply {
   int status = 0;
   std::string text;
-  nlohmann::json body;  // discarded when it is no JSON
+  nlohmann::json body;  // discarded when it is not JSON
   std::vector<net::Header> headers;
 
   [[nodiscard]] std::string Header(std::string_view name) const {

@@ -1,10 +1,12 @@
 // strata-agent: what runs on a node. `strata-agent probe` shows the machine's GPUs and their links.
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/agent_flags.h"
 #include "nvml/nvml_library.h"
 #include "nvml/probe.h"
 #include "nvml/render_probe.h"
@@ -15,11 +17,11 @@ constexpr const char* kUsage =
     "usage: strata-agent probe [-o json|table] [--nvml FILE] [--sysfs DIR]\n"
     "\n"
     "Reads the NVIDIA GPUs of this machine through the driver's NVML and prints devices, links,\n"
-    "scores and the two annotations that a node with them would bear.\n"
+    "scores, and the two annotations that HAMi expects on the Node.\n"
     "\n"
-    "  -o, --output json|table   table is the default\n"
+    "  -o, --output json|table   output format (default: table)\n"
     "  --nvml FILE               the library to load (default: libnvidia-ml.so.1)\n"
-    "  --sysfs DIR               where NUMA nodes are looked up (default: /sys)\n";
+    "  --sysfs DIR               where to read NUMA nodes (default: /sys)\n";
 
 constexpr int kBadUsage = 2;
 
@@ -27,37 +29,7 @@ bool IsHelp(std::string_view argument) {
   return argument == "--help" || argument == "-h";
 }
 
-struct Flags {
-  std::string output = "table";
-  std::string nvml;
-  std::string sysfs = "/sys";
-};
-
-// False, with one line on stderr, when the command line makes no sense.
-bool Parse(const std::vector<std::string_view>& arguments, Flags& flags) {
-  for (std::size_t i = 1; i < arguments.size(); i += 2) {
-    const std::string_view name = arguments[i];
-    std::string* value = nullptr;
-    if (name == "-o" || name == "--output") value = &flags.output;
-    if (name == "--nvml") value = &flags.nvml;
-    if (name == "--sysfs") value = &flags.sysfs;
-    if (value == nullptr || i + 1 == arguments.size()) {
-      std::fprintf(stderr,
-                   "strata-agent: %s \"%.*s\"; see strata-agent --help\n",
-                   value == nullptr ? "unknown flag" : "no value for",
-                   static_cast<int>(name.size()),
-                   name.data());
-      return false;
-    }
-    *value = std::string(arguments[i + 1]);
-  }
-  if (flags.output == "json" || flags.output == "table") return true;
-  std::fprintf(
-      stderr, "strata-agent: -o: want json or table, found \"%s\"\n", flags.output.c_str());
-  return false;
-}
-
-int Probe(const Flags& flags) {
+int Probe(const strata::ProbeFlags& flags) {
   std::string error;
   const auto library = strata::nvml::Library::Open(flags.nvml, error);
   if (library == nullptr) {
@@ -83,6 +55,9 @@ int main(int argc, char** argv) {
     std::fputs(kUsage, stderr);
     return kBadUsage;
   }
-  Flags flags;
-  return Parse(arguments, flags) ? Probe(flags) : kBadUsage;
+  strata::ProbeFlags flags;
+  const std::string problem = ParseProbeFlags(std::span(arguments).subspan(1), flags);
+  if (problem.empty()) return Probe(flags);
+  std::fprintf(stderr, "strata-agent: %s (see strata-agent --help)\n", problem.c_str());
+  return kBadUsage;
 }

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "simulate/job_names.h"
+#include "report/names.h"
 
 namespace strata {
 namespace {
@@ -20,18 +20,18 @@ Examples:
   strata explain -f examples/hard-pending default/pytorch-distributed-training
                                                 why a job waits, and what would help
   strata topology -f examples/training          the network, what is used and what is free
-  strata queue list -f examples/training        the queues, what they have and may have
+  strata queue list -f examples/training        the queues: what they use, deserve and may use
   strata job list -A                            the Jobs of the running cluster
-  strata top --watch                            what is requested of it
-  strata snapshot | strata simulate -f -        what Strata would do with it
+  strata top --watch                            requests and capacity of its nodes and queues
+  strata snapshot | strata simulate -f -        what Strata would decide for this cluster
   strata discover --config volcano-controller.conf --nodes nodes.yaml
-                                                the HyperNodes that the network's own records give
+                                                the HyperNodes found in the network or in node labels
   strata up --generate spines=2,racks=2,nodes=2 a whole cluster on this machine, for kubectl
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
-  strata scheduler                              schedules a running cluster
-  strata controllers                            the controllers of Volcano's kinds, on a cluster
+  strata scheduler                              the scheduler of a running cluster
+  strata controllers                            the controllers of Volcano's kinds, for a running cluster
 
-Exit status: 0 success, 1 the work failed, 2 bad usage.)";
+Exit status: 0 success, 1 failure, 2 bad usage.)";
 
 void AddVersionCommand(CLI::App& app, Run& run) {
   app.add_subcommand("version", "Print the version")->callback([&run] {

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "apps/command_line.h"
-#include "apps/component.h"
+#include "apps/component_flags.h"
+#include "component/component.h"
 #include "controllers/controllers.h"
 #include "kube/connection.h"
 
@@ -13,8 +14,9 @@ namespace strata {
 namespace {
 
 constexpr const char* kControllersFooter = R"(
-The controllers of Volcano's kinds: Jobs become PodGroups and pods, plain pods get PodGroups, queues
-and HyperNodes their status, and HyperNodes are discovered as volcano-controller.conf says.
+Runs the controllers of Volcano's kinds. They create the PodGroup and the pods of each Job, create
+PodGroups for plain pods, update the status of queues and HyperNodes, and discover HyperNodes as
+volcano-controller.conf says.
 
 Examples:
   strata controllers --kubeconfig ~/.kube/config
@@ -58,8 +60,8 @@ Component MakeControllers(const ControllersFlags& flags, kube::Client& client, o
 }  // namespace
 
 void AddControllersCommand(CLI::App& app, Run& run) {
-  CLI::App& command =
-      *app.add_subcommand("controllers", "Run the controllers of Volcano's kinds on a cluster");
+  CLI::App& command = *app.add_subcommand(
+      "controllers", "Run the controllers of Volcano's kinds for a running cluster");
   command.footer(kControllersFooter);
   const auto flags = std::make_shared<ControllersFlags>();
   AddComponentFlags(command, flags->common, kIgnoredByControllers);
@@ -72,16 +74,20 @@ void AddControllersCommand(CLI::App& app, Run& run) {
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,
-                  "Plain pods of this scheduler get a PodGroup; the first is that of Jobs that "
-                  "name none; repeatable; default: volcano")
+                  "Create PodGroups for plain pods of this scheduler; the first name given is the "
+                  "scheduler of Jobs that name none; repeatable; default: volcano")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  command.add_option("--worker-threads", flags->options.workers, "For each controller; default: 3")
+  command
+      .add_option("--worker-threads",
+                  flags->options.workers,
+                  "Worker threads of each controller; default: 3")
       ->type_name("N")
       ->check(CLI::Range(1, 100).description(""));
-  command.add_flag("--collect-garbage",
-                   flags->options.collect_garbage,
-                   "Delete what deleted owners left: for strata apiserver, which does not");
+  command.add_flag(
+      "--collect-garbage",
+      flags->options.collect_garbage,
+      "Delete objects whose owners are gone, for strata apiserver, which does not do that");
   command.callback([flags, &run] {
     run = [flags] {
       return RunComponent(

@@ -30,8 +30,8 @@ Examples:
   strata discover --config volcano-controller.conf --nodes cluster.yaml --previous hypernodes.yaml --diff
   strata discover --config volcano-controller.conf --source infiniband -o json
 
-A source that fails, or whose answer lacks more than 30% of its previous nodes, is one line on
-standard error and exit status 1; its previous HyperNodes are printed in its place.)";
+If a source fails, or its answer lacks more than 30% of its previous nodes, there is one line on
+standard error, the exit status is 1, and the previous HyperNodes of that source are printed.)";
 
 struct DiscoverFlags {
   std::string config;
@@ -61,27 +61,6 @@ Result<discovery::DiscoveryConf> LoadConf(const std::string& path) {
   return discovery::ParseDiscoveryConf(sources.front());
 }
 
-// Every word of --source names an entry that is enabled.
-Status CheckWanted(const DiscoverFlags& flags, const discovery::DiscoveryConf& conf) {
-  for (const std::string& wanted : flags.sources) {
-    std::vector<std::string> enabled;
-    bool found = false;
-    for (const discovery::SourceConfig& entry : conf.sources) {
-      if (!entry.enabled) continue;
-      enabled.push_back(entry.Title());
-      found = found || entry.Answers(wanted);
-    }
-    if (found) continue;
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("{}: no enabled source \"{}\" (enabled: {})",
-                    flags.config,
-                    wanted,
-                    enabled.empty() ? "none" : fmt::format("{}", fmt::join(enabled, ", "))));
-  }
-  return {};
-}
-
 int Count(const std::vector<std::string>& paths) {
   return static_cast<int>(std::count(paths.begin(), paths.end(), "-"));
 }
@@ -96,7 +75,9 @@ Result<Discovery> RunSources(const DiscoverFlags& flags,
                              discovery::DiscoverInput input,
                              std::vector<std::string>& warnings) {
   TRY_ASSIGN(discovery::DiscoveryConf conf, LoadConf(flags.config));
-  TRY(CheckWanted(flags, conf));
+  if (Status known = discovery::CheckSourceNames(conf, flags.sources); !known) {
+    return tl::unexpected(std::move(known).error().Context(flags.config));
+  }
   warnings.insert(warnings.end(), conf.warnings.begin(), conf.warnings.end());
   const bool any = std::any_of(
       conf.sources.begin(), conf.sources.end(), [](const auto& entry) { return entry.enabled; });
@@ -131,12 +112,7 @@ Result<Outcome> DiscoverAll(const DiscoverFlags& flags,
   if (found) {
     outcome.discovery = std::move(*found);
   } else {
-    // Nothing goes because a configuration could not be read.
-    outcome.discovery.errors.push_back(found.error().message);
-    outcome.discovery.hypernodes = discovery::Discovered(outcome.previous);
-    for (const objects::HyperNode& hypernode : outcome.discovery.hypernodes) {
-      outcome.discovery.owners.push_back(discovery::OwnerOf(hypernode));
-    }
+    outcome.discovery = discovery::KeepPrevious(found.error(), outcome.previous);
   }
   return outcome;
 }
@@ -177,7 +153,7 @@ void AddManifestFlag(CLI::App& command,
 
 void AddDiscoverCommand(CLI::App& app, Run& run) {
   CLI::App& command = *app.add_subcommand(
-      "discover", "Print the HyperNodes that the network, a fabric manager or labels tell of");
+      "discover", "Print the HyperNodes found in the network, a fabric manager or node labels");
   command.footer(kDiscoverFooter);
   const auto flags = std::make_shared<DiscoverFlags>();
   command
@@ -189,12 +165,12 @@ void AddDiscoverCommand(CLI::App& app, Run& run) {
   command.add_option("--source", flags->sources, "Only entries of this source or name; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  AddManifestFlag(command, "--nodes", flags->nodes, "Manifests with the Nodes, and Secrets");
   AddManifestFlag(
-      command, "--previous", flags->previous, "Manifests with the HyperNodes as they are");
+      command, "--nodes", flags->nodes, "Manifests with the Nodes and Secrets of the cluster");
+  AddManifestFlag(command, "--previous", flags->previous, "Manifests with the current HyperNodes");
   command.add_flag(
-      "--accept-shrink", flags->accept_shrink, "Believe an answer that lacks many nodes");
-  command.add_flag("--diff", flags->diff, "Show what would change against --previous instead");
+      "--accept-shrink", flags->accept_shrink, "Accept an answer that lacks many nodes");
+  command.add_flag("--diff", flags->diff, "Print the difference to --previous instead");
   AddOutputFlag(command, flags->output, {"yaml", "json"});
   command.callback([flags, &run] { run = [flags] { return RunDiscover(*flags); }; });
 }

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/listen_address.h"
 #include "base/timestamp.h"
+#include "component/listen_address.h"
 
 namespace strata {
 namespace {
@@ -42,7 +42,7 @@ void AddRunFlags(CLI::App& command, InputFlags& flags, ClusterMayRun may_run) {
           flags.scheduler_conf,
           fmt::format("A volcano-scheduler.conf, or the ConfigMap that holds one; default: "
                       "ConfigMap volcano-system/volcano-scheduler-configmap of the manifests{}, "
-                      "else the one built in",
+                      "else the built-in default",
                       live ? " or of the running cluster" : ""))
       ->type_name("FILE")
       ->check(CheckPath);
@@ -50,9 +50,9 @@ void AddRunFlags(CLI::App& command, InputFlags& flags, ClusterMayRun may_run) {
       .add_option_function<std::string>(
           "--now",
           [&flags](const std::string& text) { flags.now = ParseTimestamp(text).value(); },
-          fmt::format("The time of the run; default: the latest time in the manifests, 1970 where "
-                      "they have none{}",
-                      live ? "; of a running cluster now" : ""))
+          fmt::format("The current time for the scheduler; default: the latest time in the "
+                      "manifests, 1970 if they have none{}",
+                      live ? "; for a running cluster: now" : ""))
       ->type_name("RFC3339")
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
 }
@@ -74,7 +74,8 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags) {
 }
 
 void AddWatchFlag(CLI::App& command, InputFlags& flags) {
-  command.add_flag("-w,--watch", flags.watch, "Show it again after each change of the cluster")
+  command
+      .add_flag("-w,--watch", flags.watch, "Print the view again after each change of the cluster")
       ->excludes(command.get_option("--filename"));
 }
 
@@ -95,17 +96,19 @@ void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags) {
   command
       .add_option("--kubeconfig",
                   flags.kubeconfig,
-                  "How to reach the cluster; default: $KUBECONFIG or ~/.kube/config")
+                  "The kubeconfig of the cluster; default: $KUBECONFIG or ~/.kube/config")
       ->type_name("FILE");
-  command.add_option("--context", flags.context, "A context of it; default: the current one")
+  command
+      .add_option(
+          "--context", flags.context, "A context of the kubeconfig; default: its current context")
       ->type_name("NAME");
 }
 
-void AddServerFlags(CLI::App& command, ServerFlags& flags) {
+void AddServerFlags(CLI::App& command, ServerSettings& flags) {
   command
       .add_option("--listen",
                   flags.listen,
-                  "Address and port; port 0 takes a free one; default: 127.0.0.1:0")
+                  "Address and port to listen on; port 0 takes a free one; default: 127.0.0.1:0")
       ->type_name("ADDRESS:PORT")
       ->check([](const std::string& text) { return MessageOf(ParseListenAddress(text)); });
   command
@@ -124,7 +127,7 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
                    "No TLS and no token, for debugging and benchmarks; loopback only");
 }
 
-void CheckServerFlags(const ServerFlags& flags) {
+void CheckServerFlags(const ServerSettings& flags) {
   if (!flags.plain_http || ParseListenAddress(flags.listen).value().IsLoopback()) return;
   throw CLI::ValidationError("--plain-http", "only on a loopback address, not " + flags.listen);
 }
@@ -136,7 +139,7 @@ void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpe
           [&spec](const std::string& text) {
             spec = virtual_nodes::ParseGenerateSpec(text).value();
           },
-          "Make up nodes and HyperNodes: "
+          "Create nodes and HyperNodes: "
           "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]")
       ->type_name("SPEC")
       ->check([](const std::string& text) {

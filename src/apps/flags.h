@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/kubeconfig.h"
+#include "local_cluster/embedded_api_server.h"
 #include "virtual_nodes/generate.h"
 
 namespace CLI {
@@ -41,17 +42,11 @@ void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::str
 // Which cluster, as kubectl is told.
 void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags);
 
-// What starts an API server.
-struct ServerFlags {
-  std::string listen = "127.0.0.1:0";
-  std::string data_dir;    // "" for memory
-  std::string kubeconfig;  // "" for the usual place
-  bool plain_http = false;
-};
-void AddServerFlags(CLI::App& command, ServerFlags& flags);
+// The flags of an API server in this process.
+void AddServerFlags(CLI::App& command, ServerSettings& flags);
 // Refuses --plain-http where others than this machine could come. For the command's callback:
 // throws what the parser of the line throws.
-void CheckServerFlags(const ServerFlags& flags);
+void CheckServerFlags(const ServerSettings& flags);
 
 // The cluster that is to be made up; none where it is not given.
 void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpec>& spec);

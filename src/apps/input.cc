@@ -20,16 +20,12 @@
 #include "inspect/snapshot.h"
 #include "objects/load.h"
 #include "objects/read_files.h"
+#include "whatif/cluster_conf.h"
 
 namespace strata {
 namespace {
 
-// Where a cluster keeps the configuration of its scheduler.
-constexpr std::string_view kConfNamespace = "volcano-system";
-constexpr std::string_view kConfName = "volcano-scheduler-configmap";
-constexpr std::string_view kConfKey = "volcano-scheduler.conf";
-
-// Changes come in flocks: one is shown when it has been quiet, or after so long.
+// Changes come in bursts: after the first one, changes are collected for this long.
 constexpr Duration kSettleTime = std::chrono::milliseconds(200);
 
 bool TakesStandardInput(const InputFlags& flags) {
@@ -51,20 +47,12 @@ Result<std::optional<SchedulerConf>> LoadGivenConf(const InputFlags& flags) {
   return ParseSchedulerConf(sources.front());
 }
 
-// The one that the cluster itself has, else the default.
 Result<SchedulerConf> ConfOf(const objects::ObjectSet& objects) {
-  for (const objects::ConfigMap& map : objects.config_maps) {
-    if (map.meta.ns != kConfNamespace || map.meta.name != kConfName) continue;
-    const auto text = map.data.find(std::string(kConfKey));
-    if (text == map.data.end()) continue;
-    const std::string name = fmt::format("{}: {}", map.meta.source, objects::ObjectName(map.meta));
-    Result<SchedulerConf> conf = ParseSchedulerConf({name, text->second});
-    if (conf) return conf;
-    Error error = std::move(conf).error();
-    error.message += "; --scheduler-conf names another";
-    return tl::unexpected(std::move(error));
-  }
-  return SchedulerConf{.config = DefaultSchedulerConfig(), .warnings = {}};
+  Result<SchedulerConf> conf = FindSchedulerConf(objects);
+  if (conf) return conf;
+  Error error = std::move(conf).error();
+  error.message += "; --scheduler-conf names another";
+  return tl::unexpected(std::move(error));
 }
 
 Result<Input> MakeInput(objects::ObjectSet objects,

@@ -9,14 +9,14 @@
 #include "apps/terminal.h"
 #include "base/result.h"
 #include "sched/config.h"
-#include "simulate/cluster.h"
+#include "whatif/cluster.h"
 
 namespace strata {
 
 struct Input {
   SchedulerConfig config;
   CompletedObjects objects;
-  SimulatedCluster cluster;
+  LoadedCluster cluster;
   std::optional<Time> now;            // none: the latest time in the objects
   std::vector<std::string> warnings;  // lines for standard error
 };

@@ -1,8 +1,4 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -27,16 +23,16 @@ constexpr const char* kJobFooter = R"(
 Examples:
   strata job list -A                            every Job, where it runs or why it waits
   strata job describe train -n ml               its tasks, pods, conditions and last events
-  strata job suspend train                      its pods go, the Job stays
+  strata job suspend train                      delete its pods, keep the Job
   strata job resume train
-  strata job cancel train --yes                 the Job goes, with its pods)";
+  strata job cancel train --yes                 delete the Job and its pods)";
 
 constexpr std::size_t kShownEvents = 10;
 
 struct JobFlags {
   kube::ConnectionFlags connection;
-  std::string space;  // "" for that of the context
-  bool all_spaces = false;
+  std::string ns;  // "" for that of the context
+  bool all_namespaces = false;
   std::string name;
   bool yes = false;
   OutputFormat output = OutputFormat::kTable;
@@ -48,22 +44,23 @@ Result<ClusterPtr> Connect(const JobFlags& flags) {
   return inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings());
 }
 
-std::string SpaceOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
-  return flags.space.empty() ? cluster.space() : flags.space;
+std::string NamespaceOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
+  return flags.ns.empty() ? cluster.ns() : flags.ns;
 }
 
 Result<std::string> ListJobs(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const std::string space = flags.all_spaces ? "" : SpaceOf(flags, *cluster);
-  TRY_ASSIGN(const inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, space));
+  const std::string ns = flags.all_namespaces ? "" : NamespaceOf(flags, *cluster);
+  TRY_ASSIGN(const inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, ns));
   TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
              inspect::MakeJobReports(objects, warnings));
   if (flags.output == OutputFormat::kJson) return inspect::RenderJobListJson(jobs);
   using inspect::NamespaceColumn;
-  return inspect::RenderJobList(jobs,
-                                flags.all_spaces ? NamespaceColumn::kShow : NamespaceColumn::kHide,
-                                kube::SystemClock().Now(),
-                                StandardOutputStyle());
+  return inspect::RenderJobList(
+      jobs,
+      flags.all_namespaces ? NamespaceColumn::kShow : NamespaceColumn::kHide,
+      kube::SystemClock().Now(),
+      StandardOutputStyle());
 }
 
 // Nothing about other Jobs is to be read.
@@ -73,9 +70,9 @@ void KeepOnly(const std::string& name, std::vector<inspect::ListedObject>& jobs)
 
 Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const std::string space = SpaceOf(flags, *cluster);
-  TRY(cluster->Get({kube::kJobs, space, flags.name, {}}));
-  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, space));
+  const std::string ns = NamespaceOf(flags, *cluster);
+  TRY(cluster->Get({kube::kJobs, ns, flags.name, {}}));
+  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, ns));
   KeepOnly(flags.name, objects.jobs);
   TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
              inspect::MakeJobReports(objects, warnings));
@@ -85,7 +82,7 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
   const inspect::JobReport& job = jobs.front();
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
-  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, space, {}));
+  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, ns, {}));
   const std::vector<inspect::EventLine> events = inspect::LastEvents(
       listed.value_or(std::vector<inspect::ListedObject>()), names, kShownEvents);
   if (flags.output == OutputFormat::kJson) return inspect::RenderJobJson(job, events);
@@ -94,39 +91,26 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
 
 Result<std::string> CommandJob(const JobFlags& flags, inspect::JobAction action) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const kube::ObjectKey job{SpaceOf(flags, *cluster), flags.name};
+  const kube::ObjectKey job{NamespaceOf(flags, *cluster), flags.name};
   TRY(inspect::SendCommand(*cluster, job, action));
   return fmt::format(
-      "job {}/{} {}\n",
-      job.space,
+      "job {}/{}: {}\n",
+      job.ns,
       job.name,
-      action == inspect::JobAction::kSuspend ? "is to be suspended" : "is to be resumed");
-}
-
-// Whether the person says so. Nobody to ask is an error: a script says --yes.
-Result<bool> Confirm(const kube::ObjectKey& job) {
-  if (isatty(STDIN_FILENO) == 0) {
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format(
-            "nobody can be asked whether job {}/{} is to go; say --yes", job.space, job.name));
-  }
-  fmt::print(stderr, "Delete job {}/{} and its pods? [y/N] ", job.space, job.name);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+      action == inspect::JobAction::kSuspend ? "suspend requested" : "resume requested");
 }
 
 Result<std::string> CancelJob(const JobFlags& flags) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const kube::ObjectKey job{SpaceOf(flags, *cluster), flags.name};
+  const kube::ObjectKey job{NamespaceOf(flags, *cluster), flags.name};
   TRY_ASSIGN(const std::string uid, inspect::FindJobUid(*cluster, job));
   if (!flags.yes) {
-    TRY_ASSIGN(const bool sure, Confirm(job));
-    if (!sure) return fmt::format("job {}/{} stays\n", job.space, job.name);
+    const std::string question = fmt::format("Delete job {}/{} and its pods?", job.ns, job.name);
+    TRY_ASSIGN(const bool sure, Confirm(question, StandardInputTerminal()));
+    if (!sure) return fmt::format("job {}/{} not deleted\n", job.ns, job.name);
   }
   TRY(inspect::DeleteJob(*cluster, job, uid));
-  return fmt::format("job {}/{} deleted\n", job.space, job.name);
+  return fmt::format("job {}/{} deleted\n", job.ns, job.name);
 }
 
 using Work = Result<std::string> (*)(const JobFlags& flags, std::vector<std::string>& warnings);
@@ -151,7 +135,8 @@ CLI::App& AddJobCommandOf(CLI::App& parent,
   CLI::App& command = *parent.add_subcommand(what.name, what.what);
   command.footer(kJobFooter);
   AddConnectionFlags(command, flags->connection);
-  command.add_option("-n,--namespace", flags->space, "Default: the one of the context")
+  command
+      .add_option("-n,--namespace", flags->ns, "Namespace of the Job; default: that of the context")
       ->type_name("NAME");
   command.callback(
       [flags, work = what.work, &run] { run = [flags, work] { return RunJob(work, *flags); }; });
@@ -163,30 +148,36 @@ CLI::App& AddNamedJobCommand(CLI::App& parent,
                              const std::shared_ptr<JobFlags>& flags,
                              Run& run) {
   CLI::App& command = AddJobCommandOf(parent, what, flags, run);
-  command.add_option("job", flags->name, "The Job")->type_name("JOB")->required();
+  command.add_option("job", flags->name, "Name of the Job")->type_name("JOB")->required();
   return command;
 }
 
 }  // namespace
 
 void AddJobCommand(CLI::App& app, Run& run) {
-  CLI::App& job = *app.add_subcommand("job", "Look at the Jobs of a running cluster, or stop them");
+  CLI::App& job = *app.add_subcommand(
+      "job", "List, describe, suspend, resume or cancel the Jobs of a running cluster");
   job.require_subcommand(1);
   job.footer(kJobFooter);
   const auto flags = std::make_shared<JobFlags>();
   CLI::App& list = AddJobCommandOf(
-      job, {"list", "Show phase, queue, domain, and why a Job waits", ListJobs}, flags, run);
-  list.add_flag("-A,--all-namespaces", flags->all_spaces, "Of every namespace");
+      job,
+      {"list", "List Jobs with phase, queue and domain, and why they wait", ListJobs},
+      flags,
+      run);
+  list.add_flag("-A,--all-namespaces", flags->all_namespaces, "List the Jobs of all namespaces");
   AddOutputFlag(list, flags->output, {"table", "json"});
   CLI::App& describe = AddNamedJobCommand(
       job,
-      {"describe", "Show tasks, pods by leaf, conditions and the last events", DescribeJob},
+      {"describe",
+       "Show tasks, pods by leaf HyperNode, conditions and the last events of a Job",
+       DescribeJob},
       flags,
       run);
   AddOutputFlag(describe, flags->output, {"table", "json"});
   AddNamedJobCommand(job,
                      {"suspend",
-                      "Take the pods of a Job away and keep the Job (Volcano's AbortJob)",
+                      "Delete the pods of a Job and keep the Job (Volcano's AbortJob)",
                       [](const JobFlags& f, std::vector<std::string>&) {
                         return CommandJob(f, inspect::JobAction::kSuspend);
                       }},
@@ -194,7 +185,7 @@ void AddJobCommand(CLI::App& app, Run& run) {
                      run);
   AddNamedJobCommand(job,
                      {"resume",
-                      "Let a suspended Job start again (Volcano's ResumeJob)",
+                      "Start a suspended Job again (Volcano's ResumeJob)",
                       [](const JobFlags& f, std::vector<std::string>&) {
                         return CommandJob(f, inspect::JobAction::kResume);
                       }},
@@ -203,11 +194,11 @@ void AddJobCommand(CLI::App& app, Run& run) {
   CLI::App& cancel = AddNamedJobCommand(
       job,
       {"cancel",
-       "Delete a Job and its pods, after asking",
+       "Delete a Job and its pods, after confirmation",
        [](const JobFlags& f, std::vector<std::string>&) { return CancelJob(f); }},
       flags,
       run);
-  cancel.add_flag("-y,--yes", flags->yes, "Do not ask");
+  cancel.add_flag("-y,--yes", flags->yes, "Do not ask for confirmation");
 }
 
 }  // namespace strata

@@ -2,14 +2,15 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
-#include "simulate/queue_report.h"
-#include "simulate/render_queues.h"
-#include "simulate/simulation.h"
+#include "report/queue_report.h"
+#include "report/render_queues.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
@@ -26,16 +27,20 @@ struct QueueListFlags {
 };
 
 Result<std::string> ListQueues(const QueueListFlags& flags, Input& input, Progress& progress) {
-  SimulationOptions options;
+  RunOptions options;
   options.now = input.now;
   progress.Stage("placing pending pods");
-  TRY_ASSIGN(const SimulationResult result, RunSimulation(input.cluster, input.config, options));
+  TRY_ASSIGN(const RunResult result, RunCycles(input.cluster, input.config, options));
   // A running cluster is shown as it is; the run has only said why jobs wait.
   if (flags.input.live()) {
     TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
   }
   const ClusterState& state = *input.cluster.state;
-  const QueueReport report = MakeQueueReport(state, result, input.config);
+  std::vector<QueueReport::Job> jobs;
+  for (const auto& [name, job] : result.jobs) {
+    jobs.push_back({name, job.phase, job.reason, job.message});
+  }
+  const QueueReport report = MakeQueueReport(state, input.config, jobs);
   return flags.output == OutputFormat::kJson
              ? RenderJson(report, state.resource_names())
              : RenderTable(report, state.resource_names(), StandardOutputStyle());
@@ -50,10 +55,12 @@ int RunQueueList(const QueueListFlags& flags) {
 }  // namespace
 
 void AddQueueCommand(CLI::App& app, Run& run) {
-  CLI::App& queue = *app.add_subcommand("queue", "What the queues have, deserve and wait for");
+  CLI::App& queue =
+      *app.add_subcommand("queue", "Show what queues use and deserve, and why their jobs wait");
   queue.require_subcommand(1);
-  CLI::App& list = *queue.add_subcommand(
-      "list", "Show the queues, their shares, and why a job is not let in, once pods are placed");
+  queue.footer(kQueueListFooter);
+  CLI::App& list =
+      *queue.add_subcommand("list", "List the queues with their shares, and why their jobs wait");
   list.footer(kQueueListFooter);
   const auto flags = std::make_shared<QueueListFlags>();
   AddClusterFlags(list, flags->input);

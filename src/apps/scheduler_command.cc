@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "apps/command_line.h"
-#include "apps/component.h"
+#include "apps/component_flags.h"
 #include "base/duration.h"
+#include "component/component.h"
 #include "kube/connection.h"
 #include "live/live_scheduler.h"
 
@@ -14,8 +15,8 @@ namespace strata {
 namespace {
 
 constexpr const char* kSchedulerFooter = R"(
-The flags are Volcano's. Configuration is read again when it changes; SIGUSR2 writes what the
-scheduler knows into a file, SIGUSR1 the same as JSON.
+The flags are Volcano's. The configuration is read again when it changes. SIGUSR2 dumps the
+scheduler's cache into a text file, SIGUSR1 into a JSON file.
 
 Examples:
   strata scheduler --kubeconfig ~/.kube/config
@@ -82,8 +83,8 @@ Component MakeScheduler(const SchedulerFlags& flags, kube::Client& client, obs::
 }  // namespace
 
 void AddSchedulerCommand(CLI::App& app, Run& run) {
-  CLI::App& command =
-      *app.add_subcommand("scheduler", "Schedule a running cluster in Volcano's place");
+  CLI::App& command = *app.add_subcommand(
+      "scheduler", "Run the scheduler of a running cluster, in place of Volcano's");
   command.footer(kSchedulerFooter);
   const auto flags = std::make_shared<SchedulerFlags>();
   AddComponentFlags(command, flags->common, kIgnoredByScheduler);
@@ -96,20 +97,20 @@ void AddSchedulerCommand(CLI::App& app, Run& run) {
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,
-                  "Schedule pods that name this; repeatable; default: volcano")
+                  "Schedule the pods with this schedulerName; repeatable; default: volcano")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
       .add_option("--default-queue",
                   flags->options.default_queue,
-                  "The queue of PodGroups that name none; made where it is missing; "
+                  "The queue of PodGroups that name none; created if it is missing; "
                   "default: default")
       ->type_name("NAME");
-  AddDurationFlag(command, "--schedule-period", flags->period, "Least time from cycle to cycle");
+  AddDurationFlag(command, "--schedule-period", flags->period, "Minimum time between two cycles");
   command
       .add_option("--cache-dump-dir",
                   flags->options.cache_dump_dir,
-                  "For SIGUSR1 and SIGUSR2; default: /tmp")
+                  "Where SIGUSR1 and SIGUSR2 dump the cache; default: /tmp")
       ->type_name("DIR");
   command.callback([flags, &run] {
     run = [flags] {

@@ -35,8 +35,7 @@ constexpr Shell kShells[] = {{"bash", "Completion for bash", BashCompletion},
 }  // namespace
 
 void AddCompletionCommand(CLI::App& app, Run& run) {
-  CLI::App& completion =
-      *app.add_subcommand("completion", "Print what completes strata's commands in a shell");
+  CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for a shell");
   completion.require_subcommand(1);
   completion.footer(kCompletionFooter);
   for (const Shell& shell : kShells) {

@@ -16,13 +16,13 @@
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
-#include "simulate/explain.h"
-#include "simulate/job_names.h"
+#include "explain/explain.h"
+#include "explain/job_names.h"
+#include "explain/render_explain.h"
 #include "simulate/render_data.h"
-#include "simulate/render_explain.h"
 #include "simulate/render_table.h"
-#include "simulate/simulation.h"
 #include "simulate/trace_json.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
@@ -52,7 +52,7 @@ tl::unexpected<Error> CannotWrite(const std::string& path) {
               fmt::format("{}: cannot write: {}", path, std::generic_category().message(errno)));
 }
 
-std::string Render(const SimulationResult& result, const ClusterState& state, OutputFormat format) {
+std::string Render(const RunResult& result, const ClusterState& state, OutputFormat format) {
   switch (format) {
     case OutputFormat::kJson:
       return RenderJson(result);
@@ -83,14 +83,14 @@ Result<std::string> Simulate(const SimulateFlags& flags,
     traces.Add(trace_writer.emplace(trace_file));
   }
 
-  SimulationOptions options{.cycles = flags.cycles,
-                            .now = input.now,
-                            .trace = traces.empty() ? nullptr : &traces,
-                            .stopwatch = nullptr,
-                            .on_cycle = nullptr};
+  RunOptions options{.cycles = flags.cycles,
+                     .now = input.now,
+                     .trace = traces.empty() ? nullptr : &traces,
+                     .stopwatch = nullptr,
+                     .on_cycle = nullptr};
   if (flags.timings) options.stopwatch = SteadyNow;
   options.on_cycle = [&](std::int32_t cycle) { progress.Stage(fmt::format("cycle {}", cycle)); };
-  TRY_ASSIGN(SimulationResult result, RunSimulation(input.cluster, input.config, options));
+  TRY_ASSIGN(RunResult result, RunCycles(input.cluster, input.config, options));
   if (trace_writer && !trace_file.flush()) return CannotWrite(flags.trace_file);
   if (result.timings) {
     result.timings->load_ms = std::chrono::duration<double, std::milli>(loaded - start).count();
@@ -123,7 +123,7 @@ int RunSimulate(const SimulateFlags& flags) {
 
 void AddSimulateCommand(CLI::App& app, Run& run) {
   CLI::App& command = *app.add_subcommand(
-      "simulate", "Schedule manifests, without any cluster, and show the decisions");
+      "simulate", "Place the pending pods of manifests, without a cluster, and show the decisions");
   command.footer(kSimulateFooter);
   const auto flags = std::make_shared<SimulateFlags>();
   AddManifestFlags(command, flags->input);
@@ -134,11 +134,14 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000).description(""));
   AddOutputFlag(command, flags->output, {"table", "json", "yaml"});
-  command.add_option("--trace", flags->trace_file, "Write every decision as a line of JSON")
+  command
+      .add_option("--trace",
+                  flags->trace_file,
+                  "Write every score and decision into this file, as one JSON object per line")
       ->type_name("FILE")
       ->check(CheckPath);
-  command.add_flag("--timings", flags->timings, "Say how long loading and deciding took");
-  command.add_option("--explain", flags->explain, "Tell the story of one Job or PodGroup")
+  command.add_flag("--timings", flags->timings, "Print how long loading and deciding took");
+  command.add_option("--explain", flags->explain, "Also explain one Job or PodGroup")
       ->type_name("NS/JOB")
       ->check(CheckJobName);
   command.callback([flags, &run] { run = [flags] { return RunSimulate(*flags); }; });

@@ -15,12 +15,12 @@ namespace strata {
 namespace {
 
 constexpr const char* kSnapshotFooter = R"(
-All that the scheduler looks at, as the API server gives it: nodes, HyperNodes, queues, Jobs,
-PodGroups, pods, quotas, priorities, storage, and the scheduler's configuration. No Secrets; but
-pods are shown with their environment.
+Prints the objects that decisions depend on, as the API server returns them: nodes, HyperNodes,
+queues, Jobs, PodGroups, pods, quotas, priorities, storage, and the scheduler's configuration.
+Secrets are left out, but pods are printed with their environment variables.
 
 Examples:
-  strata snapshot | strata simulate -f -        what Strata would do with this cluster
+  strata snapshot | strata simulate -f -        what Strata would decide for this cluster
   strata snapshot --context prod > prod.json
   strata explain -f prod.json default/train)";
 
@@ -41,7 +41,7 @@ int RunSnapshot(const kube::ConnectionFlags& flags) {
 
 void AddSnapshotCommand(CLI::App& app, Run& run) {
   CLI::App& command = *app.add_subcommand(
-      "snapshot", "Print the running cluster as one JSON List, for simulate -f and its relatives");
+      "snapshot", "Print the running cluster as one JSON List, for -f of other commands");
   command.footer(kSnapshotFooter);
   const auto flags = std::make_shared<kube::ConnectionFlags>();
   AddConnectionFlags(command, *flags);

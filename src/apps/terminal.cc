@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <utility>
 
@@ -33,10 +34,15 @@ TextStyle StandardOutputStyle() {
 }
 
 std::string NextFrame(std::string_view text) {
-  if (isatty(STDOUT_FILENO) == 0) return std::string(text) + "\n";
+  if (isatty(STDOUT_FILENO) == 0) return FrameText(text, std::nullopt);
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
-  int room = known ? size.ws_row - 1 : std::numeric_limits<int>::max();
+  return FrameText(text, known ? size.ws_row : std::numeric_limits<int>::max());
+}
+
+std::string FrameText(std::string_view text, std::optional<int> rows) {
+  if (!rows) return std::string(text) + "\n";
+  int room = *rows - 1;  // the cursor is on the last row
   // Home, then line by line over the old ones: clearing all of it first would flicker.
   std::string frame = "\x1b[H";
   while (!text.empty() && room-- > 0) {
@@ -45,6 +51,22 @@ std::string NextFrame(std::string_view text) {
     text.remove_prefix(end);
   }
   return frame + "\x1b[J";
+}
+
+std::istream* StandardInputTerminal() {
+  return isatty(STDIN_FILENO) == 0 ? nullptr : &std::cin;
+}
+
+Result<bool> Confirm(const std::string& question, std::istream* terminal) {
+  if (terminal == nullptr) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("cannot ask \"{}\": standard input is not a terminal (use --yes)", question));
+  }
+  fmt::print(stderr, "{} [y/N] ", question);
+  std::string answer;
+  std::getline(*terminal, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 Progress::Progress() {
@@ -56,25 +78,28 @@ Progress::~Progress() {
 }
 
 void Progress::Stage(std::string what) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stage_ = std::move(what);
 }
 
 void Progress::Finish() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     done_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   thread_.join();
   if (shown_) fmt::print(stderr, "\r\x1b[K");
 }
 
 void Progress::Loop() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (int seconds = 1;; ++seconds) {
-    if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) return;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!done_ && changed_.WaitUntil(mutex_, end)) {
+    }
+    if (done_) return;
     fmt::print(stderr, "\r\x1b[K{} ... {} s", stage_, seconds);
     std::fflush(stderr);
     shown_ = true;

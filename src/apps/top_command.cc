@@ -12,7 +12,7 @@ namespace strata {
 namespace {
 
 constexpr const char* kTopFooter = R"(
-What pods request, as the scheduler counts it; not what they really use.
+Shows what pods request, as the scheduler counts it, not what they use.
 
 Examples:
   strata top
@@ -37,7 +37,7 @@ int RunTop(const TopFlags& flags) {
 
 void AddTopCommand(CLI::App& app, Run& run) {
   CLI::App& command =
-      *app.add_subcommand("top", "Show what is requested of every node and by every queue");
+      *app.add_subcommand("top", "Show requests and capacity of every node and queue");
   command.footer(kTopFooter);
   const auto flags = std::make_shared<TopFlags>();
   AddClusterFlags(command, flags->input);

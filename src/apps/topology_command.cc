@@ -8,10 +8,9 @@
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
-#include "simulate/render_data.h"
-#include "simulate/render_table.h"
-#include "simulate/simulation.h"
-#include "simulate/topology_report.h"
+#include "report/render_topology.h"
+#include "report/topology_report.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 constexpr const char* kTopologyFooter = R"(
 Examples:
   strata topology                               the running cluster as it is
-  strata topology --watch                       and again after each change
+  strata topology --watch                       the same, printed again after each change
   strata topology -f cluster.yaml               manifests, with pending pods placed
   strata topology -f . --pod cpu=8,nvidia.com/gpu=8
   strata topology -f . --as-given -o json)";
@@ -32,12 +31,12 @@ struct TopologyFlags {
 };
 
 Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progress& progress) {
-  // Of a running cluster people want to see what is, not what may come.
+  // A running cluster is shown as it is, not as it may become.
   if (!flags.as_given && !flags.input.live()) {
-    SimulationOptions options;
+    RunOptions options;
     options.now = input.now;
     progress.Stage("placing pending pods");
-    TRY(RunSimulation(input.cluster, input.config, options));
+    TRY(RunCycles(input.cluster, input.config, options));
   }
   const ClusterState& state = *input.cluster.state;
   TRY_ASSIGN(const TopologyReport report,
@@ -70,8 +69,8 @@ void AddTopologyCommand(CLI::App& app, Run& run) {
       ->check([](const std::string& text) { return MessageOf(ParsePodShape(text)); });
   command.add_flag("--as-given",
                    flags->as_given,
-                   "Show manifests as they are, before any pending pod is placed; a running "
-                   "cluster is always shown so");
+                   "Show manifests as they are, before pending pods are placed; a running cluster "
+                   "is always shown as it is");
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTopology(*flags); }; });
 }

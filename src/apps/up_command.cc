@@ -6,17 +6,17 @@
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
-#include "apps/debug_pages.h"
 #include "apps/flags.h"
-#include "apps/up.h"
+#include "component/debug_pages.h"
+#include "local_cluster/local_cluster.h"
 
 namespace strata {
 namespace {
 
 constexpr const char* kUpFooter = R"(
-API server, controllers, scheduler and virtual nodes in one process. Prints "ready URL
-kubeconfig=FILE" once what --generate and -f give is in and every part has seen it; ends cleanly on
-SIGINT and SIGTERM.
+Runs the API server, the controllers, the scheduler and virtual nodes in one process. Prints "ready
+URL kubeconfig=FILE" when the objects of --generate and -f are stored and every component has seen
+them. SIGINT and SIGTERM shut it down.
 
 Examples:
   strata up --generate spines=2,racks=2,nodes=2
@@ -24,12 +24,12 @@ Examples:
   strata up -f examples/training
   KUBECONFIG=~/.local/state/strata/kubeconfig kubectl get pods -o wide)";
 
-int RunUp(const UpFlags& flags) {
+int RunUp(const LocalClusterSettings& flags) {
   if (flags.server.plain_http) {
     fmt::print(stderr,
-               "plain HTTP without a token: every user of this machine may do everything\n");
+               "warning: plain HTTP without a token: every user of this machine has full access\n");
   }
-  const Status status = RunCluster(flags);
+  const Status status = RunLocalCluster(flags);
   if (status) return 0;
   fmt::print(stderr, "{}\n", status.error().message);
   return 1;
@@ -50,7 +50,7 @@ void AddUpCommand(CLI::App& app, Run& run) {
   CLI::App& command =
       *app.add_subcommand("up", "Run a whole cluster on this machine, with virtual nodes");
   command.footer(kUpFooter);
-  const auto flags = std::make_shared<UpFlags>();
+  const auto flags = std::make_shared<LocalClusterSettings>();
   AddServerFlags(command, flags->server);
   AddGenerateFlag(command, flags->generate);
   command
@@ -75,9 +75,11 @@ void AddUpCommand(CLI::App& app, Run& run) {
   AddPagesFlag(command, "scheduler", flags->scheduler_pages);
   AddPagesFlag(command, "controllers", flags->controllers_pages);
   command
-      .add_option("-v,--v",
-                  flags->verbosity,
-                  "How much the parts tell, also on standard error; default: 3, in their logs only")
+      .add_option(
+          "-v,--v",
+          flags->verbosity,
+          "Log verbosity of the components, also on standard error; default: 3, in their logs "
+          "only")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 10).description(""));
   command.callback([flags, &run] {

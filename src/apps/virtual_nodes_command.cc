@@ -11,8 +11,8 @@
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
-#include "apps/manifests.h"
 #include "kube/connection.h"
+#include "local_cluster/manifests.h"
 #include "net/event_loop.h"
 #include "virtual_nodes/generate.h"
 #include "virtual_nodes/virtual_nodes.h"
@@ -21,8 +21,8 @@ namespace strata {
 namespace {
 
 constexpr const char* kVirtualNodesFooter = R"(
-Makes the Nodes that are labelled strata.sh/virtual: "true" Ready, renews their Leases and runs the
-pods that are bound to them, without any machine. Other Nodes are not touched.
+Acts as the kubelet of Nodes with the label strata.sh/virtual: "true": makes them Ready, renews
+their Leases and runs the pods bound to them, without machines. Other Nodes are not touched.
 
 Examples:
   strata virtual-nodes --generate spines=2,racks=4,nodes=8,gpus=8:hgxh100
@@ -73,13 +73,13 @@ Status RunVirtualNodes(const VirtualNodesFlags& flags) {
 }  // namespace
 
 void AddVirtualNodesCommand(CLI::App& app, Run& run) {
-  CLI::App& command =
-      *app.add_subcommand("virtual-nodes", "Play the nodes of a cluster, without machines");
+  CLI::App& command = *app.add_subcommand(
+      "virtual-nodes", "Run virtual nodes of a cluster: kubelets without machines");
   command.footer(kVirtualNodesFooter);
   const auto flags = std::make_shared<VirtualNodesFlags>();
   AddConnectionFlags(command, flags->connection);
   AddGenerateFlag(command, flags->generate);
-  command.add_option("-v,--v", flags->verbosity, "How much it tells on standard error; default: 0")
+  command.add_option("-v,--v", flags->verbosity, "Log verbosity, on standard error; default: 0")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 10).description(""));
   command.callback([flags, &run] {

@@ -10,10 +10,12 @@
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
-#include "apps/component.h"
+#include "apps/component_flags.h"
 #include "apps/flags.h"
-#include "apps/listen_address.h"
+#include "apps/webhooks_flags.h"
 #include "base/duration.h"
+#include "component/component.h"
+#include "component/listen_address.h"
 #include "kube/connection.h"
 #include "webhooks/webhooks.h"
 
@@ -21,10 +23,10 @@ namespace strata {
 namespace {
 
 constexpr const char* kWebhooksFooter = R"(
-Volcano's admission: fills in and checks Jobs, Queues, PodGroups and HyperNodes for an API server, by
-the rules of strata apiserver. Makes and renews its certificates (with a Service in a Secret, which
-replicas share) unless files are given, makes or readdresses the webhook configurations, and prints
-"ready URL" once it serves and is registered.
+Volcano's admission: sets defaults in Jobs, Queues, PodGroups and HyperNodes and validates them, by
+the rules of strata apiserver. Unless certificate files are given, it creates and renews its
+certificates; with a Service they are kept in a Secret, which replicas share. It creates or updates
+its webhook configurations, and prints "ready URL" when it serves and is registered.
 
 Examples:
   strata webhooks --kubeconfig ~/.kube/config                     on this machine, by its URL
@@ -38,89 +40,12 @@ constexpr std::array<const char*, 4> kIgnoredByWebhooks = {"--enable-queue-alloc
                                                            "--enable-root-queue-protection",
                                                            "--feature-gates"};
 
-struct WebhooksFlags {
-  ComponentFlags common;
-  std::string listen;  // "" for the two below
-  std::string listen_host;
-  std::optional<int> port;
-  std::string service;  // "NAMESPACE/NAME"
-  std::string enabled{webhooks::kUsualWebhooks};
-  std::string delay;  // "" for 5s with a service, where others may be asked instead, else none
-  std::string grace = "30s";
-  webhooks::CertificateFiles files;
-  webhooks::WebhooksOptions options;
-};
-
-// With a Service others have to reach it; without, the API server is told of this machine alone.
-ListenAddress WhereToListen(const WebhooksFlags& flags) {
-  if (!flags.listen.empty()) return ParseListenAddress(flags.listen).value();
-  const bool served = !flags.options.address.service_name.empty();
-  ListenAddress where{served ? "0.0.0.0" : "127.0.0.1",
-                      static_cast<std::uint16_t>(served ? 8443 : 0)};
-  if (!flags.listen_host.empty()) where.host = flags.listen_host;
-  if (flags.port) where.port = static_cast<std::uint16_t>(*flags.port);
-  return where;
-}
-
-// The "host" of "https://host:8443/path".
-std::string HostOf(std::string_view url) {
-  url.remove_prefix(std::string_view("https://").size());
-  if (url.starts_with('[')) return std::string(url.substr(1, url.find(']') - 1));
-  return std::string(url.substr(0, url.find_first_of(":/")));
-}
-
-// The name that the API server asks for comes first.
-std::vector<std::string> CertificateHosts(const webhooks::Address& address,
-                                          const ListenAddress& where) {
-  if (!address.service_name.empty()) {
-    const std::string name = address.service_name + "." + address.service_space;
-    return {name + ".svc", name, name + ".svc.cluster.local"};
-  }
-  std::vector<std::string> hosts = where.CertificateHosts();
-  if (!address.url.empty()) hosts.insert(hosts.begin(), HostOf(address.url));
-  return hosts;
-}
-
-// "x-admission-secret" of "x-admission-service", as Volcano's are called.
-std::string SecretOf(std::string_view service) {
-  constexpr std::string_view kEnding = "-service";
-  if (service.ends_with(kEnding)) service.remove_suffix(kEnding.size());
-  return std::string(service) + "-secret";
-}
-
-// What only the whole line can tell. Throws what the parser of the line throws.
-void CompleteFlags(WebhooksFlags& flags) {
-  webhooks::Address& address = flags.options.address;
-  if (!flags.service.empty()) {
-    const std::size_t slash = flags.service.find('/');
-    address.service_space = flags.service.substr(0, slash);
-    address.service_name = flags.service.substr(slash + 1);
-  }
-  if (address.service_space.empty() != address.service_name.empty()) {
-    throw CLI::ValidationError("--webhook-service-name", "goes with --webhook-namespace");
-  }
-  if (!address.service_name.empty()) {
-    address.own_space = address.service_space;
-    if (!address.url.empty()) {
-      throw CLI::ValidationError("--webhook-url", "goes without a service");
-    }
-  }
-  const webhooks::CertificateFiles& files = flags.files;
-  const bool any = !files.certificate.empty() || !files.key.empty() || !files.authority.empty();
-  const bool all = !files.certificate.empty() && !files.key.empty() && !files.authority.empty();
-  if (any && !all) {
-    throw CLI::ValidationError("--tls-cert-file",
-                               "goes with --tls-private-key-file and --ca-cert-file");
-  }
-  if (all) flags.options.files = files;
-}
-
 Component MakeWebhooks(const WebhooksFlags& flags, kube::Client& client, obs::Log& log) {
   webhooks::WebhooksOptions options = flags.options;
   const auto enabled = webhooks::ParseEnabled(flags.enabled);
   options.webhooks = enabled->webhooks;
   for (const std::string& path : enabled->left_out) {
-    log.Warning("there is no such kind here, its webhook is left out", {{"path", path}});
+    log.Warning("webhook ignored: Strata does not have this kind", {{"path", path}});
   }
   const ListenAddress where = WhereToListen(flags);
   options.host = where.host;
@@ -143,42 +68,40 @@ Component MakeWebhooks(const WebhooksFlags& flags, kube::Client& client, obs::Lo
           .dump = {}};
 }
 
-std::string CheckService(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
-                    text.find('/', slash + 1) == std::string::npos;
-  return good ? "" : "want NAMESPACE/NAME, not " + text;
-}
-
-std::string CheckUrl(const std::string& text) {
-  const bool good = text.starts_with("https://") && !HostOf(text).empty();
-  return good ? "" : "want https://HOST:PORT, not " + text;
-}
-
 void AddAddressFlags(CLI::App& command, WebhooksFlags& flags) {
   webhooks::Address& address = flags.options.address;
   command
-      .add_option("--listen",
-                  flags.listen,
-                  "Default: 0.0.0.0:8443 with a service, else 127.0.0.1 and a free port")
+      .add_option(
+          "--listen",
+          flags.listen,
+          "Address and port to listen on; default: 0.0.0.0:8443 with a Service, else 127.0.0.1 "
+          "and a free port")
       ->type_name("ADDRESS:PORT")
       ->check([](const std::string& text) { return MessageOf(ParseListenAddress(text)); });
-  command.add_option("--listen-address", flags.listen_host, "The same, as Volcano has it")
+  command.add_option("--listen-address", flags.listen_host, "Address of --listen, as in Volcano")
       ->type_name("ADDRESS");
-  command.add_option("--port", flags.port, "The same, as Volcano has it")
+  command.add_option("--port", flags.port, "Port of --listen, as in Volcano")
       ->type_name("PORT")
       ->check(CLI::Range(0, 65535).description(""));
-  command.add_option("--service", flags.service, "By which the API server reaches this")
+  command
+      .add_option(
+          "--service", flags.service, "The Service by which the API server reaches the webhooks")
       ->type_name("NAMESPACE/NAME")
       ->check(CheckService);
-  command.add_option("--webhook-namespace", address.service_space, "Of the service")
+  command
+      .add_option("--webhook-namespace",
+                  address.service_namespace,
+                  "Namespace of the Service, as in Volcano")
       ->type_name("NAMESPACE");
-  command.add_option("--webhook-service-name", address.service_name, "Of the service")
+  command
+      .add_option(
+          "--webhook-service-name", address.service_name, "Name of the Service, as in Volcano")
       ->type_name("NAME");
   command
-      .add_option("--webhook-url",
-                  address.url,
-                  "By which the API server reaches this; default: where it listens")
+      .add_option(
+          "--webhook-url",
+          address.url,
+          "The URL by which the API server reaches the webhooks; default: where they listen")
       ->type_name("URL")
       ->check(CheckUrl);
 }
@@ -187,16 +110,17 @@ void AddCertificateFlags(CLI::App& command, WebhooksFlags& flags) {
   command
       .add_option("--tls-cert-file",
                   flags.files.certificate,
-                  "What is shown, read again when it changes; default: made by itself")
+                  "Certificate to serve with, read again when it changes; default: a created one")
       ->type_name("FILE");
-  command.add_option("--tls-private-key-file", flags.files.key, "Its key")->type_name("FILE");
-  command.add_option("--ca-cert-file", flags.files.authority, "What the API server is to trust")
+  command.add_option("--tls-private-key-file", flags.files.key, "Key of the certificate")
+      ->type_name("FILE");
+  command.add_option("--ca-cert-file", flags.files.authority, "CA that the API server trusts")
       ->type_name("FILE");
   command
       .add_option("--tls-secret",
                   flags.options.secret,
-                  "Where replicas of a service share what was made; default: as the service, with "
-                  "-secret in place of -service")
+                  "Secret in which replicas share the created certificates; default: the name of "
+                  "the Service with -secret instead of -service")
       ->type_name("NAME");
 }
 
@@ -204,7 +128,7 @@ void AddCertificateFlags(CLI::App& command, WebhooksFlags& flags) {
 
 void AddWebhooksCommand(CLI::App& app, Run& run) {
   CLI::App& command =
-      *app.add_subcommand("webhooks", "Check and complete Volcano's objects for an API server");
+      *app.add_subcommand("webhooks", "Run Volcano's admission webhooks for an API server");
   command.footer(kWebhooksFooter);
   const auto flags = std::make_shared<WebhooksFlags>();
   AddServingFlags(command, flags->common, kIgnoredByWebhooks);
@@ -213,14 +137,14 @@ void AddWebhooksCommand(CLI::App& app, Run& run) {
   command
       .add_option("--enabled-admission",
                   flags->enabled,
-                  "Which webhooks, by path; default: " + flags->enabled)
+                  "Paths of the enabled webhooks; default: " + flags->enabled)
       ->type_name("PATH,...")
       ->check([](const std::string& text) { return MessageOf(webhooks::ParseEnabled(text)); });
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,
-                  "Whose pods /pods/validate looks at; the first is that of Jobs that name none; "
-                  "repeatable; default: volcano")
+                  "/pods/validate checks pods of this scheduler; the first name given is the "
+                  "scheduler of Jobs that name none; repeatable; default: volcano")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
@@ -229,16 +153,21 @@ void AddWebhooksCommand(CLI::App& app, Run& run) {
                   "A volcano-admission.conf with resource groups, for /pods/mutate")
       ->type_name("FILE");
   command
-      .add_option("--shutdown-delay-duration",
-                  flags->delay,
-                  "At the end, how long it still serves while it is not ready; default: 5s with a "
-                  "service, else 0s")
+      .add_option(
+          "--shutdown-delay-duration",
+          flags->delay,
+          "On shutdown, how long to serve while /readyz reports not ready; default: 5s with "
+          "a Service, else 0s")
       ->type_name("DURATION")
       ->check([](const std::string& text) { return MessageOf(ParseDuration(text)); });
-  AddDurationFlag(
-      command, "--graceful-shutdown-time", flags->grace, "For reviews under way, after that");
+  AddDurationFlag(command,
+                  "--graceful-shutdown-time",
+                  flags->grace,
+                  "After that, maximum time for reviews in progress");
   command.callback([flags, &run] {
-    CompleteFlags(*flags);
+    if (const Status status = CompleteFlags(*flags); !status) {
+      throw CLI::ValidationError(status.error().message);
+    }
     run = [flags] {
       return RunComponent("webhooks", flags->common, [flags](kube::Client& client, obs::Log& log) {
         return MakeWebhooks(*flags, client, log);

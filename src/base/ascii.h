@@ -35,13 +35,13 @@ namespace strata {
   }
 }
 
-// `text`, all of it, as a number from 0 to `most`; none when it is anything else.
+// `text`, all of it, as a number from 0 to `max`; none when it is anything else.
 [[nodiscard]] inline std::optional<std::int64_t> WholeNumber(std::string_view text,
-                                                             std::int64_t most) {
+                                                             std::int64_t max) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool good = error == std::errc{} && end == text.data() + text.size();
-  return good && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+  return good && number >= 0 && number <= max ? std::optional(number) : std::nullopt;
 }
 
 // `text` with A to Z as a to z; other bytes stay.

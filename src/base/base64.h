@@ -7,7 +7,7 @@
 namespace strata {
 
 // Standard base64 with padding. Line ends and blanks are passed over, as Kubernetes does; none for
-// anything else that is no base64.
+// anything else that is not base64.
 [[nodiscard]] std::optional<std::string> DecodeBase64(std::string_view text);
 
 // In one line.

@@ -5,7 +5,7 @@
 namespace strata {
 namespace {
 
-TEST(Base64, EveryLengthComesBack) {
+TEST(Base64, DecodesWhatItEncodedOfEveryLength) {
   std::string bytes;
   for (int i = 0; i < 70; ++i) {
     EXPECT_EQ(DecodeBase64(EncodeBase64(bytes)), bytes) << i;
@@ -17,7 +17,7 @@ TEST(Base64, EveryLengthComesBack) {
   EXPECT_EQ(DecodeBase64("YW55\n IGNhcm5h\r\nbA=="), "any carnal");
 }
 
-TEST(Base64, WhatIsNoneIsRefused) {
+TEST(Base64, RejectsInvalidText) {
   for (const char* bad :
        {"a", "ab", "abc", "ab=c", "=", "====", "a===", "ab==cd==", "ab-_", "abc=="}) {
     EXPECT_FALSE(DecodeBase64(bad)) << bad;

@@ -14,7 +14,7 @@
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Unit {
   std::string_view name;
@@ -35,7 +35,7 @@ std::optional<std::int64_t> TakeDigits(std::string_view& rest, std::size_t& coun
   std::int64_t value = 0;
   for (count = 0; count < rest.size() && IsDigit(rest[count]); ++count) {
     const std::int64_t digit = rest[count] - '0';
-    if (value > (kMost - digit) / 10) return std::nullopt;
+    if (value > (kMax - digit) / 10) return std::nullopt;
     value = value * 10 + digit;
   }
   rest.remove_prefix(count);
@@ -76,11 +76,11 @@ std::optional<std::int64_t> TakePart(std::string_view& rest) {
   const double part = TakeFraction(rest, part_digits);
   if (!whole || whole_digits + part_digits == 0) return std::nullopt;
   const auto unit = TakeUnit(rest);
-  if (!unit || *whole > kMost / *unit) return std::nullopt;
+  if (!unit || *whole > kMax / *unit) return std::nullopt;
   const std::int64_t nanos = *whole * *unit;
   // Rounding makes up for decimals that have no exact binary form.
   const auto more = std::llround(part * static_cast<double>(*unit));
-  if (nanos > kMost - more) return std::nullopt;
+  if (nanos > kMax - more) return std::nullopt;
   return nanos + more;
 }
 
@@ -92,7 +92,7 @@ std::optional<std::int64_t> Nanoseconds(std::string_view text) {
   std::int64_t sum = 0;
   while (!text.empty()) {
     const auto part = TakePart(text);
-    if (!part || sum > kMost - *part) return std::nullopt;
+    if (!part || sum > kMax - *part) return std::nullopt;
     sum += *part;
   }
   return negative ? -sum : sum;

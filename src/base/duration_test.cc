@@ -7,7 +7,7 @@
 namespace strata {
 namespace {
 
-TEST(ParseDuration, ReadsWhatGoReads) {
+TEST(ParseDuration, ReadsDurationsAsGoDoes) {
   EXPECT_EQ(ParseDuration("0"), Duration(0));
   EXPECT_EQ(ParseDuration("5s"), Duration(5'000));
   EXPECT_EQ(ParseDuration("1h2m3s"), Duration(3'723'000));
@@ -19,13 +19,13 @@ TEST(ParseDuration, ReadsWhatGoReads) {
   EXPECT_EQ(ParseDuration("0.001s"), Duration(1));
 }
 
-TEST(ParseDuration, CutsOffWhatIsFinerThanAMillisecond) {
+TEST(ParseDuration, RoundsDownToMilliseconds) {
   EXPECT_EQ(ParseDuration("1999us"), Duration(1));
   EXPECT_EQ(ParseDuration("999999ns"), Duration(0));
   EXPECT_EQ(ParseDuration("1500\u00b5s"), Duration(1));
 }
 
-TEST(ParseDuration, RefusesEverythingElseAndQuotesIt) {
+TEST(ParseDuration, RejectsEverythingElseAndQuotesIt) {
   for (const std::string text : {"",
                                  "-",
                                  "5",

@@ -68,7 +68,7 @@ class Quantity {
 
   // Kubernetes' canonical form in the family the quantity was written in: "1500m", "16Gi", "1k".
   // Binary ones below 1024, or with a fraction, are decimal: "0.5Ki" is "512", "1000" is "1k". One
-  // that no power of 1024 divides has no suffix, and is decimal to whoever reads it.
+  // that no power of 1024 divides has no suffix, and is read as decimal.
   [[nodiscard]] std::string ToString() const;
 
  private:

@@ -10,11 +10,11 @@ namespace strata {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-// The first bytes of `text`, at most `most`, without the half of a character at the end.
-[[nodiscard]] constexpr std::string_view CutUtf8(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && IsUtf8Continuation(text[most])) --most;
-  return text.substr(0, most);
+// The first bytes of `text`, at most `max`, without the half of a character at the end.
+[[nodiscard]] constexpr std::string_view CutUtf8(std::string_view text, std::size_t max) {
+  if (text.size() <= max) return text;
+  while (max > 0 && IsUtf8Continuation(text[max])) --max;
+  return text.substr(0, max);
 }
 
 }  // namespace strata

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/result.h"
@@ -17,10 +17,10 @@ struct Applied {
 };
 
 // Carries out the steps of a plan and waits for the answers; the first step with a failure is the
-// last. `may_write` is asked before each step. What is gone already is deleted; what exists already
+// last. Every write carries `leadership`. What is gone already is deleted; what exists already
 // and is the owner's is created. Blocks; not on a thread of the client's transports.
 [[nodiscard]] Applied Apply(kube::Client& client,
                             const Plan& plan,
-                            const std::function<bool()>& may_write);
+                            const std::shared_ptr<const kube::Leadership>& leadership);
 
 }  // namespace strata::controllers

@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/parse.h"
 #include "objects/pod_group.h"
 
 namespace strata::controllers {
@@ -17,7 +19,7 @@ using nlohmann::json;
 json MetadataOnly(const json& object) {
   json kept = json::object();
   for (const char* key : {"apiVersion", "kind", "metadata"}) {
-    if (const json* value = FieldAt(object, {key})) kept[key] = *value;
+    if (const json* value = FindAt(object, {key})) kept[key] = *value;
   }
   return kept;
 }
@@ -27,7 +29,7 @@ json NodeOnly(const json& node) {
   json meta = json::object();
   for (const char* key :
        {"name", "uid", "labels", "ownerReferences", "finalizers", "deletionTimestamp"}) {
-    if (const json* value = FieldAt(node, {"metadata", key})) meta[key] = *value;
+    if (const json* value = FindAt(node, {"metadata", key})) meta[key] = *value;
   }
   return {{"metadata", std::move(meta)},
           {"status", {{"addresses", ListAt(node, {"status", "addresses"})}}}};
@@ -67,8 +69,8 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
                 .same = false,
                 .pod = nullptr};
   if (delta.type == kube::Delta::Type::kSynced) return change;
-  json object = ParseText(delta.text);  // outside of the lock
-  const std::unique_lock lock(mutex_);
+  json object = ParseJsonOrNull(delta.text);  // outside of the lock
+  const WriterLock lock(mutex_);
   Table& table = tables_[source];
   table.newest = std::max(table.newest, VersionOf(delta.version));
   if (delta.type == kube::Delta::Type::kDeleted) {
@@ -130,7 +132,7 @@ const Cache::Table* Cache::TableOf(const kube::Resource& resource) const {
 }
 
 ObjectRef Cache::Find(const kube::Resource& resource, const kube::ObjectKey& key) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const Table* table = TableOf(resource);
   if (table == nullptr) return nullptr;
   const auto found = table->objects.find(key);
@@ -138,7 +140,7 @@ ObjectRef Cache::Find(const kube::Resource& resource, const kube::ObjectKey& key
 }
 
 std::vector<ObjectRef> Cache::All(const kube::Resource& resource) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<ObjectRef> all;
   const Table* table = TableOf(resource);
   if (table == nullptr) return all;
@@ -148,7 +150,7 @@ std::vector<ObjectRef> Cache::All(const kube::Resource& resource) const {
 }
 
 std::vector<PodSeen> Cache::PodsOf(const std::string& owner_uid) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<PodSeen> pods;
   const auto owned = pods_of_.find(owner_uid);
   if (owned == pods_of_.end()) return pods;
@@ -157,7 +159,7 @@ std::vector<PodSeen> Cache::PodsOf(const std::string& owner_uid) const {
 }
 
 bool Cache::HasSeen(const Expectation& expectation) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const Table* table = TableOf(expectation.resource);
   if (table == nullptr) return true;
   if (expectation.version > 0) return table->newest >= expectation.version;

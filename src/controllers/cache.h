@@ -3,14 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/mutex.h"
 #include "controllers/pod_seen.h"
 #include "kube/delta.h"
 #include "kube/reflector_state.h"
@@ -78,15 +77,16 @@ class Cache {
     std::uint64_t newest = 0;  // version
   };
 
-  [[nodiscard]] const Table* TableOf(const kube::Resource& resource) const;
-  void TakePod(const kube::Delta& delta, const nlohmann::json& object, Change& change);
-  void ForgetPod(const kube::ObjectKey& key, Change& change);
+  [[nodiscard]] const Table* TableOf(const kube::Resource& resource) const REQUIRES_SHARED(mutex_);
+  void TakePod(const kube::Delta& delta, const nlohmann::json& object, Change& change)
+      REQUIRES(mutex_);
+  void ForgetPod(const kube::ObjectKey& key, Change& change) REQUIRES(mutex_);
 
   const std::vector<Watched> watched_;
-  mutable std::shared_mutex mutex_;
-  std::vector<Table> tables_;
-  std::map<kube::ObjectKey, PodRef> pods_;
-  std::map<std::string, std::set<kube::ObjectKey>> pods_of_;
+  mutable SharedMutex mutex_;
+  std::vector<Table> tables_ GUARDED_BY(mutex_);
+  std::map<kube::ObjectKey, PodRef> pods_ GUARDED_BY(mutex_);
+  std::map<std::string, std::set<kube::ObjectKey>> pods_of_ GUARDED_BY(mutex_);
 };
 
 // A resourceVersion as the number it is; 0 for anything else.

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/dump.h"
 #include "objects/load.h"
 
 namespace strata::controllers {
@@ -13,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 std::optional<objects::ObjectSet> Read(const json& object) {
-  const objects::Source source{.name = "object", .text = TextOf(object)};
+  const objects::Source source{.name = "object", .text = DumpJson(object)};
   Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
   if (!read) return std::nullopt;
   return std::move(*read);

@@ -4,18 +4,18 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace strata::controllers {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .most = seconds(30)};
+constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .max = seconds(30)};
 // A write that is not seen for so long was undone, or the server started over.
-constexpr Duration kMostWait = seconds(5);
+constexpr Duration kMaxWait = seconds(5);
 constexpr Duration kLookForWrites = milliseconds(50);
+// A decision may ask the server, which may be away for a while.
+constexpr Duration kDecisionLimit = std::chrono::minutes(10);
 constexpr Duration kLeadAgain = milliseconds(1000);
 
 }  // namespace
@@ -46,13 +46,15 @@ Controller::Counters Controller::counters() const {
 }
 
 void Controller::Run() {
+  const std::shared_ptr<kube::Heartbeat> heartbeat =
+      tools_.liveness.Add(name_ + " worker", kDecisionLimit);
   while (std::optional<std::string> key = queue_.Get()) {
     if (stopping_) {
       queue_.Done(*key);
       continue;
     }
     if (SeesOwnWrites(*key)) {
-      LookAt(*key);
+      LookAt(*key, *heartbeat);
     } else {
       queue_.AddAfter(*key, kLookForWrites);
     }
@@ -60,20 +62,24 @@ void Controller::Run() {
   }
 }
 
-void Controller::LookAt(const std::string& key) {
-  if (!tools_.may_write()) {  // a new leader starts from everything there is; we may lead again
-    queue_.AddAfter(key, kLeadAgain);
-    return;
-  }
+bool Controller::Leads() const {
+  return tools_.leadership->Holds(tools_.client.writes().Now());
+}
+
+void Controller::LookAt(const std::string& key, kube::Heartbeat& heartbeat) {
+  // A new leader starts from everything there is; we may lead again.
+  if (!Leads()) return queue_.AddAfter(key, kLeadAgain);
+  heartbeat.Begin(tools_.client.writes().Now());
   const Work work = decide_(key);
+  heartbeat.End();
   ++plans_;
-  Applied applied = Apply(tools_.client, work.plan, tools_.may_write);
+  Applied applied = Apply(tools_.client, work.plan, tools_.leadership);
   writes_ += applied.writes;
   Await(key, std::move(applied.left));
   if (!applied.outcome) {
     ++failures_;
     tools_.log.Warning(
-        "a plan failed and is made again",
+        "plan failed, retrying",
         {{"controller", name_}, {"key", key}, {"err", applied.outcome.error().message}});
     queue_.AddRateLimited(key);
     return;
@@ -85,7 +91,7 @@ void Controller::LookAt(const std::string& key) {
 }
 
 bool Controller::SeesOwnWrites(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = awaited_.find(key);
   if (found == awaited_.end()) return true;
   std::erase_if(found->second.left,
@@ -99,26 +105,26 @@ bool Controller::SeesOwnWrites(const std::string& key) {
 void Controller::Await(const std::string& key, std::vector<Cache::Expectation> left) {
   std::erase_if(left, [&](const auto& expectation) { return tools_.cache.HasSeen(expectation); });
   if (left.empty()) return;
-  const std::lock_guard lock(mutex_);
-  awaited_[key] = {std::move(left), tools_.client.writes().Now() + kMostWait};
+  const MutexLock lock(mutex_);
+  awaited_[key] = {std::move(left), tools_.client.writes().Now() + kMaxWait};
 }
 
-std::string CounterMetrics(const std::vector<const Controller*>& controllers) {
-  std::string text;
-  const auto add = [&](const char* name, const char* help, auto value) {
-    text += fmt::format(
-        "# HELP strata_controllers_{0} {1}\n# TYPE strata_controllers_{0} counter\n", name, help);
+obs::Families CounterMetrics(const std::vector<const Controller*>& controllers) {
+  obs::Families families;
+  const auto add = [&](const std::string& name, const char* help, auto value) {
+    auto& family = families.emplace_back(obs::CounterFamily("strata_controllers_" + name, help));
     for (const Controller* controller : controllers) {
-      text += fmt::format("strata_controllers_{}{{controller=\"{}\"}} {}\n",
-                          name,
-                          controller->name(),
-                          value(controller->counters()));
+      obs::AddSample(family,
+                     {{"controller", controller->name()}},
+                     static_cast<double>(value(controller->counters())));
     }
   };
-  add("plans_total", "Looks at one object.", [](const auto& c) { return c.plans; });
-  add("writes_total", "Calls that changed something.", [](const auto& c) { return c.writes; });
+  add("plans_total", "Plans made, one per reconciled object.", [](const auto& c) {
+    return c.plans;
+  });
+  add("writes_total", "Writes sent to the API server.", [](const auto& c) { return c.writes; });
   add("failures_total", "Plans that failed.", [](const auto& c) { return c.failures; });
-  return text;
+  return families;
 }
 
 }  // namespace strata::controllers

@@ -4,18 +4,21 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "controllers/apply.h"
 #include "controllers/cache.h"
 #include "controllers/plan.h"
 #include "kube/client.h"
 #include "kube/event_recorder.h"
+#include "kube/liveness.h"
 #include "kube/work_queue.h"
 #include "obs/log.h"
+#include "obs/metric_families.h"
 
 namespace strata::controllers {
 
@@ -25,7 +28,8 @@ struct Tools {
   const Cache& cache;
   kube::EventRecorder& events;
   obs::Log& log;
-  std::function<bool()> may_write;
+  std::shared_ptr<const kube::Leadership> leadership;
+  kube::Liveness& liveness;
 };
 
 // A work queue and threads around a function from a key to a plan.
@@ -71,7 +75,8 @@ class Controller {
   };
 
   void Run();
-  void LookAt(const std::string& key);
+  [[nodiscard]] bool Leads() const;
+  void LookAt(const std::string& key, kube::Heartbeat& heartbeat);
   [[nodiscard]] bool SeesOwnWrites(const std::string& key);
   void Await(const std::string& key, std::vector<Cache::Expectation> left);
 
@@ -79,8 +84,8 @@ class Controller {
   const Tools& tools_;
   const Decide decide_;
   kube::WorkQueue queue_;
-  std::mutex mutex_;
-  std::map<std::string, Awaited> awaited_;
+  Mutex mutex_;
+  std::map<std::string, Awaited> awaited_ GUARDED_BY(mutex_);
   std::vector<std::thread> workers_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> plans_{0};
@@ -89,6 +94,6 @@ class Controller {
 };
 
 // strata_controllers_plans_total{controller="job"} and so on.
-[[nodiscard]] std::string CounterMetrics(const std::vector<const Controller*>& controllers);
+[[nodiscard]] obs::Families CounterMetrics(const std::vector<const Controller*>& controllers);
 
 }  // namespace strata::controllers

@@ -16,15 +16,18 @@
 #include "controllers/garbage_controller.h"
 #include "controllers/hypernode_status.h"
 #include "controllers/job_controller.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
 #include "controllers/pod_group_reconcile.h"
 #include "controllers/queue_reconcile.h"
 #include "controllers/ssh_keys.h"
 #include "controllers/volcano_metrics.h"
 #include "discovery/system_reader.h"
+#include "json/access.h"
 #include "kube/conf_file.h"
 #include "kube/informers.h"
 #include "kube/leader_lease.h"
+#include "kube/liveness.h"
+#include "kube/mailbox.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::controllers {
@@ -39,10 +42,12 @@ constexpr Duration kGatherPods = milliseconds(30);
 // Nobody waits for counts.
 constexpr Duration kGatherCounts = milliseconds(200);
 // How long it may take to notice that somebody else leads.
-constexpr Duration kGlance = milliseconds(200);
-constexpr kube::Backoff::Limits kPatience{.first = milliseconds(200), .most = seconds(2)};
+constexpr Duration kMinRetryDelay = milliseconds(200);
+constexpr Duration kIdle = std::chrono::hours(1);
+constexpr Duration kThreadLimit = seconds(60);
+constexpr kube::Backoff::Limits kPatience{.first = milliseconds(200), .max = seconds(2)};
 
-constexpr const char* kConfSpace = "volcano-system";
+constexpr const char* kConfNamespace = "volcano-system";
 constexpr const char* kConfMap = "volcano-controller-configmap";
 constexpr const char* kConfKey = "volcano-controller.conf";
 constexpr const char* kStatusKey = "status";
@@ -68,7 +73,7 @@ std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
                                          all(kube::kNodes, Keep::kNode),
                                          all(kube::kHyperNodes, Keep::kWhole)};
   Cache::Watched conf = all(kube::kConfigMaps, Keep::kWhole);
-  conf.spec.space = kConfSpace;
+  conf.spec.ns = kConfNamespace;
   conf.spec.field_selector = std::string("metadata.name=") + kConfMap;
   watches.push_back(std::move(conf));  // kConfSource
   if (!options.collect_garbage) return watches;
@@ -95,7 +100,7 @@ class Controllers::Impl {
         clock_(clock),
         cache_(WatchesFor(options_)),
         events_(client, {.component = "vc-controller-manager"}, clock),
-        tools_{client, cache_, events_, log, [this] { return MayWrite(); }},
+        tools_{client, cache_, events_, log, leadership_, *liveness_},
         jobs_(cache_, clock, NewSshKeys, JobScheduler(options_)),
         owned_(client, cache_),
         job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
@@ -112,11 +117,15 @@ class Controllers::Impl {
 
   Status Run(const std::stop_token& stop) {
     TRY(ReadConfFile());
-    const std::stop_callback on_stop(stop, [this] { deltas_.Close(); });
+    const std::stop_callback on_stop(stop, [this] { mailbox_.Wake(); });
+    deltas_.SetWake([this] { mailbox_.Wake(); });
     kube::Informers::Options options;
     options.backoff = kPatience;
-    options.trouble = [this](const std::string& error) {
-      if (log_.On(2)) log_.Warning("cannot follow a collection", {{"err", error}});
+    options.trouble = [this](const kube::WatchTrouble& trouble) {
+      if (log_.On(2)) log_.Warning("watch failed, retrying", {{"err", trouble.Text()}});
+    };
+    options.sight = [this](int source, kube::Reflector::Sight sight) {
+      mailbox_.Post([this, source, sight] { TakeSight(source, sight); });
     };
     kube::Informers informers(client_, deltas_, std::move(options));
     for (const Cache::Watched& watched : cache_.watched()) informers.Add(watched.spec);
@@ -124,13 +133,18 @@ class Controllers::Impl {
     bool works = false;
     bool told = false;
     while (!stop.stop_requested()) {
-      for (const kube::Delta& delta : deltas_.Wait(kGlance)) Take(delta);
+      heartbeat_->End();
+      const std::vector<kube::Mailbox::Letter> letters = mailbox_.Wait(TimeToSleep());
+      heartbeat_->Begin(client_.writes().Now());
+      for (const kube::Mailbox::Letter& letter : letters) letter();
+      for (const kube::Delta& delta : deltas_.Take()) Take(delta);
       FollowConfFile();
       if (synced_.size() < cache_.watched().size()) continue;
       if (!std::exchange(told, true)) Ready();
       if (works && !MayWrite()) break;
       if (!works && MayWrite()) works = StartWorkers();
     }
+    heartbeat_->End();
     StopWorkers();
     lease_.reset();
     if (stop.stop_requested()) return {};
@@ -138,12 +152,16 @@ class Controllers::Impl {
   }
 
   std::string Metrics() const {
-    return CounterMetrics(AllControllers()) + discoverers_.Metrics() + latency_.Text() +
-           GroupMetrics(cache_.All(kube::kQueues), cache_.All(kube::kPodGroups)) +
-           JobMetrics(cache_.All(kube::kJobs));
+    obs::Families families = CounterMetrics(AllControllers());
+    obs::Append(families, discoverers_.Metrics());
+    obs::Append(families, {latency_.Metrics()});
+    obs::Append(families, GroupMetrics(cache_.All(kube::kQueues), cache_.All(kube::kPodGroups)));
+    obs::Append(families, JobMetrics(cache_.All(kube::kJobs)));
+    return obs::MetricsText(families);
   }
 
-  bool IsReady() const { return ready_; }
+  bool IsReady() const { return ready_ && !blind_; }
+  std::string LateThread() const { return liveness_->LateThread(); }
 
  private:
   std::vector<const Controller*> AllControllers() const {
@@ -155,7 +173,7 @@ class Controllers::Impl {
     return discoverers_.Configure(*text, options_.conf_file, std::nullopt);
   }
 
-  // The first time it must be of use, later the old one stays in force.
+  // The first time it must be of use, later keeping the previous one.
   Status ReadConfFile() {
     if (options_.conf_file.empty()) return {};
     conf_file_.emplace(options_.conf_file);
@@ -170,17 +188,25 @@ class Controllers::Impl {
   }
 
   void TellBadConf(const Error& error) {
-    log_.Error("the configuration cannot be used, the old one stays in force",
-               {{"err", error.message}});
+    log_.Error("invalid configuration, keeping the previous one", {{"err", error.message}});
   }
 
-  bool MayWrite() const { return !options_.lease || (lease_ && lease_->Leads()); }
+  // Deltas wake it. A file and a lease that passes while the machine sleeps do not, nor does the
+  // moment from which on a new lease counts.
+  Duration TimeToSleep() const {
+    const bool polls = conf_file_.has_value() || options_.lease.has_value();
+    return polls ? kMinRetryDelay : kIdle;
+  }
+
+  bool MayWrite() const { return leadership_->Holds(client_.writes().Now()); }
 
   void TakePart() {
     if (!options_.lease) return;
     kube::LeaderLease::Hooks hooks;
+    hooks.leadership = leadership_;
+    hooks.late_thread = [liveness = liveness_] { return liveness->LateThread(); };
     hooks.started = [this] { log_.Info("leads"); };
-    hooks.stopped = [this] { log_.Info("does not lead any more"); };
+    hooks.stopped = [this] { log_.Info("lost the lease"); };
     hooks.trouble = [this](const std::string& error) {
       if (log_.On(2)) log_.Warning("cannot get the lease", {{"err", error}});
     };
@@ -207,7 +233,17 @@ class Controllers::Impl {
     }
   }
 
-  // --- from what changed to who is to look
+  // --- from what changed to the controllers that must look
+
+  void TakeSight(int source, kube::Reflector::Sight sight) {
+    if (sight == kube::Reflector::Sight::kLost) {
+      overdue_.insert(source);
+      log_.Warning("watch overdue, connecting again", {{"informer", source}});
+    } else {
+      overdue_.erase(source);
+    }
+    blind_ = !overdue_.empty();
+  }
 
   void Take(const kube::Delta& delta) {
     if (delta.type == kube::Delta::Type::kSynced) {
@@ -247,7 +283,7 @@ class Controllers::Impl {
   void TakeConf(const Cache::Change& change) {
     if (!options_.conf_file.empty() || change.seen == nullptr) return;
     const bool gone = change.type == kube::Delta::Type::kDeleted;
-    const json* text = FieldAt(*change.seen, {"data", kConfKey});
+    const json* text = FindAt(*change.seen, {"data", kConfKey});
     Status taken;
     if (gone) {
       taken = discoverers_.Configure("", kConfMap, std::nullopt);
@@ -271,14 +307,14 @@ class Controllers::Impl {
     if (change.pod != nullptr && !change.pod->job.empty()) {
       if (gone) jobs_.NotePodGone(*change.pod);
       if (ready_ && change.type == kube::Delta::Type::kAdded) MeasureCreation(*change.pod);
-      job_.AddAfter(KeyText({change.key.space, change.pod->job}), kGatherPods);
+      job_.AddAfter(KeyText({change.key.ns, change.pod->job}), kGatherPods);
     } else if (!gone) {
       pod_group_.Add(KeyText(change.key));
     }
   }
 
   void MeasureCreation(const PodSeen& pod) {
-    const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.space, pod.job});
+    const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.ns, pod.job});
     if (job == nullptr || TextAt(*job, {"metadata", "uid"}) != pod.owner_uid) return;
     const Result<Time> made = ParseTimestamp(TextAt(*job, {"metadata", "creationTimestamp"}));
     if (made) latency_.Observe(clock_.Now() - *made);
@@ -288,7 +324,7 @@ class Controllers::Impl {
     job_.Add(KeyText(change.key));  // the job that may adopt it
     for (const json& owner : ListAt(*change.seen, {"metadata", "ownerReferences"})) {
       if (TextAt(owner, {"kind"}) != kube::kJobs.kind) continue;
-      job_.Add(KeyText({change.key.space, TextAt(owner, {"name"})}));
+      job_.Add(KeyText({change.key.ns, TextAt(owner, {"name"})}));
     }
     const std::string& queue = TextAt(*change.seen, {"spec", "queue"});
     queue_.AddAfter(queue.empty() ? "default" : queue, kGatherCounts);
@@ -352,9 +388,14 @@ class Controllers::Impl {
   const ControllersOptions options_;
   obs::Log& log_;
   const Clock& clock_;
+  kube::Mailbox mailbox_;
   kube::DeltaQueue deltas_;
   Cache cache_;
   kube::EventRecorder events_;
+  const std::shared_ptr<kube::Liveness> liveness_ = std::make_shared<kube::Liveness>(client_);
+  const std::shared_ptr<kube::Heartbeat> heartbeat_ = liveness_->Add("dispatcher", kThreadLimit);
+  const std::shared_ptr<kube::Leadership> leadership_ =
+      options_.lease ? std::make_shared<kube::Leadership>() : kube::Leadership::Always();
   std::optional<kube::LeaderLease> lease_;
   const Tools tools_;
   std::optional<kube::ConfFile> conf_file_;
@@ -369,6 +410,8 @@ class Controllers::Impl {
   CreationLatency latency_;
   std::set<int> synced_;
   std::atomic<bool> ready_{false};
+  std::set<int> overdue_;  // informers
+  std::atomic<bool> blind_{false};
 };
 
 Controllers::Controllers(kube::Client& client,
@@ -385,6 +428,10 @@ Status Controllers::Run(const std::stop_token& stop) {
 
 std::string Controllers::Metrics() const {
   return impl_->Metrics();
+}
+
+std::string Controllers::LateThread() const {
+  return impl_->LateThread();
 }
 
 bool Controllers::IsReady() const {

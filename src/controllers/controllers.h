@@ -44,6 +44,9 @@ class Controllers {
 
   // What /metrics shows. From any thread.
   [[nodiscard]] std::string Metrics() const;
+  // The thread that hangs, for /livez; "" when none does. From any thread.
+  [[nodiscard]] std::string LateThread() const;
+  // Whether it has seen the cluster and no watch is overdue, for /readyz. From any thread.
   [[nodiscard]] bool IsReady() const;
 
  private:

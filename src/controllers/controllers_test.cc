@@ -14,9 +14,12 @@
 #include "controllers/garbage.h"
 #include "controllers/hypernode_status.h"
 #include "controllers/job_controller.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
 #include "controllers/pod_group_reconcile.h"
 #include "controllers/queue_reconcile.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::controllers {
 namespace {
@@ -45,7 +48,7 @@ std::vector<std::string> Deeds(const Plan& plan) {
 }
 
 json BodyOf(const Plan& plan, std::size_t step) {
-  return ParseText(plan.steps.at(step).at(0).body);
+  return ParseJsonOrNull(plan.steps.at(step).at(0).body);
 }
 
 ObjectRef Queue(const std::string& name,
@@ -185,16 +188,16 @@ TEST(ReconcileHyperNodeStatus, CountsRealNodesBelowAndNamesWhatIsMissing) {
   const Plan plan = ReconcileHyperNodeStatus(hypernodes, nodes, Time{});
   EXPECT_THAT(Deeds(plan), ElementsAre("patch leaf status", "patch spine status"));
   for (const Write& write : plan.steps[0]) {
-    EXPECT_EQ(ParseText(write.body)["status"]["nodeCount"], 2);
+    EXPECT_EQ(ParseJsonOrNull(write.body)["status"]["nodeCount"], 2);
   }
-  const json leaf = ParseText(plan.steps[0][0].body)["status"];
+  const json leaf = ParseJsonOrNull(plan.steps[0][0].body)["status"];
   EXPECT_EQ(leaf["conditions"][1]["type"], "MissingMembers");
   EXPECT_THAT(TextAt(leaf["conditions"][1], {"message"}), HasSubstr("a3"));
 
   // Once written, nothing is left to say.
   for (std::size_t i = 0; i < hypernodes.size(); ++i) {
     json written = *hypernodes[i];
-    written.merge_patch(ParseText(plan.steps[0][i].body));
+    written.merge_patch(ParseJsonOrNull(plan.steps[0][i].body));
     hypernodes[i] = Seen(std::move(written));
   }
   EXPECT_THAT(Deeds(ReconcileHyperNodeStatus(hypernodes, nodes, Time(std::chrono::hours(1)))),
@@ -300,7 +303,7 @@ TEST(PlanDiscovery, CreatesChangesAndDeletesWhatTheSourceMadeAndNothingElse) {
   ASSERT_THAT(Deeds(first.plan), SizeIs(2));
   for (const Write& write : first.plan.steps[0]) {
     EXPECT_EQ(write.verb, Write::Verb::kCreate);
-    view.hypernodes.push_back(Seen(ParseText(write.body)));
+    view.hypernodes.push_back(Seen(ParseJsonOrNull(write.body)));
   }
   EXPECT_THAT(Deeds(PlanDiscovery(view, LabelSource(), {}, discovery::Shrink::kRefuse).plan),
               IsEmpty());
@@ -324,7 +327,7 @@ kube::Delta DeltaOf(kube::Delta::Type type, const json& object) {
   delta.key = {TextAt(object, {"metadata", "namespace"}), TextAt(object, {"metadata", "name"})};
   delta.uid = TextAt(object, {"metadata", "uid"});
   delta.version = TextAt(object, {"metadata", "resourceVersion"});
-  delta.text = TextOf(object);
+  delta.text = DumpJson(object);
   return delta;
 }
 

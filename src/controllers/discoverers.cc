@@ -6,11 +6,11 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "controllers/cluster_objects.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/parse.h"
 #include "kube/call.h"
 
 namespace strata::controllers {
@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr Duration kFirstRetry = seconds(1);
 constexpr Duration kLastRetry = std::chrono::minutes(5);
-constexpr int kMostDoublings = 10;
+constexpr int kMaxDoublings = 10;
 constexpr int kConfirmations = 3;
 // Labels are changed node by node: one look for many of them.
 constexpr Duration kGatherNodes = std::chrono::milliseconds(500);
@@ -32,7 +32,7 @@ bool ReadsNodes(const discovery::SourceConfig& source) {
 }
 
 Duration RetryAfter(int failures, Duration interval) {
-  const int doublings = std::clamp(failures - 1, 0, kMostDoublings);
+  const int doublings = std::clamp(failures - 1, 0, kMaxDoublings);
   return std::min({kFirstRetry * (1 << doublings), kLastRetry, interval});
 }
 
@@ -44,7 +44,7 @@ Discoverers::Discoverers(Outside outside)
 }
 
 Discoverers::~Discoverers() {
-  const std::lock_guard lock(inbox_->mutex);
+  const MutexLock lock(inbox_->mutex);
   inbox_->wake = nullptr;
 }
 
@@ -53,7 +53,7 @@ Status Discoverers::Configure(const std::string& text,
                               std::optional<kube::ObjectReference> about) {
   TRY_ASSIGN(discovery::DiscoveryConf conf,
              discovery::ParseDiscoveryConf({.name = name, .text = text}));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   about_ = std::move(about);
   if (text_ == text) return {};
   text_ = text;
@@ -61,7 +61,7 @@ Status Discoverers::Configure(const std::string& text,
   all_ = std::move(conf.sources);
   sources_.clear();
   for (const std::string& warning : conf.warnings) {
-    outside_.log.Warning("configuration of discovery", {{"warning", warning}});
+    outside_.log.Warning("discovery configuration", {{"warning", warning}});
   }
   bool all_good = true;
   unable_.clear();
@@ -69,7 +69,7 @@ Status Discoverers::Configure(const std::string& text,
     if (!entry.enabled) continue;
     if (!entry.error.empty()) {
       all_good = false;
-      outside_.log.Error("a network topology discoverer cannot be started",
+      outside_.log.Error("discovery source cannot start",
                          {{"source", entry.Title()}, {"err", entry.error}});
       unable_.push_back(entry.error);
       continue;
@@ -85,7 +85,7 @@ Status Discoverers::Configure(const std::string& text,
 }
 
 void Discoverers::NoteNodesChanged() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Time soon = outside_.clock.Now() + kGatherNodes;
   bool any = false;
   for (auto& [title, source] : sources_) {
@@ -103,7 +103,7 @@ Controller::Work Discoverers::Work() {
   TellUnable(work.plan.events);
   if (!work.plan.events.empty()) {
     work.plan.again = Duration(0);
-    return work;  // alone, so that no write that fails takes them along
+    return work;  // alone, so that a failed write does not drop them
   }
   while (const std::optional<Step> step = NextStep(work.plan.again)) {
     if (!step->answers) {
@@ -125,20 +125,21 @@ Controller::Work Discoverers::Work() {
   return work;
 }
 
+Discoverers::Step Discoverers::StepFor(const Source& source) const {
+  Step step;
+  step.source = source.config;
+  step.all = all_;
+  step.generation = generation_;
+  return step;
+}
+
 // What is to be done now; else `wait` says for how long nothing is.
 std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& wait) {
-  const std::lock_guard lock(mutex_);
-  const auto step_for = [&](const Source& source) {
-    Step step;
-    step.source = source.config;
-    step.all = all_;
-    step.generation = generation_;
-    return step;
-  };
+  const MutexLock lock(mutex_);
   if (std::optional<Arrived> answer = NextAnswer()) {
     Source& source = sources_[answer->title];
     source.asked = false;
-    Step step = step_for(source);
+    Step step = StepFor(source);
     step.answers = std::move(answer->answers);
     if (ReadsNodes(source.config)) {
       step.shrink = discovery::Shrink::kAccept;
@@ -154,7 +155,7 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
     if (source.due <= now) {
       source.asked = true;
       source.stale = false;
-      return step_for(source);
+      return StepFor(source);
     }
     const Duration left = source.due - now;
     wait = std::min(wait.value_or(left), left);
@@ -163,7 +164,7 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
 }
 
 std::optional<Discoverers::Arrived> Discoverers::NextAnswer() {
-  const std::lock_guard lock(inbox_->mutex);
+  const MutexLock lock(inbox_->mutex);
   while (!inbox_->arrived.empty()) {
     Arrived answer = std::move(inbox_->arrived.front());
     inbox_->arrived.erase(inbox_->arrived.begin());
@@ -183,7 +184,7 @@ DiscoveryView Discoverers::ViewFor(const Step& step) const {
   const kube::Reply found =
       outside_.client.Do(kube::GetCall({kube::kSecrets, wanted->ns, wanted->name, ""}));
   if (!found) return view;
-  if (std::optional<objects::Secret> secret = SecretFrom(ParseText(*found))) {
+  if (std::optional<objects::Secret> secret = SecretFrom(ParseJsonOrNull(*found))) {
     view.secrets.push_back(std::move(*secret));
   }
   return view;
@@ -201,7 +202,7 @@ void Discoverers::Ask(const Step& step) {
     };
     // Only the answers count: what follows from them is worked out when they are taken.
     static_cast<void>(discovery::Discover(input, recording));
-    const std::lock_guard lock(inbox->mutex);
+    const MutexLock lock(inbox->mutex);
     inbox->arrived.push_back(std::move(arrived));
     if (inbox->wake) inbox->wake();
   }).detach();
@@ -210,7 +211,7 @@ void Discoverers::Ask(const Step& step) {
 bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
   const std::string title = step.source.Title();
   const Time now = outside_.clock.Now();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (step.generation != generation_) return false;
   Source& source = sources_[title];
   if (outside_.log.On(2)) {
@@ -225,7 +226,7 @@ bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
     source.shrunken = 0;
     source.due = now + RetryAfter(source.failures, source.config.interval);
     if (outside_.log.On(2)) {
-      outside_.log.Info("a source answered",
+      outside_.log.Info("discovery source answered",
                         {{"source", title}, {"steps", outcome.plan.steps.size()}});
     }
     return true;
@@ -238,7 +239,6 @@ bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
   return true;
 }
 
-// With mutex_ held.
 void Discoverers::TellFailure(const std::string& error, std::vector<kube::EventNote>& events) {
   if (!about_) return;
   events.push_back({.about = *about_,
@@ -248,13 +248,13 @@ void Discoverers::TellFailure(const std::string& error, std::vector<kube::EventN
 }
 
 void Discoverers::TellUnable(std::vector<kube::EventNote>& events) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::string& error : std::exchange(unable_, {})) TellFailure(error, events);
 }
 
 void Discoverers::NoteWritten(const std::string& title, int generation) {
   const Time now = outside_.clock.Now();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (generation != generation_) return;
   Source& source = sources_[title];
   source.failures = 0;
@@ -263,23 +263,19 @@ void Discoverers::NoteWritten(const std::string& title, int generation) {
   source.due = now + (source.stale ? kGatherNodes : source.config.interval);
 }
 
-std::string Discoverers::Metrics() const {
-  const std::lock_guard lock(mutex_);
-  std::string up =
-      "# HELP strata_discovery_source_up Whether the last answer of the source was used.\n"
-      "# TYPE strata_discovery_source_up gauge\n";
-  std::string last =
-      "# HELP strata_discovery_last_success_seconds When an answer of the source was last used.\n"
-      "# TYPE strata_discovery_last_success_seconds gauge\n";
+obs::Families Discoverers::Metrics() const {
+  auto up = obs::GaugeFamily("strata_discovery_source_up",
+                             "Whether the last answer of the source was accepted.");
+  auto last = obs::GaugeFamily("strata_discovery_last_success_seconds",
+                               "When an answer of the source was last accepted.");
+  const MutexLock lock(mutex_);
   for (const auto& [title, source] : sources_) {
-    up +=
-        fmt::format("strata_discovery_source_up{{source=\"{}\"}} {}\n", title, source.good ? 1 : 0);
-    last += fmt::format(
-        "strata_discovery_last_success_seconds{{source=\"{}\"}} {}\n",
-        title,
-        std::chrono::duration_cast<seconds>(source.last_good.time_since_epoch()).count());
+    const auto since_epoch =
+        std::chrono::duration_cast<seconds>(source.last_good.time_since_epoch());
+    obs::AddSample(up, {{"source", title}}, source.good ? 1 : 0);
+    obs::AddSample(last, {{"source", title}}, static_cast<double>(since_epoch.count()));
   }
-  return up + last;
+  return {std::move(up), std::move(last)};
 }
 
 }  // namespace strata::controllers

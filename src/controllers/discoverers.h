@@ -3,19 +3,20 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "controllers/cache.h"
 #include "controllers/controller.h"
 #include "controllers/discovery_plan.h"
 #include "discovery/config.h"
 #include "kube/client.h"
 #include "obs/log.h"
+#include "obs/metric_families.h"
 
 namespace strata::controllers {
 
@@ -56,7 +57,7 @@ class Discoverers {
   [[nodiscard]] Controller::Work Work();
 
   // Gauges by source: does it answer, when did it last.
-  [[nodiscard]] std::string Metrics() const;
+  [[nodiscard]] obs::Families Metrics() const;
 
  private:
   struct Source {
@@ -74,11 +75,11 @@ class Discoverers {
     int generation = 0;
     ReaderAnswers answers;
   };
-  // Outlives whoever is asked when this goes.
+  // Outlives a source that is still being asked when this is destroyed.
   struct Inbox {
-    std::mutex mutex;
-    std::vector<Arrived> arrived;
-    std::function<void()> wake;
+    Mutex mutex;
+    std::vector<Arrived> arrived GUARDED_BY(mutex);
+    std::function<void()> wake GUARDED_BY(mutex);
   };
 
   // One source to be asked, or one that has answered.
@@ -91,26 +92,28 @@ class Discoverers {
   };
 
   [[nodiscard]] std::optional<Step> NextStep(std::optional<Duration>& wait);
-  [[nodiscard]] std::optional<Arrived> NextAnswer();
+  [[nodiscard]] std::optional<Arrived> NextAnswer() REQUIRES(mutex_);
+  [[nodiscard]] Step StepFor(const Source& source) const REQUIRES(mutex_);
   [[nodiscard]] DiscoveryView ViewFor(const Step& step) const;
   void Ask(const Step& step);
   // False when the configuration is another by now.
   [[nodiscard]] bool TakeOutcome(const Step& step, DiscoveryOutcome& outcome);
-  void TellFailure(const std::string& error, std::vector<kube::EventNote>& events);
-  // Of sources that cannot be started, once.
+  void TellFailure(const std::string& error, std::vector<kube::EventNote>& events) REQUIRES(mutex_);
+  // Reports sources that cannot be started, once.
   void TellUnable(std::vector<kube::EventNote>& events);
   // What the source said is in the cluster.
   void NoteWritten(const std::string& title, int generation);
 
   Outside outside_;
   std::shared_ptr<Inbox> inbox_;
-  mutable std::mutex mutex_;
-  std::optional<std::string> text_;
-  std::optional<kube::ObjectReference> about_;
-  std::vector<discovery::SourceConfig> all_;
-  std::map<std::string, Source> sources_;  // by title: those that can be asked
-  std::vector<std::string> unable_;        // why sources cannot be started, to be told
-  int generation_ = 0;
+  mutable Mutex mutex_;
+  std::optional<std::string> text_ GUARDED_BY(mutex_);
+  std::optional<kube::ObjectReference> about_ GUARDED_BY(mutex_);
+  std::vector<discovery::SourceConfig> all_ GUARDED_BY(mutex_);
+  // By title: those that can be asked.
+  std::map<std::string, Source> sources_ GUARDED_BY(mutex_);
+  std::vector<std::string> unable_ GUARDED_BY(mutex_);  // why sources cannot be started, to be told
+  int generation_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace strata::controllers

@@ -10,7 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/dump.h"
 #include "kube/test_fake_transport.h"
 
 namespace strata::controllers {
@@ -43,10 +44,10 @@ class DiscoverersTest : public ::testing::Test {
       delta.key = {"", name};
       delta.uid = name;
       delta.version = "1";
-      delta.text = TextOf({{"metadata",
-                            {{"name", name},
-                             {"uid", name},
-                             {"labels", {{"rack", name}, {"kubernetes.io/hostname", name}}}}}});
+      delta.text = DumpJson({{"metadata",
+                              {{"name", name},
+                               {"uid", name},
+                               {"labels", {{"rack", name}, {"kubernetes.io/hostname", name}}}}}});
       static_cast<void>(cache_.Take(delta));
     }
     EXPECT_TRUE(discoverers_.Configure(kRacks, "conf", std::nullopt));
@@ -91,18 +92,19 @@ class DiscoverersTest : public ::testing::Test {
   Discoverers discoverers_;
 };
 
-TEST_F(DiscoverersTest, WhatWasWrittenIsGoodForAnInterval) {
+TEST_F(DiscoverersTest, AsksAgainAnIntervalAfterASuccessfulWrite) {
   const Controller::Work work = AskAndTake();
   ASSERT_THAT(work.plan.steps, SizeIs(1));
   work.done();
   EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
-  EXPECT_THAT(discoverers_.Metrics(), HasSubstr("source_up{source=\"label\"} 1"));
+  EXPECT_THAT(obs::MetricsText(discoverers_.Metrics()), HasSubstr("source_up{source=\"label\"} 1"));
 }
 
-TEST_F(DiscoverersTest, WhatCouldNotBeWrittenIsAskedForAgainSoonAndThenLater) {
+TEST_F(DiscoverersTest, RetriesAFailedWriteWithGrowingDelays) {
   for (const int pause : {1, 2, 4}) {
     ASSERT_THAT(AskAndTake().plan.steps, SizeIs(1)) << pause;  // and the write fails
-    EXPECT_THAT(discoverers_.Metrics(), HasSubstr("source_up{source=\"label\"} 0"));
+    EXPECT_THAT(obs::MetricsText(discoverers_.Metrics()),
+                HasSubstr("source_up{source=\"label\"} 0"));
     EXPECT_EQ(discoverers_.Work().plan.again, seconds(pause));
     clock_.now += seconds(pause);
   }

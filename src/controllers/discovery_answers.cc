@@ -58,11 +58,13 @@ class ReplayingReader final : public Reader {
  private:
   template <typename T>
   Result<T> Next() {
-    if (answers_.answers.empty()) return Fail(Code::kUnavailable, "the cluster changed meanwhile");
+    if (answers_.answers.empty()) {
+      return Fail(Code::kUnavailable, "the cluster changed while the source was asked");
+    }
     ReaderAnswers::Answer answer = std::move(answers_.answers.front());
     answers_.answers.pop_front();
     if (auto* same = std::get_if<Result<T>>(&answer)) return std::move(*same);
-    return Fail(Code::kUnavailable, "the cluster changed meanwhile");
+    return Fail(Code::kUnavailable, "the cluster changed while the source was asked");
   }
 
   ReaderAnswers answers_;

@@ -9,7 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/cluster_objects.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 #include "objects/write_hypernode.h"
 
 namespace strata::controllers {
@@ -98,8 +99,8 @@ discovery::DiscoverInput InputFor(const DiscoveryView& view,
     }
   }
   input.secrets = view.secrets;
-  input.advice = {.fewer = "it is when it comes for the third time",
-                  .none = "take the source out of the configuration if it is so",
+  input.advice = {.fewer = "it is accepted when it arrives for the third time",
+                  .none = "if this is correct, remove the source from the configuration",
                   .secret = "create it; it is looked for again soon"};
   return input;
 }

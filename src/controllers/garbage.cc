@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::controllers {
 namespace {
@@ -28,8 +30,8 @@ OwnedSeen See(const Cache::Change& change) {
                            .kind = TextAt(owner, {"kind"}),
                            .name = TextAt(owner, {"name"}),
                            .uid = TextAt(owner, {"uid"}),
-                           .controls = FlagAt(owner, {"controller"}),
-                           .blocks = FlagAt(owner, {"blockOwnerDeletion"})});
+                           .controls = BoolAt(owner, {"controller"}),
+                           .blocks = BoolAt(owner, {"blockOwnerDeletion"})});
   }
   for (const json& finalizer : ListAt(object, {"metadata", "finalizers"})) {
     if (finalizer.is_string()) seen.finalizers.push_back(finalizer.get<std::string>());
@@ -46,7 +48,7 @@ Write WriteFor(Write::Verb verb, const OwnedSeen& object) {
   Write write;
   write.verb = verb;
   write.resource = object.resource;
-  write.space = object.key.space;
+  write.ns = object.key.ns;
   write.name = object.key.name;
   if (verb == Write::Verb::kDelete) write.uid = object.uid;
   return write;
@@ -56,7 +58,7 @@ Write MetadataPatch(const OwnedSeen& object, json changes) {
   Write write = WriteFor(Write::Verb::kPatch, object);
   changes["uid"] = object.uid;
   changes["resourceVersion"] = object.version;
-  write.body = TextOf({{"metadata", std::move(changes)}});
+  write.body = DumpJson({{"metadata", std::move(changes)}});
   return write;
 }
 
@@ -83,7 +85,7 @@ Write WithoutOwner(const OwnedSeen& object, const std::string& uid) {
 // Whether somebody else who is still there owns it, too.
 bool IsShared(const OwnedSeen& dependent, const GarbageView& view) {
   return std::any_of(dependent.owners.begin(), dependent.owners.end(), [&](const auto& owner) {
-    return owner.uid != view.object.uid && !view.is_gone(owner, dependent.key.space);
+    return owner.uid != view.object.uid && !view.is_gone(owner, dependent.key.ns);
   });
 }
 
@@ -123,7 +125,7 @@ Plan LeaveOrphans(const GarbageView& view) {
 
 std::set<std::string> OwnerGraph::Take(const Cache::Change& change) {
   std::set<std::string> uids;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = by_uid_.find(change.uid);
   std::vector<OwnerSeen> owners;
   if (known != by_uid_.end()) {
@@ -161,13 +163,13 @@ void OwnerGraph::Unlink(const OwnedSeen& object) {
 }
 
 std::optional<OwnedSeen> OwnerGraph::Find(const std::string& uid) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_uid_.find(uid);
   return found == by_uid_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<OwnedSeen> OwnerGraph::DependentsOf(const std::string& uid) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<OwnedSeen> all;
   const auto found = dependents_.find(uid);
   if (found == dependents_.end()) return all;
@@ -185,7 +187,7 @@ Plan CollectGarbage(const GarbageView& view) {
   Plan plan;
   const bool left = !object.owners.empty() &&
                     std::all_of(object.owners.begin(), object.owners.end(), [&](const auto& owner) {
-                      return view.is_gone(owner, object.key.space);
+                      return view.is_gone(owner, object.key.ns);
                     });
   if (left) AddStep(plan, {WriteFor(Write::Verb::kDelete, object)});
   return plan;

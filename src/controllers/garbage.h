@@ -2,12 +2,12 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "controllers/cache.h"
 #include "controllers/plan.h"
 
@@ -37,7 +37,7 @@ struct OwnedSeen {
   bool being_deleted = false;
 };
 
-// Who owns what. Thread-safe.
+// The owners of objects. Thread-safe.
 class OwnerGraph {
  public:
   // Gives the uids that are to be looked at because of the change.
@@ -48,18 +48,19 @@ class OwnerGraph {
   [[nodiscard]] std::vector<OwnedSeen> DependentsOf(const std::string& uid) const;
 
  private:
-  void Unlink(const OwnedSeen& object);
+  void Unlink(const OwnedSeen& object) REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<std::string, OwnedSeen> by_uid_;
-  std::map<std::string, std::set<std::string>> dependents_;  // owner -> dependents
+  mutable Mutex mutex_;
+  std::map<std::string, OwnedSeen> by_uid_ GUARDED_BY(mutex_);
+  // Owner to dependents.
+  std::map<std::string, std::set<std::string>> dependents_ GUARDED_BY(mutex_);
 };
 
 struct GarbageView {
   OwnedSeen object;
   std::vector<OwnedSeen> dependents;
   // Whether an owner is gone for certain: asked of the server, not of the graph.
-  std::function<bool(const OwnerSeen&, const std::string& space)> is_gone;
+  std::function<bool(const OwnerSeen&, const std::string& ns)> is_gone;
 };
 
 // An object whose owners are all gone goes. One that is being deleted in the foreground takes its

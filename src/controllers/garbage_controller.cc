@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/parse.h"
 #include "kube/call.h"
 
 namespace strata::controllers {
@@ -23,8 +25,8 @@ Controller::Work GarbageDesk::Decide(const std::string& uid) {
   bool unsure = false;
   GarbageView view{.object = *object,
                    .dependents = graph_.DependentsOf(uid),
-                   .is_gone = [&](const OwnerSeen& owner, const std::string& space) {
-                     return IsGone(owner, space, unsure);
+                   .is_gone = [&](const OwnerSeen& owner, const std::string& ns) {
+                     return IsGone(owner, ns, unsure);
                    }};
   Controller::Work work{.plan = CollectGarbage(view), .done = {}};
   if (unsure) work.plan.again = kAskAgain;
@@ -32,15 +34,15 @@ Controller::Work GarbageDesk::Decide(const std::string& uid) {
 }
 
 // Owners of kinds that nobody here follows are taken to be there.
-bool GarbageDesk::IsGone(const OwnerSeen& owner, const std::string& space, bool& unsure) {
+bool GarbageDesk::IsGone(const OwnerSeen& owner, const std::string& ns, bool& unsure) {
   if (graph_.Find(owner.uid)) return false;
   for (const Cache::Watched& watched : cache_.watched()) {
     const kube::Resource& resource = watched.spec.resource;
     if (resource.kind != owner.kind || kube::ApiVersion(resource) != owner.api_version) continue;
-    const bool in_space = resource.scope == kube::Resource::Scope::kNamespaced;
+    const bool namespaced = resource.scope == kube::Resource::Scope::kNamespaced;
     const kube::Reply found =
-        client_.Do(kube::GetCall({resource, in_space ? space : "", owner.name, ""}));
-    if (found) return TextAt(ParseText(*found), {"metadata", "uid"}) != owner.uid;
+        client_.Do(kube::GetCall({resource, namespaced ? ns : "", owner.name, ""}));
+    if (found) return TextAt(ParseJsonOrNull(*found), {"metadata", "uid"}) != owner.uid;
     unsure = found.error().http_status != kNoSuchOwner;
     return !unsure;
   }

@@ -24,7 +24,7 @@ class GarbageDesk {
   [[nodiscard]] Controller::Work Decide(const std::string& uid);
 
  private:
-  [[nodiscard]] bool IsGone(const OwnerSeen& owner, const std::string& space, bool& unsure);
+  [[nodiscard]] bool IsGone(const OwnerSeen& owner, const std::string& ns, bool& unsure);
 
   kube::Client& client_;
   const Cache& cache_;

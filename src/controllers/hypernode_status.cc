@@ -15,7 +15,8 @@
 #include "base/ids.h"
 #include "base/timestamp.h"
 #include "controllers/cluster_objects.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 #include "model/hypernode_tree.h"
 
 namespace strata::controllers {
@@ -47,7 +48,7 @@ void SetCondition(const Verdict& verdict, Time now, json& conditions) {
     if (TextAt(known, {"status"}) == status && !since.empty()) {
       condition["lastTransitionTime"] = since;
     }
-    if (const json* generation = FieldAt(known, {"observedGeneration"})) {
+    if (const json* generation = FindAt(known, {"observedGeneration"})) {
       condition["observedGeneration"] = *generation;
     }
     known = std::move(condition);
@@ -130,7 +131,7 @@ Plan ReconcileHyperNodeStatus(const std::vector<ObjectRef>& hypernodes,
     if (!missing.empty() || HasCondition(old, "MissingMembers")) {
       SetCondition(MissingVerdict(missing), now, conditions);
     }
-    const json* counted = FieldAt(*object, {"status", "nodeCount"});
+    const json* counted = FindAt(*object, {"status", "nodeCount"});
     if (counted != nullptr && *counted == count && old == conditions) continue;
     Write write =
         PatchOf(kube::kHyperNodes,

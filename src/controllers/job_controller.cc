@@ -7,14 +7,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 
 namespace strata::controllers {
 
 using nlohmann::json;
 
 std::string KeyText(const kube::ObjectKey& key) {
-  return key.space.empty() ? key.name : key.space + "/" + key.name;
+  return key.ns.empty() ? key.name : key.ns + "/" + key.name;
 }
 
 kube::ObjectKey KeyFrom(const std::string& text) {
@@ -30,10 +31,10 @@ std::vector<ObjectRef> CommandsFor(const Cache& cache,
   std::erase_if(commands, [&](const ObjectRef& command) {
     const json& target = ObjectAt(*command, {"target"});
     const std::string& uid = TextAt(target, {"uid"});
-    const bool same_space =
+    const bool same_namespace =
         resource.scope == kube::Resource::Scope::kCluster ||
         TextAt(*command, {"metadata", "namespace"}) == TextAt(object, {"metadata", "namespace"});
-    return TextAt(target, {"kind"}) != resource.kind || !same_space ||
+    return TextAt(target, {"kind"}) != resource.kind || !same_namespace ||
            TextAt(target, {"name"}) != TextAt(object, {"metadata", "name"}) ||
            (!uid.empty() && uid != TextAt(object, {"metadata", "uid"})) || IsBeingDeleted(*command);
   });
@@ -46,7 +47,7 @@ objects::PriorityTable PrioritiesIn(const Cache& cache) {
     objects::PriorityClass& made = classes.emplace_back();
     made.meta.name = TextAt(*object, {"metadata", "name"});
     made.value = static_cast<std::int32_t>(IntegerAt(*object, {"value"}));
-    made.global_default = FlagAt(*object, {"globalDefault"});
+    made.global_default = BoolAt(*object, {"globalDefault"});
   }
   return objects::PriorityTable(classes);
 }
@@ -57,7 +58,7 @@ Controller::Work JobDesk::Decide(const std::string& key) {
   if (job == nullptr) return {};
   JobView view = ViewOf(job, object_key);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = memory_.find(TextAt(*job, {"metadata", "uid"}));
     if (found != memory_.end()) view.memory = found->second;
   }
@@ -70,19 +71,19 @@ Controller::Work JobDesk::Decide(const std::string& key) {
 
 void JobDesk::NotePodGone(const PodSeen& pod) {
   if (pod.finished() || pod.out_of_sync) return;
-  const std::lock_guard lock(mutex_);
-  const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.space, pod.job});
+  const MutexLock lock(mutex_);
+  const ObjectRef job = cache_.Find(kube::kJobs, {pod.key.ns, pod.job});
   if (job == nullptr || TextAt(*job, {"metadata", "uid"}) != pod.owner_uid) return;
   memory_[pod.owner_uid].lost.push_back(pod);
 }
 
 void JobDesk::Forget(const std::string& job_uid) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   memory_.erase(job_uid);
 }
 
 std::size_t JobDesk::remembered() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return memory_.size();
 }
 
@@ -100,7 +101,7 @@ JobView JobDesk::ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const 
 
 ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
   const std::string own = key.name + "-" + TextAt(job, {"metadata", "uid"});
-  if (ObjectRef group = cache_.Find(kube::kPodGroups, {key.space, own})) return group;
+  if (ObjectRef group = cache_.Find(kube::kPodGroups, {key.ns, own})) return group;
   return cache_.Find(kube::kPodGroups, key);
 }
 
@@ -109,7 +110,7 @@ ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
 void JobDesk::Remember(const ObjectRef& job, const JobMemory& used, JobMemory next) {
   const json& meta = ObjectAt(*job, {"metadata"});
   const std::string& uid = TextAt(meta, {"uid"});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const ObjectRef known =
       cache_.Find(kube::kJobs, {TextAt(meta, {"namespace"}), TextAt(meta, {"name"})});
   if (known == nullptr || TextAt(*known, {"metadata", "uid"}) != uid) return;

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "controllers/cache.h"
 #include "controllers/controller.h"
 #include "controllers/job_reconcile.h"
@@ -29,7 +29,7 @@ class JobDesk {
   void NotePodGone(const PodSeen& pod);
   // A job is gone.
   void Forget(const std::string& job_uid);
-  // Of how many jobs something is remembered.
+  // The number of jobs that something is remembered of.
   [[nodiscard]] std::size_t remembered() const;
 
  private:
@@ -41,8 +41,8 @@ class JobDesk {
   const Clock& clock_;
   const MakeSshKeys make_keys_;
   const std::string scheduler_;
-  mutable std::mutex mutex_;
-  std::map<std::string, JobMemory> memory_;  // by uid of the job
+  mutable Mutex mutex_;
+  std::map<std::string, JobMemory> memory_ GUARDED_BY(mutex_);  // by uid of the job
 };
 
 // "namespace/name", or "name" for objects of the cluster; and back.

@@ -38,7 +38,7 @@ struct JobVerdict {
   std::vector<PodSeen> lost;     // those whose time has not come: to be told again
 };
 
-// Pods of older versions of the job, beyond its size, or ended by us are no events. Policies of a
+// Pods of older versions of the job, beyond its size, or ended by us trigger nothing. Policies of a
 // task go before those of the job; `*` means every event but PodPending and PodRunning. An event
 // that waits for its time has passed when its pod has: when another pod runs under that name.
 [[nodiscard]] JobVerdict AskPolicies(const JobScene& scene);

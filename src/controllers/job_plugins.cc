@@ -9,8 +9,10 @@
 
 #include "base/ascii.h"
 #include "base/base64.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
 #include "controllers/plugin_arguments.h"
+#include "json/access.h"
+#include "json/dump.h"
 #include "objects/expand_job.h"
 #include "objects/volcano_keys.h"
 
@@ -283,7 +285,7 @@ void ApplyTensorflow(const Job& job, PodPlace place, json& spec) {
   if (role_here.empty()) return;
   const json config = {{"cluster", std::move(cluster)},
                        {"task", {{"type", role_here}, {"index", place.index}}}};
-  SetVariable("TF_CONFIG", TextOf(config), spec);
+  SetVariable("TF_CONFIG", DumpJson(config), spec);
   OpenPort("tfjob-port", port, spec);
 }
 

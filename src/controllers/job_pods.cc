@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/job_plugins.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 #include "objects/expand_job.h"
 #include "objects/write_parts.h"
 

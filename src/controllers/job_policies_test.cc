@@ -32,7 +32,7 @@ json TimedPolicy(const std::string& event, const std::string& action, const std:
   return policy;
 }
 
-TEST(JobPolicies, AnEvictedPodThatIsNotReplacedInTimeHasItsAction) {
+TEST(JobPolicies, ActsOnAnEvictedPodThatIsNotReplacedInTime) {
   TestCluster cluster = Running({{"policies", {TimedPolicy("PodEvicted", "AbortJob", "10s")}}});
   cluster.LosePod("train-worker-0");
   cluster.Settle();
@@ -60,7 +60,7 @@ TEST(JobPolicies, AnEvictedPodThatIsReplacedInTimeIsForgotten) {
   EXPECT_EQ(cluster.Phase(), "Running");
 }
 
-TEST(JobPolicies, APodThatRanInTimeIsNotPending) {
+TEST(JobPolicies, IgnoresPodPendingOfAPodThatRunsInTime) {
   TestCluster cluster(
       JobOf({Task("worker", 1)}, {{"policies", {TimedPolicy("PodPending", "AbortJob", "1m")}}}));
   cluster.Settle();
@@ -87,7 +87,7 @@ TEST(JobPolicies, ATaskThatRestartsTooOftenHasFailed) {
   EXPECT_EQ(cluster.Phase(), "Terminated");
 }
 
-TEST(JobPolicies, MinusOneMeansThatATaskNeverFails) {
+TEST(JobPolicies, MaxRetryMinusOneMeansThatATaskNeverFails) {
   TestCluster cluster = Running(
       json::object(), {{"maxRetry", -1}, {"policies", {Policy("TaskFailed", "TerminateJob")}}});
   cluster.At("pods", "train-worker-0")["status"]["containerStatuses"] = {{{"restartCount", 99}}};
@@ -107,7 +107,7 @@ TEST(JobPolicies, TheExitCodeIsThatOfTheFirstContainer) {
   EXPECT_EQ(cluster.Phase(), "Aborted");
 }
 
-TEST(JobPolicies, EveryEventIsAnyButAHealthyStart) {
+TEST(JobPolicies, AnyEventIncludesAllExceptPendingAndRunning) {
   TestCluster cluster = Running({{"policies", {Policy("*", "TerminateJob")}}});
   EXPECT_EQ(cluster.Phase(), "Running");
   cluster.SetGroupPhase("Unknown");
@@ -178,7 +178,7 @@ TEST(JobStates, MinSuccessThatIsMissedIsAFailure) {
   EXPECT_EQ(cluster.Phase(), "Failed");
 }
 
-TEST(JobStates, EnoughIsEnoughWhereTheJobAsksForLessThanItsTasks) {
+TEST(JobStates, CompletesWhenMinAvailablePodsSucceededThoughATaskWantsMore) {
   TestCluster cluster = Running({{"minAvailable", 1}});  // the task's own minimum is 2
   cluster.SetPod("train-worker-0", "Succeeded");
   cluster.SetPod("train-worker-1", "Failed", 1);
@@ -221,7 +221,7 @@ TEST(JobStates, AJobThatWasAbortedDoesNotExpire) {
   EXPECT_TRUE(cluster.Has("jobs", "train"));
 }
 
-TEST(JobDependencies, WithoutAWordAllOfThemMustBeMet) {
+TEST(JobDependencies, WaitsForAllDependenciesByDefault) {
   for (const char* iteration : {"", "all", "any"}) {
     json depends = {{"name", {"a", "b"}}};
     if (*iteration != '\0') depends["iteration"] = iteration;
@@ -253,7 +253,7 @@ TEST(JobObjects, HostsAndTheConfigOfSshFollowTheSizeAndTheKeysStay) {
               HasSubstr("train-worker-2.train"));
 }
 
-TEST(JobObjects, AnApiWithoutNetworkPoliciesIsNoHindrance) {
+TEST(JobObjects, WorksWhereTheApiHasNoNetworkPolicies) {
   TestCluster cluster(JobOf({Task("worker", 1)}, {{"plugins", {{"svc", json::array()}}}}));
   const JobPlan made = ReconcileJob(cluster.View());
   std::vector<std::string> optional;

@@ -14,7 +14,9 @@
 #include "controllers/job_events.h"
 #include "controllers/job_pods.h"
 #include "controllers/job_state.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/dump.h"
 #include "objects/expand_job.h"
 #include "objects/load.h"
 #include "objects/volcano_keys.h"
@@ -30,7 +32,7 @@ using objects::JobPhase;
 using objects::JobTask;
 
 // Pods that one plan makes: a large job is made in several, and its status is told in between.
-constexpr std::size_t kMostCreates = 500;
+constexpr std::size_t kMaxCreates = 500;
 
 // How long the counts of pods in a status may be old.
 constexpr Duration kCountsPace = std::chrono::seconds(1);
@@ -47,7 +49,7 @@ Write PodDelete(const PodSeen& pod) {
   Write write;
   write.verb = Write::Verb::kDelete;
   write.resource = kube::kPods;
-  write.space = pod.key.space;
+  write.ns = pod.key.ns;
   write.name = pod.key.name;
   write.uid = pod.uid;
   return write;
@@ -58,7 +60,7 @@ Write PodMark(const PodSeen& pod) {
   write.verb = Write::Verb::kPatch;
   json patch = OutOfSyncPatch();
   patch["metadata"]["uid"] = pod.uid;
-  write.body = TextOf(patch);
+  write.body = DumpJson(patch);
   return write;
 }
 
@@ -182,7 +184,7 @@ class JobPlanner {
       for (const std::string& plugin : MissingPlugins(job_)) {
         Tell(kube::EventNote::Type::kWarning,
              "PluginError",
-             fmt::format("plugin {} is not here: it adds nothing to the pods", plugin));
+             fmt::format("job plugin \"{}\" is not supported and is ignored", plugin));
       }
       for (const json& claim : MakeClaimObjects({object_, job_})) {
         writes.push_back(CreateOf(kube::kVolumeClaims, claim, job_.meta.uid));
@@ -220,7 +222,7 @@ class JobPlanner {
   }
 
   // One of an older version of the job is on its way out: a restarted job waits for its turn again.
-  // One that bears no version was made by Volcano: it is of this one, and EnsureGroup says so in
+  // One that has no version was made by Volcano: it is of this one, and EnsureGroup says so in
   // it.
   bool GroupIsOutdated() const {
     if (!GroupIsOurs()) return false;
@@ -250,8 +252,8 @@ class JobPlanner {
                             "priorityClassName",
                             "networkTopology",
                             "subGroupPolicy"}) {
-      const json* value = FieldAt(wanted, {"spec", key});
-      const json* old = FieldAt(spec, {key});
+      const json* value = FindAt(wanted, {"spec", key});
+      const json* old = FindAt(spec, {key});
       if (value != nullptr && (old == nullptr || *old != *value)) changed["spec"][key] = *value;
     }
     if (changed.empty()) return;
@@ -297,7 +299,7 @@ class JobPlanner {
       if (!DependenciesMet(task)) continue;
       for (std::int32_t index = 0; index < task.replicas; ++index) {
         if (names.contains(objects::PodNameOf(job_, task, index))) continue;
-        if (++made > kMostCreates) {
+        if (++made > kMaxCreates) {
           out_.plan.again = Duration(0);
           return;
         }
@@ -429,7 +431,7 @@ class JobPlanner {
 JobPlan ReconcileJob(const JobView& view) {
   JobPlan out;
   if (IsBeingDeleted(*view.job)) return out;
-  const objects::Source source{.name = "job", .text = TextOf(*view.job)};
+  const objects::Source source{.name = "job", .text = DumpJson(*view.job)};
   Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
   if (!read || read->jobs.size() != 1) {
     out.plan.events.push_back({.about = ReferenceTo(kube::kJobs, *view.job),

@@ -32,7 +32,7 @@ TEST(ReconcileJob, ANewJobGetsItsPodGroupAndIsPending) {
   EXPECT_EQ(group["metadata"]["ownerReferences"][0]["uid"], "uid-1");
 }
 
-TEST(ReconcileJob, PodsComeOnceTheGroupIsLetIn) {
+TEST(ReconcileJob, CreatesPodsOnceThePodGroupIsAdmitted) {
   TestCluster cluster(JobOf({Task("worker", 2)}));
   cluster.Settle();
   cluster.SetGroupPhase("Inqueue");
@@ -48,7 +48,7 @@ TEST(ReconcileJob, PodsComeOnceTheGroupIsLetIn) {
   EXPECT_EQ(pod["metadata"]["ownerReferences"][0]["controller"], true);
 }
 
-TEST(ReconcileJob, PodsOfAJobThatNamesNoSchedulerAreForOurs) {
+TEST(ReconcileJob, PodsOfAJobThatNamesNoSchedulerGetOurs) {
   for (const std::string name : {"", "other"}) {
     json job = JobOf({Task("worker", 1)});
     job["spec"]["schedulerName"] = name;
@@ -82,7 +82,7 @@ TEST(ReconcileJob, RunsAndCompletes) {
   EXPECT_THAT(cluster.Names("pods"), SizeIs(2));
 }
 
-TEST(ReconcileJob, PodsThatComeUpAreCountedOnceASecondAndANewPhaseIsToldAtOnce) {
+TEST(ReconcileJob, WritesPodCountsOncePerSecondAndANewPhaseAtOnce) {
   TestCluster cluster(JobOf({Task("worker", 3)}));
   cluster.Settle();
   cluster.SetGroupPhase("Inqueue");
@@ -178,14 +178,14 @@ TEST(ReconcileJob, SaysOnceWhyItsGroupWaits) {
   EXPECT_THAT(cluster.told, SizeIs(2)) << "it waits again";
 }
 
-TEST(ReconcileJob, SaysThatAPluginIsNotHere) {
+TEST(ReconcileJob, WarnsOfAnUnsupportedPlugin) {
   TestCluster cluster(JobOf({Task("worker", 1)}, {{"plugins", {{"hcclrank", json::array()}}}}));
   cluster.Settle();
-  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("plugin hcclrank is not here")));
+  EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("job plugin \"hcclrank\" is not supported")));
   EXPECT_FALSE(cluster.At("jobs", "train")["status"].contains("controlledResources"));
 }
 
-TEST(ReconcileJob, TheLastRetryKeepsThePodsThatTellWhy) {
+TEST(ReconcileJob, TheLastRetryKeepsTheFailedPods) {
   TestCluster cluster =
       Running({{"maxRetry", 1}, {"policies", {Policy("PodFailed", "RestartJob")}}});
   cluster.SetPod("train-worker-1", "Failed", 1);
@@ -205,7 +205,7 @@ TEST(ReconcileJob, RestartPodReplacesThatPodOnly) {
   EXPECT_EQ(cluster.At("jobs", "train")["status"]["retryCount"], 1);
 }
 
-TEST(ReconcileJob, PoliciesOfTheTaskGoBeforeThoseOfTheJob) {
+TEST(ReconcileJob, PoliciesOfTheTaskOverrideThoseOfTheJob) {
   TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartJob")}}},
                                 {{"policies", {{{"exitCode", 3}, {"action", "AbortJob"}}}}});
   cluster.SetPod("train-worker-1", "Failed", 3);
@@ -269,7 +269,7 @@ TEST(ReconcileJob, CommandsSuspendAndResumeAndAreTakenOnce) {
   EXPECT_THAT(cluster.Names("commands"), IsEmpty());
 }
 
-TEST(ReconcileJob, FollowsItsSize) {
+TEST(ReconcileJob, CreatesAndDeletesPodsWhenScaled) {
   TestCluster cluster = Running({{"minAvailable", 1}});
   cluster.At("jobs", "train")["spec"]["tasks"][0]["replicas"] = 3;
   cluster.Settle();
@@ -293,7 +293,7 @@ TEST(ReconcileJob, ATaskWaitsForWhatItDependsOn) {
   EXPECT_THAT(cluster.Names("pods"), ElementsAre("train-master-0", "train-worker-0"));
 }
 
-TEST(ReconcileJob, GoesAwayWhenItsTimeIsOver) {
+TEST(ReconcileJob, DeletesTheJobAfterItsTtl) {
   TestCluster cluster = Running({{"ttlSecondsAfterFinished", 60}});
   cluster.SetPods("Succeeded");
   cluster.Settle();
@@ -303,7 +303,7 @@ TEST(ReconcileJob, GoesAwayWhenItsTimeIsOver) {
   EXPECT_FALSE(cluster.Has("jobs", "train"));
 }
 
-TEST(ReconcileJob, WhatCannotBeReadIsSaidAndLeftAlone) {
+TEST(ReconcileJob, ReportsAnInvalidJobAndLeavesItUnchanged) {
   TestCluster cluster(JobOf({}));
   EXPECT_FALSE(cluster.Step());
   EXPECT_THAT(cluster.told, ElementsAre(HasSubstr("tasks")));

@@ -9,7 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 
 namespace strata::controllers {
 namespace {

@@ -38,7 +38,7 @@ struct PodCounts {
 // What changes when an action is carried out.
 struct JobProgress {
   objects::JobPhase phase = objects::JobPhase::kPending;
-  std::int32_t version = 0;  // pods of older ones are to go, and what happens to them is no event
+  std::int32_t version = 0;  // pods of older ones are deleted and trigger no policies
   std::int32_t retries = 0;
 
   friend bool operator==(const JobProgress&, const JobProgress&) = default;

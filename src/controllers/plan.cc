@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::controllers {
 namespace {
@@ -15,7 +17,7 @@ Write WriteTo(Write::Verb verb, const kube::Resource& resource, const json& obje
   Write write;
   write.verb = verb;
   write.resource = resource;
-  write.space = TextAt(object, {"metadata", "namespace"});
+  write.ns = TextAt(object, {"metadata", "namespace"});
   write.name = TextAt(object, {"metadata", "name"});
   return write;
 }
@@ -28,7 +30,7 @@ void AddStep(Plan& plan, std::vector<Write> writes) {
 
 Write CreateOf(const kube::Resource& resource, const json& object, const std::string& owner_uid) {
   Write write = WriteTo(Write::Verb::kCreate, resource, object);
-  write.body = TextOf(object);
+  write.body = DumpJson(object);
   write.uid = owner_uid;
   return write;
 }
@@ -41,7 +43,7 @@ Write DeleteOf(const kube::Resource& resource, const json& seen) {
 
 Write PatchOf(const kube::Resource& resource, const json& seen, const json& patch) {
   Write write = WriteTo(Write::Verb::kPatch, resource, seen);
-  write.body = TextOf(patch);
+  write.body = DumpJson(patch);
   return write;
 }
 
@@ -50,14 +52,14 @@ Write StatusOf(const kube::Resource& resource, const json& seen, const json& sta
   write.subresource = "status";
   json object = seen;
   object["status"] = status;
-  write.body = TextOf(object);
+  write.body = DumpJson(object);
   return write;
 }
 
 kube::ObjectReference ReferenceTo(const kube::Resource& resource, const json& seen) {
   return {.kind = std::string(resource.kind),
           .api_version = kube::ApiVersion(resource),
-          .space = TextAt(seen, {"metadata", "namespace"}),
+          .ns = TextAt(seen, {"metadata", "namespace"}),
           .name = TextAt(seen, {"metadata", "name"}),
           .uid = TextAt(seen, {"metadata", "uid"}),
           .version = TextAt(seen, {"metadata", "resourceVersion"})};

@@ -25,17 +25,18 @@ struct Write {
 
   Verb verb = Verb::kCreate;
   kube::Resource resource;
-  std::string space;
+  std::string ns;
   std::string name;
   std::string subresource;
   std::string body;         // JSON
   std::string uid;          // kCreate, kEnsure: the owner's; kDelete: the object's own
   std::string propagation;  // kDelete: "" as the server likes
-  bool optional = false;    // a refusal is no failure: no such kind, no right, or it is another's
+  bool optional =
+      false;  // a rejection is not a failure: unknown kind, forbidden, or another owner's
 };
 
 struct Plan {
-  // The writes of a step are made at once, a step when all of the one before have succeeded. What
+  // The writes of a step are made at once, a step when all of the previous one have succeeded. What
   // is left of a plan that failed is forgotten: the next plan is made from what is there then.
   std::vector<std::vector<Write>> steps;
   std::vector<kube::EventNote> events;  // told when every write has succeeded

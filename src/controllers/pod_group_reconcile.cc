@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
 #include "controllers/pod_seen.h"
+#include "json/access.h"
+#include "json/dump.h"
 #include "objects/default_pod_group.h"
 #include "objects/load.h"
 #include "objects/write_pod_group.h"
@@ -18,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 Result<objects::PodGroup> GroupOf(const json& pod) {
-  const objects::Source source{.name = "pod", .text = TextOf(pod)};
+  const objects::Source source{.name = "pod", .text = DumpJson(pod)};
   TRY_ASSIGN(const objects::ObjectSet read, objects::ParseObjects({&source, 1}));
   if (read.pods.size() != 1) return Fail(Code::kInvalidArgument, "no Pod");
   std::vector<std::string> unheard;  // about pods that run already

@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 #include "kube/resource.h"
 #include "objects/volcano_keys.h"
 
@@ -35,7 +36,7 @@ std::string JobOf(const json& pod) {
   for (const json& owner : ListAt(pod, {"metadata", "ownerReferences"})) {
     const bool is_job = TextAt(owner, {"kind"}) == kube::kJobs.kind &&
                         TextAt(owner, {"apiVersion"}) == kube::ApiVersion(kube::kJobs);
-    if (is_job && FlagAt(owner, {"controller"})) return TextAt(owner, {"name"});
+    if (is_job && BoolAt(owner, {"controller"})) return TextAt(owner, {"name"});
   }
   return "";
 }
@@ -51,7 +52,7 @@ void SeeContainers(const json& pod, PodSeen& seen) {
   bool first = true;
   for (const json& container : ListAt(pod, {"status", "containerStatuses"})) {
     seen.restarts += IntegerAt(container, {"restartCount"});
-    const json* code = FieldAt(container, {"state", "terminated", "exitCode"});
+    const json* code = FindAt(container, {"state", "terminated", "exitCode"});
     if (std::exchange(first, false) && code != nullptr && code->is_number_integer()) {
       seen.exit_code = code->get<std::int32_t>();
     }
@@ -77,7 +78,7 @@ PodSeen SeePod(const json& pod) {
     if (TextAt(pod, {"status", "phase"}) == word) seen.phase = phase;
   }
   seen.being_deleted = IsBeingDeleted(pod);
-  seen.out_of_sync = FieldAt(annotations, {kOutOfSyncKey}) != nullptr;
+  seen.out_of_sync = FindAt(annotations, {kOutOfSyncKey}) != nullptr;
   seen.ready = IsReady(pod);
   seen.created = ParseTimestamp(TextAt(meta, {"creationTimestamp"})).value_or(Time{});
   SeeContainers(pod, seen);

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
+#include "json/access.h"
 
 namespace strata::controllers {
 namespace {
@@ -74,7 +75,7 @@ class QueuePlanner {
     return view_.parent != nullptr && IsShut(TextAt(*view_.parent, {"status", "state"}));
   }
   bool IsMarked() const {
-    return FieldAt(queue_, {"metadata", "annotations", kClosedByParentKey}) != nullptr;
+    return FindAt(queue_, {"metadata", "annotations", kClosedByParentKey}) != nullptr;
   }
 
   void Obey(const json& command) {

@@ -12,8 +12,10 @@
 
 #include "base/timestamp.h"
 #include "controllers/job_reconcile.h"
-#include "controllers/json_fields.h"
+#include "controllers/object_meta.h"
 #include "controllers/plan.h"
+#include "json/access.h"
+#include "json/parse.h"
 
 namespace strata::controllers {
 
@@ -151,23 +153,23 @@ class TestCluster {
       case Write::Verb::kEnsure:
         if (found == objects_.end()) {
           ++creates;
-          Json made = ParseText(write.body);
+          Json made = ParseJsonOrNull(write.body);
           made["metadata"]["creationTimestamp"] = FormatTimestamp(now);
           Put(name.first, std::move(made));
         } else if (write.verb == Write::Verb::kCreate) {
           twice.push_back(write.name);
         } else {
-          found->second.merge_patch(ParseText(write.body));
+          found->second.merge_patch(ParseJsonOrNull(write.body));
         }
         return;
       case Write::Verb::kReplace:
         ASSERT_NE(found, objects_.end()) << write.name;
-        Put(name.first, ParseText(write.body));
+        Put(name.first, ParseJsonOrNull(write.body));
         return;
       case Write::Verb::kPatch: {
         if (found == objects_.end()) return;
         Json patched = found->second;
-        patched.merge_patch(ParseText(write.body));
+        patched.merge_patch(ParseJsonOrNull(write.body));
         Put(name.first, std::move(patched));
         return;
       }

@@ -18,11 +18,11 @@ ObjectRef Shown(json object) {
 }
 
 TEST(VolcanoMetrics, PodGroupsAreCountedByQueueAndPhase) {
-  const std::string text = GroupMetrics(
+  const std::string text = obs::MetricsText(GroupMetrics(
       {Shown({{"metadata", {{"name", "default"}}}}), Shown({{"metadata", {{"name", "ml"}}}})},
       {Shown({{"status", {{"phase", "Running"}}}}),
        Shown({{"spec", {{"queue", "ml"}}}}),
-       Shown({{"spec", {{"queue", "gone"}}}})});
+       Shown({{"spec", {{"queue", "gone"}}}})}));
   EXPECT_THAT(text, HasSubstr("# TYPE volcano_queue_pod_group_running_count gauge\n"));
   EXPECT_THAT(text, HasSubstr("volcano_queue_pod_group_running_count{queue_name=\"default\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("volcano_queue_pod_group_pending_count{queue_name=\"ml\"} 1\n"));
@@ -36,8 +36,8 @@ TEST(VolcanoMetrics, JobsAreNamedByHowTheyEnded) {
                   {"spec", {{"queue", "q"}}},
                   {"status", {{"state", {{"phase", phase}}}}}});
   };
-  const std::string text =
-      JobMetrics({job("a", "Completed"), job("b", "Failed"), job("c", "Running")});
+  const std::string text = obs::MetricsText(
+      JobMetrics({job("a", "Completed"), job("b", "Failed"), job("c", "Running")}));
   EXPECT_THAT(
       text, HasSubstr("volcano_job_completed_phase_count{job_name=\"ml/a\",queue_name=\"q\"} 1\n"));
   EXPECT_THAT(text,
@@ -50,7 +50,7 @@ TEST(VolcanoMetrics, BucketsCountAllThatIsShorter) {
   latency.Observe(std::chrono::milliseconds(7));
   latency.Observe(std::chrono::hours(1));
   latency.Observe(-std::chrono::seconds(1));  // clocks differ
-  const std::string text = latency.Text();
+  const std::string text = obs::MetricsText({latency.Metrics()});
   EXPECT_THAT(text, HasSubstr("milliseconds_bucket{le=\"5\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("milliseconds_bucket{le=\"10\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("milliseconds_bucket{le=\"+Inf\"} 3\n"));

@@ -43,19 +43,24 @@ void CollectNames(const objects::ResourceList& list,
   }
 }
 
-Result<ResourceLimits> ToLimits(const objects::ResourceList& list, ResourceNames& names) {
+Result<ResourceLimits> ToLimits(const objects::ResourceList& list,
+                                ResourceNames& names,
+                                ListOf list_of) {
   ResourceLimits limits;
   for (const auto& [name, quantity] : list) {
     const auto counted = CountedName(name);
     if (!counted || (*counted != name && list.contains(*counted))) continue;
     TRY_ASSIGN(const Amount amount, ToAmount(*counted, quantity));
-    limits.insert_or_assign(names.Intern(*counted), amount);
+    const bool of_node = list_of == ListOf::kNode;
+    limits.insert_or_assign(of_node ? names.Intern(*counted) : names.InternAsked(*counted), amount);
   }
   return limits;
 }
 
-Result<Resources> ToResources(const objects::ResourceList& list, ResourceNames& names) {
-  TRY_ASSIGN(const ResourceLimits limits, ToLimits(list, names));
+Result<Resources> ToResources(const objects::ResourceList& list,
+                              ResourceNames& names,
+                              ListOf list_of) {
+  TRY_ASSIGN(const ResourceLimits limits, ToLimits(list, names, list_of));
   Resources resources;
   for (const auto& [id, amount] : limits) resources.Set(id, amount);
   return resources;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,18 +19,24 @@ namespace strata {
 // itself (nvidia.com/gpumem, gpumem-percentage, gpucores). `requests.cpu` counts as `cpu`.
 [[nodiscard]] std::optional<std::string_view> CountedName(std::string_view name);
 
-// Adds the counted names of `list` to `names`. Interning the sorted union of all lists first keeps
+// Adds the counted names of `list` to `names`. Interning the sorted names of all nodes first keeps
 // resource ids, and so every internal order, independent of the order of the input.
 void CollectNames(const objects::ResourceList& list,
                   std::set<std::string_view, std::less<>>& names);
 
+// What a list of amounts is: what a node has, or what something asks for, may have or has used.
+// Only names of nodes make resources known (ResourceNames).
+enum class ListOf : std::uint8_t { kNode, kAsked };
+
 // kInvalidArgument, naming the resource, when an amount does not fit into 64 bits of its unit.
 // Where a list has both `cpu` and `requests.cpu`, `cpu` counts.
 [[nodiscard]] Result<Resources> ToResources(const objects::ResourceList& list,
-                                            ResourceNames& names);
+                                            ResourceNames& names,
+                                            ListOf list_of = ListOf::kAsked);
 // The same, with named zeros kept.
 [[nodiscard]] Result<ResourceLimits> ToLimits(const objects::ResourceList& list,
-                                              ResourceNames& names);
+                                              ResourceNames& names,
+                                              ListOf list_of = ListOf::kAsked);
 
 // The other way: 1500 of cpu is "1500m", a GPU of 1000 is "1".
 [[nodiscard]] Quantity ToQuantity(std::string_view resource_name, Amount amount);

@@ -46,7 +46,7 @@ TEST(Amounts, QuotaNamesAreTranslatedOrDropped) {
                                   .value();
   EXPECT_EQ(resources.Get(kCpu), 2000);
   EXPECT_EQ(resources.Get(*names.Find("nvidia.com/gpu")), 1000);
-  EXPECT_EQ(names.size(), 4U) << "cpu, memory, pods and the GPU";
+  EXPECT_EQ(names.size() + names.absent_count(), 4U) << "cpu, memory, pods and the GPU";
 }
 
 TEST(Amounts, APlainNameCountsBeforeItsQuotaName) {
@@ -56,7 +56,7 @@ TEST(Amounts, APlainNameCountsBeforeItsQuotaName) {
   EXPECT_EQ(resources.Get(kCpu), 1000);
 }
 
-TEST(Amounts, SharesOfAGpuAreNoNodeResources) {
+TEST(Amounts, SharesOfAGpuAreNotNodeResources) {
   ResourceNames names;
   const Resources resources = ToResources({{"nvidia.com/gpumem", Q("3000")},
                                            {"nvidia.com/gpumem-percentage", Q("50")},
@@ -72,7 +72,7 @@ TEST(Amounts, ANamedZeroIsALimit) {
   EXPECT_EQ(ToLimits({{"cpu", Q("0")}}, names).value(), (ResourceLimits{{kCpu, 0}}));
 }
 
-TEST(Amounts, WhatDoesNotFitNamesTheResource) {
+TEST(Amounts, NamesTheResourceOfAnAmountThatOverflows) {
   ResourceNames names;
   const auto result = ToResources({{"nvidia.com/gpu", Q("9E")}}, names);
   ASSERT_FALSE(result.has_value());

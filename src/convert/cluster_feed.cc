@@ -14,50 +14,70 @@ bool HasVolumes(const objects::Pod& pod) {
   return !pod.spec.volumes.empty();
 }
 
-template <typename T>
-void CopyTo(const std::map<std::string, T, std::less<>>& kept, std::vector<T>& out) {
-  for (const auto& [name, object] : kept) out.push_back(object);
+template <typename Kept, typename T>
+void CopyTo(const Kept& kept, std::vector<T>& out) {
+  out.reserve(kept.size());
+  for (const auto& [name, object] : kept) out.push_back(*object);
   objects::SortByName(out);
+}
+
+// The object, moved out of its set, or where it is when the set is constant.
+template <typename T>
+std::shared_ptr<const T> Take(T& object) {
+  return std::make_shared<const T>(std::move(object));
+}
+template <typename T>
+std::shared_ptr<const T> Take(const T& object) {
+  return {std::shared_ptr<const T>(), &object};
 }
 
 }  // namespace
 
-ClusterFeed::ClusterFeed(TakesPod takes, std::string default_queue)
+ClusterFeed::ClusterFeed(ClusterState& state, TakesPod takes, std::string default_queue)
     : takes_(std::move(takes)),
       default_queue_(std::move(default_queue)),
+      state_(state),
       around_{.priorities = objects::PriorityTable({}), .rules = {}, .volumes = {}, .numa = false} {
-  state_.UpsertQueue(DefaultQueue());
-}
-
-template <typename T>
-Status ClusterFeed::PutAll(std::vector<T>& objects) {
-  for (T& object : objects) TRY(Put(std::move(object)));
-  return {};
+  state_.workload().UpsertQueue(DefaultQueue());
 }
 
 Status ClusterFeed::Apply(objects::ObjectSet objects) {
-  TRY(PutAll(objects.priority_classes));
-  TRY(PutAll(objects.namespaces));
-  for (auto& claim : objects.claims) TRY(PutStorage(claims_, std::move(claim)));
-  for (auto& volume : objects.volumes) TRY(PutStorage(volumes_, std::move(volume)));
-  for (auto& storage : objects.storage_classes) {
-    TRY(PutStorage(storage_classes_, std::move(storage)));
-  }
-  for (auto& node : objects.csi_nodes) {
-    const std::string name = node.meta.name;
-    TRY(PutStorage(csi_nodes_, std::move(node)));
-    ReadNodeAgain(name);
-  }
-  TRY(PutAll(objects.numa_topologies));
-  TRY(PutAll(objects.nodes));
-  TRY(PutAll(objects.hypernodes));
-  TRY(PutAll(objects.queues));
-  TRY(PutAll(objects.quotas));
-  TRY(PutAll(objects.pod_groups));
-  return PutAll(objects.pods);
+  return ApplyAll(objects);
 }
 
-void ClusterFeed::Remove(std::string_view kind, const std::string& space, const std::string& name) {
+Status ClusterFeed::ApplyBorrowed(const objects::ObjectSet& objects) {
+  return ApplyAll(objects);
+}
+
+// What others are read by comes before them, so that a whole cluster is read once.
+template <typename Set>
+Status ClusterFeed::ApplyAll(Set& objects) {
+  const auto put_all = [this](auto& list) -> Status {
+    // this->, because clang 14 otherwise calls the capture unused.
+    for (auto& object : list) TRY(this->Put(Take(object)));
+    return {};
+  };
+  PutPriorityClasses(objects.priority_classes);
+  TRY(put_all(objects.namespaces));
+  for (auto& claim : objects.claims) PutStorage(claims_, Take(claim));
+  for (auto& volume : objects.volumes) PutStorage(volumes_, Take(volume));
+  for (auto& storage : objects.storage_classes) PutStorage(storage_classes_, Take(storage));
+  for (auto& node : objects.csi_nodes) {
+    const std::string name = node.meta.name;
+    PutStorage(csi_nodes_, Take(node));
+    ReadNodeAgain(name);
+  }
+  TRY(put_all(objects.numa_topologies));
+  TRY(put_all(objects.nodes));
+  TRY(put_all(objects.hypernodes));
+  TRY(put_all(objects.queues));
+  TRY(put_all(objects.quotas));
+  TRY(put_all(objects.pod_groups));
+  Learn(objects.pods);
+  return put_all(objects.pods);
+}
+
+void ClusterFeed::Remove(std::string_view kind, const std::string& ns, const std::string& name) {
   using Member = void (ClusterFeed::*)(const std::string&);
   constexpr std::array<std::pair<std::string_view, Member>, 9> kRemovers = {
       {{"Pod", &ClusterFeed::RemovePod},
@@ -69,7 +89,7 @@ void ClusterFeed::Remove(std::string_view kind, const std::string& space, const 
        {"Numatopology", &ClusterFeed::RemoveNumaTopology},
        {"PriorityClass", &ClusterFeed::RemovePriorityClass},
        {"Namespace", &ClusterFeed::RemoveNamespace}}};
-  const std::string full_name = space.empty() ? name : space + "/" + name;
+  const std::string full_name = ns.empty() ? name : ns + "/" + name;
   for (const auto& [its_kind, remove] : kRemovers) {
     if (its_kind == kind) return (this->*remove)(full_name);
   }
@@ -85,14 +105,17 @@ void ClusterFeed::Remove(std::string_view kind, const std::string& space, const 
 // ---- what concerns many pods
 // -------------------------------------------------------------------------------------------
 
-Status ClusterFeed::Put(objects::PriorityClass priority) {
-  const std::string name = priority.meta.name;
-  const auto* known = FindIn(priorities_, name);
-  const bool same = known != nullptr && known->value == priority.value &&
-                    known->global_default == priority.global_default;
-  priorities_.insert_or_assign(name, std::move(priority));
-  if (!same) PriorityClassesChanged();
-  return {};
+template <typename Classes>
+void ClusterFeed::PutPriorityClasses(Classes& classes) {
+  bool changed = false;
+  for (auto& priority : classes) {
+    const std::string name = priority.meta.name;
+    const auto* known = FindIn(priorities_, name);
+    changed = changed || known == nullptr || known->value != priority.value ||
+              known->global_default != priority.global_default;
+    priorities_.insert_or_assign(name, Take(priority));
+  }
+  if (changed) PriorityClassesChanged();
 }
 
 void ClusterFeed::RemovePriorityClass(const std::string& name) {
@@ -103,70 +126,101 @@ void ClusterFeed::PriorityClassesChanged() {
   std::vector<objects::PriorityClass> classes;
   CopyTo(priorities_, classes);
   around_.priorities = objects::PriorityTable(classes);
-  MakeStale(groups_stale_);
-  MakeStale(pods_stale_);
+  groups_stale_ = !groups_.empty();
+  MakePodsStale(pods_stale_);
 }
 
-Status ClusterFeed::Put(objects::Namespace space) {
-  const std::string name = space.meta.name;
-  const auto others = around_.rules.LearnNamespace(name, space.meta.labels);
-  if (others == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
-  namespaces_.insert_or_assign(name, std::move(space));
+void ClusterFeed::Learn(const std::vector<objects::Pod>& pods) {
+  for (const objects::Pod& pod : pods) {
+    const auto others = around_.rules.Learn(pod);
+    if (others == PodRulesReader::Others::kMayBeOld) MakePodsStale(pods_stale_);
+  }
+}
+
+void ClusterFeed::MakeNamespaceStale(const std::string& ns) {
+  if (!pods_.empty()) stale_namespaces_.insert(ns);
+}
+
+Status ClusterFeed::Put(Ref<objects::Namespace> ns) {
+  const std::string name = ns->meta.name;
+  const auto others = around_.rules.LearnNamespace(name, ns->meta.labels);
+  if (others == PodRulesReader::Others::kMayBeOld) MakePodsStale(pods_stale_);
+  namespaces_.insert_or_assign(name, std::move(ns));
   return {};
 }
 
 void ClusterFeed::RemoveNamespace(const std::string& name) {
   if (namespaces_.erase(name) == 0) return;
   const auto others = around_.rules.LearnNamespace(name, {});
-  if (others == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
+  if (others == PodRulesReader::Others::kMayBeOld) MakePodsStale(pods_stale_);
 }
 
 template <typename T>
-Status ClusterFeed::PutStorage(Kept<T>& kept, T object) {
-  const std::string name = objects::NamespacedName(object.meta);
+void ClusterFeed::PutStorage(Kept<T>& kept, Ref<T> object) {
+  const std::string name = objects::NamespacedName(object->meta);
   RemoveStorage(kept, name);
-  around_.volumes.Put(kept.insert_or_assign(name, std::move(object)).first->second);
-  MakeStale(volume_pods_stale_);
-  return {};
+  around_.volumes.Put(*kept.insert_or_assign(name, std::move(object)).first->second);
+  MakePodsStale(volume_pods_stale_);
 }
 
 template <typename T>
 void ClusterFeed::RemoveStorage(Kept<T>& kept, const std::string& name) {
   const auto it = kept.find(name);
   if (it == kept.end()) return;
-  around_.volumes.Drop(it->second);
+  around_.volumes.Drop(*it->second);
   kept.erase(it);
-  MakeStale(volume_pods_stale_);
+  MakePodsStale(volume_pods_stale_);
 }
 
 void ClusterFeed::Settle(std::vector<std::string>& problems) {
   const auto note = [&](const Status& status) {
     if (!status) problems.push_back(status.error().message);
   };
+  FollowFoundNames();
   if (std::exchange(groups_stale_, false)) {
-    for (const auto& [name, group] : groups_) note(ReadGroup(group));
+    for (const auto& [name, group] : groups_) note(ReadGroup(*group));
   }
   const bool all = std::exchange(pods_stale_, false);
   const bool with_volumes = std::exchange(volume_pods_stale_, false);
-  const std::set<std::string> spaces = std::exchange(stale_spaces_, {});
+  const std::set<std::string> spaces = std::exchange(stale_namespaces_, {});
   const std::set<std::string> groups = std::exchange(stale_groups_, {});
   if (all || with_volumes || !spaces.empty()) {
     for (const auto& [name, pod] : pods_) {
-      const bool concerned = all || (with_volumes && HasVolumes(pod)) ||
-                             spaces.contains(pod.meta.ns) || groups.contains(GroupOf(pod));
-      if (concerned) note(ReadPodAgain(pod));
+      const bool concerned = all || (with_volumes && HasVolumes(*pod)) ||
+                             spaces.contains(pod->meta.ns) || groups.contains(GroupOf(*pod));
+      if (concerned) note(ReadPodAgain(name, *pod));
     }
   } else {
     for (const std::string& group : groups) ReadPodsOf(group, problems);
   }
-  state_.Settle();
+  ForgetNames();
+  state_.sums().Settle();
+}
+
+void ClusterFeed::ForgetNames() {
+  const std::size_t known = state_.resource_names().absent_count();
+  // More of them than before may be those of an object that turned out invalid.
+  if (std::exchange(names_released_, false) || known != absent_seen_) state_.ForgetAbsentNames();
+  absent_seen_ = state_.resource_names().absent_count();
+}
+
+// A resource that no node had is one of a node now, under another id: what names resources is read
+// again.
+void ClusterFeed::FollowFoundNames() {
+  const std::uint64_t now = state_.resource_names().found_version();
+  if (std::exchange(found_names_seen_, now) == now) return;
+  for (const auto& [name, queue] : queues_) static_cast<void>(ReadQueue(*queue));
+  for (const auto& [name, quota] : quotas_) static_cast<void>(ReadQuota(*quota));
+  groups_stale_ = !groups_.empty();
+  pods_stale_ = !pods_.empty();
+  Changed();
 }
 
 void ClusterFeed::ReadPodsOf(const std::string& group, std::vector<std::string>& problems) {
   const auto it = pods_of_group_.find(group);
   if (it == pods_of_group_.end()) return;
   for (const std::string& name : it->second) {
-    const Status read = ReadPodAgain(pods_.find(name)->second);
+    const Status read = ReadPodAgain(name, *pods_.find(name)->second);
     if (!read) problems.push_back(read.error().message);
   }
 }
@@ -186,6 +240,11 @@ const objects::PodGroup* ClusterFeed::FindGroup(const std::string& name) const {
 
 const objects::Pod* ClusterFeed::FindPod(const std::string& name) const {
   return FindIn(pods_, name);
+}
+
+std::optional<TaskId> ClusterFeed::FindTask(const std::string& pod) const {
+  const auto it = tasks_.find(pod);
+  return it == tasks_.end() ? std::nullopt : std::optional(it->second);
 }
 
 const objects::Queue* ClusterFeed::FindQueue(const std::string& name) const {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,10 +17,11 @@
 
 namespace strata {
 
-// A ClusterState that follows a running cluster: objects come, change and go one by one, in any
-// order, and the state is what LoadCluster would make of those that are there
-// (tests/property/feed_property_test.cc). An object costs what it changes; what concerns many pods
-// (a priority class, labels of a namespace, a volume) is worked off at the next Settle.
+// Keeps a ClusterState in line with objects: the only way from objects to a state. Objects of a
+// running cluster come, change and go one by one, in any order; manifests come all at once
+// (LoadCluster). The state is the same either way (tests/property/feed_property_test.cc). An object
+// costs what it changes; what concerns many pods that are there already (a priority class, labels
+// of a namespace, a volume) is worked off at the next Settle.
 //
 // What was decided and is not yet to be seen in the objects is kept, too: a pod that is being bound
 // holds its node, and a phase that was decided stands until it has been written.
@@ -26,17 +29,21 @@ namespace strata {
 // Not for use by several threads at once.
 class ClusterFeed {
  public:
-  // `default_queue` is the queue of PodGroups that name none.
-  explicit ClusterFeed(TakesPod takes, std::string default_queue = kDefaultQueue);
+  // `state` must be empty and outlive this, which alone puts objects into it. `default_queue` is
+  // the queue of PodGroups that name none.
+  ClusterFeed(ClusterState& state, TakesPod takes, std::string default_queue = kDefaultQueue);
   ClusterFeed(const ClusterFeed&) = delete;
   ClusterFeed& operator=(const ClusterFeed&) = delete;
 
   // Puts objects in, each in the place of the one of its kind and name. Jobs, ConfigMaps, Secrets
   // and PodDisruptionBudgets are passed over. kInvalidArgument, one line, when one cannot be used;
   // it is then as if that object had not come.
+  // If one of several objects fails, the ones after it are not put in, either.
   Status Apply(objects::ObjectSet objects);
+  // The same without copies: `objects` must stay unchanged as long as this lives.
+  Status ApplyBorrowed(const objects::ObjectSet& objects);
   // Takes an object out; nothing when it is not there.
-  void Remove(std::string_view kind, const std::string& space, const std::string& name);
+  void Remove(std::string_view kind, const std::string& ns, const std::string& name);
 
   // Works off what Apply and Remove left. To be called before the state is read. What cannot be
   // used any more is left out and becomes a line of `problems`.
@@ -59,6 +66,8 @@ class ClusterFeed {
   // None when there is no such object.
   [[nodiscard]] const objects::PodGroup* FindGroup(const std::string& name) const;
   [[nodiscard]] const objects::Pod* FindPod(const std::string& name) const;
+  // The task of a pod; none when the pod is nothing to the state.
+  [[nodiscard]] std::optional<TaskId> FindTask(const std::string& pod) const;
   [[nodiscard]] const objects::Queue* FindQueue(const std::string& name) const;
   // Everything that is there, to be looked at elsewhere: pods that are being bound have their node
   // and the annotations of their GPUs. COST: a copy.
@@ -66,11 +75,20 @@ class ClusterFeed {
 
  private:
   template <typename T>
-  using Kept = std::map<std::string, T, std::less<>>;  // by NamespacedName
+  using Ref = std::shared_ptr<const T>;  // owns the object, unless that is borrowed
+  template <typename T>
+  using Kept = std::map<std::string, Ref<T>, std::less<>>;  // by NamespacedName
+  // As find(). The objects of a set come in order of their names: one that is new is behind all
+  // others, and that takes one comparison to see.
+  template <typename Map>
+  [[nodiscard]] static auto Locate(Map& map, const std::string& name) {
+    const bool is_behind = map.empty() || map.rbegin()->first < name;
+    return is_behind ? map.end() : map.find(name);
+  }
   template <typename T>
   [[nodiscard]] static const T* FindIn(const Kept<T>& kept, const std::string& name) {
-    const auto it = kept.find(name);
-    return it == kept.end() ? nullptr : &it->second;
+    const auto it = Locate(kept, name);
+    return it == kept.end() ? nullptr : it->second.get();
   }
 
   // Decided, and not in the pod's object yet.
@@ -80,19 +98,22 @@ class ClusterFeed {
     GpuClaim gpus;
   };
 
-  Status Put(objects::Node node);
-  Status Put(objects::Pod pod);
-  Status Put(objects::PodGroup group);
-  Status Put(objects::Queue queue);
-  Status Put(objects::ResourceQuota quota);
-  Status Put(objects::HyperNode hypernode);
-  Status Put(objects::NumaTopology topology);
-  Status Put(objects::PriorityClass priority);
-  Status Put(objects::Namespace space);
+  Status Put(Ref<objects::Node> node);
+  Status Put(Ref<objects::Pod> pod);
+  Status Put(Ref<objects::PodGroup> group);
+  Status Put(Ref<objects::Queue> queue);
+  Status Put(Ref<objects::ResourceQuota> quota);
+  Status Put(Ref<objects::HyperNode> hypernode);
+  Status Put(Ref<objects::NumaTopology> topology);
+  Status Put(Ref<objects::Namespace> ns);
   template <typename T>
-  Status PutStorage(Kept<T>& kept, T object);
-  template <typename T>
-  Status PutAll(std::vector<T>& objects);
+  void PutStorage(Kept<T>& kept, Ref<T> object);
+  // Moves the objects out of a set, or borrows those of a constant one.
+  template <typename Set>
+  Status ApplyAll(Set& objects);
+  template <typename Classes>
+  void PutPriorityClasses(Classes& classes);
+  void Learn(const std::vector<objects::Pod>& pods);
 
   void RemoveNode(const std::string& name);
   void RemovePod(const std::string& name);
@@ -110,24 +131,35 @@ class ClusterFeed {
   // The node as it is to be after its CSINode or Numatopology changed.
   void ReadNodeAgain(const std::string& name);
   Status ReadGroup(const objects::PodGroup& group);
-  Status ReadPodAgain(const objects::Pod& pod);
+  Status ReadPodAgain(const std::string& name, const objects::Pod& pod);
   // Brings the task of the pod into line with `spec`, by its status alone where that is enough.
-  Status PutTask(const objects::Pod& pod, TaskSpec spec);
+  void PutTask(const std::string& name, TaskSpec spec);
   void DropTask(const std::string& pod);
+  void LeaveGroup(const std::string& pod, const std::string& group);
   void ReadPodsOf(const std::string& group, std::vector<std::string>& problems);
   void TakeJobOut(JobId job, const std::string& group);
   void PriorityClassesChanged();
+  void FollowFoundNames();
+  // `amounts` is used no longer: names of absent resources in it may have lost their last user.
+  void ReleaseNames(const Resources& amounts) {
+    names_released_ = names_released_ || !amounts.absent().empty();
+  }
+  void ForgetNames();
+  Status ReadQueue(const objects::Queue& queue);
+  Status ReadQuota(const objects::ResourceQuota& quota);
 
   void Changed() { ++version_; }
-  // What Settle does for these may matter to a decision.
-  void MakeStale(bool& which) {
-    which = true;
+  // Pods that were read before are to be read again: all of them, those with volumes, those of a
+  // namespace. What Settle does for them may matter to a decision.
+  void MakePodsStale(bool& which) {
+    which = which || !pods_.empty();
     Changed();
   }
+  void MakeNamespaceStale(const std::string& ns);
 
   TakesPod takes_;
   std::string default_queue_;
-  ClusterState state_;
+  ClusterState& state_;
   PodSurroundings around_;
   std::uint64_t version_ = 0;
 
@@ -153,8 +185,11 @@ class ClusterFeed {
   bool pods_stale_ = false;         // all of them
   bool volume_pods_stale_ = false;  // those with volumes
   bool groups_stale_ = false;
-  std::set<std::string> stale_groups_;  // whose pods are to be read again
-  std::set<std::string> stale_spaces_;  // namespaces, likewise
+  std::set<std::string> stale_groups_;      // whose pods are to be read again
+  std::set<std::string> stale_namespaces_;  // namespaces, likewise
+  std::uint64_t found_names_seen_ = 0;      // ResourceNames::found_version
+  bool names_released_ = false;
+  std::size_t absent_seen_ = 0;  // ResourceNames::absent_count, after the last Settle
 };
 
 }  // namespace strata

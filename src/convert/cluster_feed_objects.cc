@@ -17,8 +17,8 @@ bool NeedsNode(TaskStatus status) {
 
 // Whether `spec` says nothing new of the task but how far it is.
 bool DiffersInStatusOnly(const ClusterState& state, TaskId id, const TaskSpec& spec) {
-  const Task& task = state.task(id);
-  const std::string node = task.node.valid() ? state.node(task.node).name : "";
+  const Task& task = state.workload().task(id);
+  const std::string node = task.node.valid() ? state.nodes().spec(task.node).name : "";
   const bool keeps_node = NeedsNode(task.status) && node == spec.node_name && !node.empty();
   const bool keeps_none = !NeedsNode(task.status) && !NeedsNode(spec.status);
   if (!keeps_node && !keeps_none) return false;
@@ -27,13 +27,13 @@ bool DiffersInStatusOnly(const ClusterState& state, TaskId id, const TaskSpec& s
     return false;
   }
   if (task.job.valid()) {
-    const Job& job = state.job(task.job);
+    const Job& job = state.workload().job(task.job);
     if (job.roles[task.role].name != spec.role) return false;
     if (job.sub_jobs[task.sub_job].key != spec.sub_group) return false;
     if (task.missed_policy != spec.missed_policy) return false;
   }
-  if (NeedsNode(spec.status) && state.GpusOf(id) != spec.gpus) return false;
-  const ClassSpec& known = state.task_class(task.class_id);
+  if (NeedsNode(spec.status) && state.workload().GpusOf(id) != spec.gpus) return false;
+  const ClassSpec& known = state.classes().spec(task.class_id);
   ClassSpec wanted = spec.constraints;
   wanted.node_groups = known.node_groups;  // the state's own business
   return known == wanted;
@@ -51,8 +51,8 @@ Status ClusterFeed::ReadNode(const objects::Node& node) {
   if (const auto* topology = FindIn(numa_, node.meta.name)) {
     TRY_ASSIGN(spec.numa, Of(topology->meta, ToNumaSpec(*topology)));
   }
-  const auto known = state_.FindNode(spec.name);
-  if (known && state_.node(*known) == spec) return {};
+  const auto known = state_.nodes().Find(spec.name);
+  if (known && state_.nodes().spec(*known) == spec) return {};
   TRY(Of(node.meta, state_.UpsertNode(std::move(spec))));
   Changed();
   return {};
@@ -64,27 +64,27 @@ void ClusterFeed::ReadNodeAgain(const std::string& name) {
   if (node != nullptr) static_cast<void>(ReadNode(*node));
 }
 
-Status ClusterFeed::Put(objects::Node node) {
-  TRY(ReadNode(node));
-  const std::string name = node.meta.name;
-  nodes_.insert_or_assign(name, std::move(node));
+Status ClusterFeed::Put(Ref<objects::Node> node) {
+  TRY(ReadNode(*node));
+  const std::string name = node->meta.name;
+  nodes_.insert_or_assign(nodes_.end(), name, std::move(node));
   return {};
 }
 
 void ClusterFeed::RemoveNode(const std::string& name) {
   if (nodes_.erase(name) == 0) return;
-  state_.RemoveNode(*state_.FindNode(name));
+  state_.RemoveNode(*state_.nodes().Find(name));
   Changed();
 }
 
-Status ClusterFeed::Put(objects::HyperNode hypernode) {
-  const std::string name = hypernode.meta.name;
+Status ClusterFeed::Put(Ref<objects::HyperNode> hypernode) {
+  const std::string name = hypernode->meta.name;
   const auto* known = FindIn(hypernodes_, name);
-  if (known == nullptr || known->spec != hypernode.spec) {
-    state_.UpsertHyperNode(hypernode.spec);
+  if (known == nullptr || known->spec != hypernode->spec) {
+    state_.UpsertHyperNode(hypernode->spec);
     Changed();
   }
-  hypernodes_.insert_or_assign(name, std::move(hypernode));
+  hypernodes_.insert_or_assign(hypernodes_.end(), name, std::move(hypernode));
   return {};
 }
 
@@ -94,11 +94,11 @@ void ClusterFeed::RemoveHyperNode(const std::string& name) {
   Changed();
 }
 
-Status ClusterFeed::Put(objects::NumaTopology topology) {
-  TRY(Of(topology.meta, ToNumaSpec(topology)));
-  const std::string name = topology.meta.name;
+Status ClusterFeed::Put(Ref<objects::NumaTopology> topology) {
+  TRY(Of(topology->meta, ToNumaSpec(*topology)));
+  const std::string name = topology->meta.name;
   numa_.insert_or_assign(name, std::move(topology));
-  if (!std::exchange(around_.numa, true)) MakeStale(pods_stale_);
+  if (!std::exchange(around_.numa, true)) MakePodsStale(pods_stale_);
   ReadNodeAgain(name);
   return {};
 }
@@ -106,22 +106,26 @@ Status ClusterFeed::Put(objects::NumaTopology topology) {
 void ClusterFeed::RemoveNumaTopology(const std::string& name) {
   if (numa_.erase(name) == 0) return;
   around_.numa = !numa_.empty();
-  if (!around_.numa) MakeStale(pods_stale_);
+  if (!around_.numa) MakePodsStale(pods_stale_);
   ReadNodeAgain(name);
 }
 
 // ---- queues, quotas, jobs
 // -----------------------------------------------------------------------------------------------
 
-Status ClusterFeed::Put(objects::Queue queue) {
+Status ClusterFeed::ReadQueue(const objects::Queue& queue) {
   TRY_ASSIGN(QueueSpec spec, Of(queue.meta, ToQueueSpec(queue, state_.resource_names())));
-  state_.GrowTables();
-  const auto known = state_.FindQueue(spec.name);
-  if (!known || state_.queue(*known).spec != spec) {
-    state_.UpsertQueue(std::move(spec));
-    Changed();
-  }
-  const std::string name = queue.meta.name;
+  const auto known = state_.workload().FindQueue(spec.name);
+  if (known && state_.workload().queue(*known).spec == spec) return {};
+  state_.workload().UpsertQueue(std::move(spec));
+  names_released_ = true;
+  Changed();
+  return {};
+}
+
+Status ClusterFeed::Put(Ref<objects::Queue> queue) {
+  TRY(ReadQueue(*queue));
+  const std::string name = queue->meta.name;
   queues_.insert_or_assign(name, std::move(queue));
   return {};
 }
@@ -130,34 +134,41 @@ void ClusterFeed::RemoveQueue(const std::string& name) {
   if (queues_.erase(name) == 0) return;
   QueueSpec fallback = DefaultQueue();
   if (fallback.name == name) {
-    state_.UpsertQueue(std::move(fallback));
+    state_.workload().UpsertQueue(std::move(fallback));
   } else {
-    state_.RemoveQueue(*state_.FindQueue(name));
+    state_.workload().RemoveQueue(*state_.workload().FindQueue(name));
   }
+  names_released_ = true;
   Changed();
 }
 
-Status ClusterFeed::Put(objects::ResourceQuota quota) {
+Status ClusterFeed::ReadQuota(const objects::ResourceQuota& quota) {
   TRY_ASSIGN(QuotaSpec spec, Of(quota.meta, ToQuotaSpec(quota, state_.resource_names())));
-  state_.GrowTables();
-  for (const QuotaSpec* known : state_.QuotasOf(quota.meta.ns)) {
+  for (const QuotaSpec* known : state_.quotas().Of(quota.meta.ns)) {
     if (*known == spec) return {};
   }
   const bool limited = LimitsGpus(state_, quota.meta.ns);
-  state_.UpsertQuota(std::move(spec));
-  if (LimitsGpus(state_, quota.meta.ns) != limited) stale_spaces_.insert(quota.meta.ns);
+  state_.quotas().Upsert(std::move(spec));
+  if (LimitsGpus(state_, quota.meta.ns) != limited) MakeNamespaceStale(quota.meta.ns);
+  names_released_ = true;
   Changed();
-  const std::string name = objects::NamespacedName(quota.meta);
+  return {};
+}
+
+Status ClusterFeed::Put(Ref<objects::ResourceQuota> quota) {
+  TRY(ReadQuota(*quota));
+  const std::string name = objects::NamespacedName(quota->meta);
   quotas_.insert_or_assign(name, std::move(quota));
   return {};
 }
 
 void ClusterFeed::RemoveQuota(const std::string& name) {
   if (quotas_.erase(name) == 0) return;
-  const std::string space = name.substr(0, name.find('/'));
-  const bool limited = LimitsGpus(state_, space);
-  state_.RemoveQuota(name);
-  if (LimitsGpus(state_, space) != limited) stale_spaces_.insert(space);
+  const std::string ns = name.substr(0, name.find('/'));
+  const bool limited = LimitsGpus(state_, ns);
+  state_.quotas().Remove(name);
+  if (LimitsGpus(state_, ns) != limited) MakeNamespaceStale(ns);
+  names_released_ = true;
   Changed();
 }
 
@@ -165,35 +176,35 @@ Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   TRY_ASSIGN(JobSpec spec,
              Of(group.meta, ToJobSpec(group, around_.priorities, state_.resource_names())));
   if (group.queue.empty()) spec.queue = default_queue_;
-  state_.GrowTables();
   const std::string name = spec.name;
-  const auto known = state_.FindJob(name);
+  const auto known = state_.workload().FindJob(name);
   if (!known) {
-    state_.UpsertJob(std::move(spec));
-    stale_groups_.insert(name);
+    state_.workload().UpsertJob(std::move(spec));
+    if (pods_of_group_.contains(name)) stale_groups_.insert(name);
     Changed();
     return {};
   }
-  const JobSpec& before = state_.job(*known).spec;
-  const JobPhase phase = state_.job(*known).phase;
+  const JobSpec& before = state_.workload().job(*known).spec;
+  const JobPhase phase = state_.workload().job(*known).phase;
   const bool decided = phase != before.phase;  // here, and not written yet when this was
   const JobPhase next = decided ? phase : spec.phase;
   JobSpec unmoved = spec;
   unmoved.phase = before.phase;
   const bool same = unmoved == before;
   if (!same || next != phase) Changed();
+  if (!same && before.min_resources) ReleaseNames(*before.min_resources);
   if (!same && spec.sub_groups != before.sub_groups) {
     TakeJobOut(*known, name);
     stale_groups_.insert(name);
   }
-  state_.SetJobPhase(state_.UpsertJob(std::move(spec)), next);
+  state_.workload().SetJobPhase(state_.workload().UpsertJob(std::move(spec)), next);
   return {};
 }
 
-Status ClusterFeed::Put(objects::PodGroup group) {
-  TRY(ReadGroup(group));
-  const std::string name = objects::NamespacedName(group.meta);
-  groups_.insert_or_assign(name, std::move(group));
+Status ClusterFeed::Put(Ref<objects::PodGroup> group) {
+  TRY(ReadGroup(*group));
+  const std::string name = objects::NamespacedName(group->meta);
+  groups_.insert_or_assign(groups_.end(), name, std::move(group));
   return {};
 }
 
@@ -202,12 +213,14 @@ void ClusterFeed::TakeJobOut(JobId job, const std::string& group) {
   if (const auto it = pods_of_group_.find(group); it != pods_of_group_.end()) {
     for (const std::string& pod : it->second) DropTask(pod);
   }
-  state_.RemoveJob(job);
+  const JobSpec& spec = state_.workload().job(job).spec;
+  if (spec.min_resources) ReleaseNames(*spec.min_resources);
+  state_.workload().RemoveJob(job);
 }
 
 void ClusterFeed::RemoveGroup(const std::string& name) {
   if (groups_.erase(name) == 0) return;
-  TakeJobOut(*state_.FindJob(name), name);
+  TakeJobOut(*state_.workload().FindJob(name), name);
   stale_groups_.insert(name);
   Changed();
 }
@@ -215,99 +228,107 @@ void ClusterFeed::RemoveGroup(const std::string& name) {
 // ---- pods
 // ---------------------------------------------------------------------------------------------------------------
 
-Status ClusterFeed::Put(objects::Pod pod) {
-  const std::string name = objects::NamespacedName(pod.meta);
-  if (around_.rules.Learn(pod) == PodRulesReader::Others::kMayBeOld) MakeStale(pods_stale_);
-  const auto known = pods_.find(name);
-  if (known != pods_.end() && GroupOf(known->second) != GroupOf(pod)) RemovePod(name);
-  TRY(ReadPodAgain(pod));
-  pods_of_group_[GroupOf(pod)].insert(name);
-  pods_.insert_or_assign(name, std::move(pod));
+Status ClusterFeed::Put(Ref<objects::Pod> pod) {
+  const std::string name = objects::NamespacedName(pod->meta);
+  const std::string group = GroupOf(*pod);
+  const objects::Pod* const before = FindIn(pods_, name);
+  TRY(ReadPodAgain(name, *pod));
+  if (before != nullptr && GroupOf(*before) != group) LeaveGroup(name, GroupOf(*before));
+  std::set<std::string>& members = pods_of_group_[group];
+  members.insert(members.end(), name);
+  pods_.insert_or_assign(pods_.end(), name, std::move(pod));
   return {};
 }
 
 void ClusterFeed::RemovePod(const std::string& name) {
   const auto it = pods_.find(name);
   if (it == pods_.end()) return;
-  const std::string group = GroupOf(it->second);
+  const std::string group = GroupOf(*it->second);
   pods_.erase(it);
   assumed_.erase(name);
   DropTask(name);
+  LeaveGroup(name, group);
+}
+
+void ClusterFeed::LeaveGroup(const std::string& pod, const std::string& group) {
   for (auto* index : {&pods_of_group_, &waiting_}) {
     const auto entry = index->find(group);
     if (entry == index->end()) continue;
-    entry->second.erase(name);
+    entry->second.erase(pod);
     if (entry->second.empty()) index->erase(entry);
   }
 }
 
-Status ClusterFeed::ReadPodAgain(const objects::Pod& pod) {
-  const std::string name = objects::NamespacedName(pod.meta);
+Status ClusterFeed::ReadPodAgain(const std::string& name, const objects::Pod& pod) {
   // A pod that is being bound may land on its node whatever happens to it meanwhile, so it is read
   // as one that is there.
   const auto held = assumed_.find(name);
   const bool binding =
       pod.spec.node_name.empty() && held != assumed_.end() && held->second.uid == pod.meta.uid;
-  objects::Pod there;
+  std::optional<objects::Pod> there;
   if (binding) {
     there = pod;
-    there.spec.node_name = held->second.node;
+    there->spec.node_name = held->second.node;
   }
-  TRY_ASSIGN(PodReading reading, ReadPod(binding ? there : pod, around_, takes_, state_));
-  if (!pod.spec.node_name.empty()) assumed_.erase(name);
+  TRY_ASSIGN(PodReading reading, ReadPod(there ? *there : pod, around_, takes_, state_));
+  if (binding && reading.task) {
+    reading.task->status = TaskStatus::kBinding;
+    reading.task->gpus = held->second.gpus;
+  }
+  if (reading.task) {
+    PutTask(name, *std::move(reading.task));
+  } else {
+    DropTask(name);
+  }
   if (reading.waits_for_group) {
     waiting_[reading.group].insert(name);
   } else if (const auto it = waiting_.find(reading.group); it != waiting_.end()) {
     it->second.erase(name);
     if (it->second.empty()) waiting_.erase(it);
   }
-  if (!reading.task) {
-    DropTask(name);
-    return {};
-  }
-  return PutTask(pod, *std::move(reading.task));
-}
-
-Status ClusterFeed::PutTask(const objects::Pod& pod, TaskSpec spec) {
-  const std::string name = objects::NamespacedName(pod.meta);
-  if (const auto it = assumed_.find(name); it != assumed_.end() && it->second.uid == spec.uid) {
-    spec.status = TaskStatus::kBinding;
-    spec.node_name = it->second.node;
-    spec.gpus = it->second.gpus;
-  }
-  const auto known = tasks_.find(name);
-  if (known != tasks_.end() && DiffersInStatusOnly(state_, known->second, spec)) {
-    const TaskStatus before = state_.task(known->second).status;
-    if (before == spec.status) return {};
-    state_.SetTaskStatus(known->second, spec.status);
-    Changed();
-    return {};
-  }
-  DropTask(name);
-  TRY_ASSIGN(const TaskId id, Of(pod.meta, state_.AddTask(std::move(spec))));
-  tasks_.insert_or_assign(name, id);
-  Changed();
+  if (!pod.spec.node_name.empty()) assumed_.erase(name);
   return {};
 }
 
+void ClusterFeed::PutTask(const std::string& name, TaskSpec spec) {
+  const auto known = Locate(tasks_, name);
+  if (known != tasks_.end() && DiffersInStatusOnly(state_, known->second, spec)) {
+    const TaskStatus before = state_.workload().task(known->second).status;
+    if (before == spec.status) return;
+    state_.workload().SetTaskStatus(known->second, spec.status);
+    Changed();
+    return;
+  }
+  if (known != tasks_.end()) DropTask(name);
+  tasks_.insert_or_assign(tasks_.end(), name, state_.workload().AddTask(std::move(spec)));
+  Changed();
+}
+
 void ClusterFeed::DropTask(const std::string& pod) {
-  const auto it = tasks_.find(pod);
+  const auto it = Locate(tasks_, pod);
   if (it == tasks_.end()) return;
-  state_.RemoveTask(it->second);
+  ReleaseNames(state_.classes().spec(state_.workload().task(it->second).class_id).request);
+  state_.workload().RemoveTask(it->second);
   tasks_.erase(it);
   Changed();
 }
 
 void ClusterFeed::Assume(TaskId id) {
-  const Task& task = state_.task(id);
-  assumed_[task.name] = {task.uid, state_.node(task.node).name, state_.GpusOf(id)};
+  const Task& task = state_.workload().task(id);
+  assumed_[task.name] = {
+      task.uid, state_.nodes().spec(task.node).name, state_.workload().GpusOf(id)};
 }
 
 void ClusterFeed::Forget(const std::string& pod, const std::string& uid) {
   const auto it = assumed_.find(pod);
   if (it == assumed_.end() || it->second.uid != uid) return;
   assumed_.erase(it);
-  if (const auto* known = FindIn(pods_, pod)) static_cast<void>(ReadPodAgain(*known));
+  const auto* known = FindIn(pods_, pod);
+  if (known == nullptr || ReadPodAgain(pod, *known)) return;
+  // An update meanwhile that only a pod on a node may have: it waits no longer, and Settle says
+  // why.
+  DropTask(pod);
+  stale_groups_.insert(GroupOf(*known));
 }
 
 }  // namespace strata

@@ -35,31 +35,43 @@ bool TakesAll(const objects::Pod& /*pod*/) {
 // A feed with the objects above.
 struct Fed {
   explicit Fed(std::string default_queue = kDefaultQueue)
-      : feed(TakesAll, std::move(default_queue)) {
+      : feed(state, TakesAll, std::move(default_queue)) {
     EXPECT_TRUE(feed.Apply(objects::MustLoad(kPodOnNode)));
     std::vector<std::string> problems;
     feed.Settle(problems);
     EXPECT_THAT(problems, testing::IsEmpty());
   }
+  // Decides that ns/p goes to node0, as a cycle does.
+  void BindThePod() {
+    const TaskId task =
+        state.workload().job(*state.workload().FindJob("ns/g")).sub_jobs[0].tasks[0];
+    state.journal().Allocate(task, *state.nodes().Find("node0"));
+    state.journal().Commit();
+    feed.Assume(task);
+  }
+  [[nodiscard]] Amount CpuInUse() const {
+    return state.nodes().Used(*state.nodes().Find("node0"))[kCpu.index()];
+  }
+  ClusterState state;
   ClusterFeed feed;
 };
 
 TEST(ClusterFeed, AGroupThatNamesNoQueueIsInTheDefaultOne) {
   Fed usual;
-  EXPECT_EQ(usual.feed.state().job(*usual.feed.state().FindJob("ns/g")).spec.queue, "default");
+  EXPECT_EQ(
+      usual.feed.state().workload().job(*usual.feed.state().workload().FindJob("ns/g")).spec.queue,
+      "default");
   Fed fed("team");
-  EXPECT_EQ(fed.feed.state().job(*fed.feed.state().FindJob("ns/g")).spec.queue, "team");
+  EXPECT_EQ(
+      fed.feed.state().workload().job(*fed.feed.state().workload().FindJob("ns/g")).spec.queue,
+      "team");
   EXPECT_EQ(fed.feed.Objects().pod_groups[0].queue, "team");
 }
 
 TEST(ClusterFeed, APodThatIsBeingBoundIsOnItsNodeInACopyOfTheObjects) {
   Fed fed;
   EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");
-  ClusterState& state = fed.feed.state();
-  const TaskId task = state.job(*state.FindJob("ns/g")).sub_jobs[0].tasks[0];
-  state.Allocate(task, *state.FindNode("node0"));
-  state.Commit();
-  fed.feed.Assume(task);
+  fed.BindThePod();
   EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "node0");
   fed.feed.Forget("ns/p", "u");
   EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");
@@ -74,7 +86,179 @@ TEST(ClusterFeed, APodOnANodeIsThereWhateverRulesItBreaks) {
       "7Ei}}}]}, status: {phase: Running}}"));
   ASSERT_TRUE(applied.has_value()) << applied.error().message;
   const ClusterState& state = fed.feed.state();
-  EXPECT_EQ(state.Idle(*state.FindNode("node0"))[kCpu.index()], 5000);
+  EXPECT_EQ(state.nodes().Idle(*state.nodes().Find("node0"))[kCpu.index()], 5000);
+}
+
+// A pod of `group` that asks for `memory`; its uid is "u".
+std::string PodOf(const std::string& name, const std::string& group, const std::string& memory) {
+  return "{apiVersion: v1, kind: Pod, metadata: {name: " + name +
+         ", namespace: ns, uid: u, annotations: {scheduling.k8s.io/group-name: " + group +
+         "}}, spec: {schedulerName: volcano, containers: [{name: c, image: i, resources: "
+         "{requests: {cpu: 1, memory: " +
+         memory + "}}}]}}";
+}
+
+// The names of the tasks of job ns/g.
+std::vector<std::string> TasksOfG(const ClusterState& state) {
+  std::vector<std::string> names;
+  for (const SubJob& part : state.workload().job(*state.workload().FindJob("ns/g")).sub_jobs) {
+    for (const TaskId task : part.tasks) names.push_back(state.workload().task(task).name);
+  }
+  return names;
+}
+
+// The same pod with a NUMA policy that does not exist.
+std::string InvalidPodOf(const std::string& group) {
+  std::string pod = PodOf("p", group, "1Gi");
+  return pod.insert(pod.find("scheduling.k8s.io"), "volcano.sh/numa-topology-policy: many, ");
+}
+
+TEST(ClusterFeed, KeepsThePreviousVersionOfAPodWhenAnUpdateIsInvalid) {
+  Fed fed;
+  ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: h, namespace: "
+      "ns}, spec: {minMember: 1}}")));
+  for (const std::string group : {"g", "h"}) {
+    EXPECT_FALSE(fed.feed.Apply(objects::MustLoad(InvalidPodOf(group))));
+    EXPECT_THAT(TasksOfG(fed.feed.state()), testing::ElementsAre("ns/p")) << "group " << group;
+    EXPECT_EQ(fed.feed.FindPod("ns/p")->spec.containers[0].requests.count("memory"), 0U);
+  }
+}
+
+TEST(ClusterFeed, KeepsABindUnderWayWhenAnUpdateOfThePodIsInvalid) {
+  //   the pod may be on its node by now, and there it counts whatever rule it breaks
+  Fed fed;
+  fed.BindThePod();
+  const Status updated = fed.feed.Apply(objects::MustLoad(InvalidPodOf("g")));
+  EXPECT_TRUE(updated.has_value()) << updated.error().message;
+  EXPECT_EQ(fed.feed.assumed(), 1U);
+  EXPECT_THAT(TasksOfG(fed.feed.state()), testing::ElementsAre("ns/p"));
+  EXPECT_EQ(fed.CpuInUse(), 1000);
+}
+
+TEST(ClusterFeed, SeesABindInAnUpdateThatIsInvalid) {
+  Fed fed;
+  fed.BindThePod();
+  std::string bound = InvalidPodOf("g");
+  bound.insert(bound.find("schedulerName"), "nodeName: node0, ");
+  EXPECT_TRUE(fed.feed.Apply(objects::MustLoad(bound)));
+  EXPECT_EQ(fed.feed.assumed(), 0U);
+  EXPECT_EQ(fed.CpuInUse(), 1000);
+}
+
+TEST(ClusterFeed, GivesTheRoomOfAFailedBindBackWhenThePodIsInvalidByThen) {
+  Fed fed;
+  fed.BindThePod();
+  ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(InvalidPodOf("g"))));
+  fed.feed.Forget("ns/p", "u");
+  EXPECT_THAT(TasksOfG(fed.feed.state()), testing::IsEmpty());
+  EXPECT_EQ(fed.CpuInUse(), 0);
+  std::vector<std::string> problems;
+  fed.feed.Settle(problems);
+  EXPECT_THAT(problems, testing::ElementsAre(testing::HasSubstr("numa-topology-policy")));
+}
+
+TEST(ClusterFeed, WhatWaitsDoesNotKeepOtherPodsOut) {
+  //   31 pods that no node can hold: 2^32 to 2^62 bytes, 2^63 - 2^32 together
+  Fed fed;
+  for (unsigned i = 32; i <= 62; ++i) {
+    const std::string memory = std::to_string(std::uint64_t{1} << i);
+    ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(PodOf("huge" + std::to_string(i), "g", memory))));
+  }
+  const Status waits = fed.feed.Apply(objects::MustLoad(PodOf("small", "g", "4Gi")));
+  EXPECT_TRUE(waits.has_value()) << waits.error().message;
+  std::string runs = PodOf("runs", "g", "4Gi");
+  runs.insert(runs.find("schedulerName"), "nodeName: node0, ");
+  const Status on_node = fed.feed.Apply(objects::MustLoad(runs));
+  EXPECT_TRUE(on_node.has_value()) << on_node.error().message;
+  EXPECT_TRUE(fed.feed.FindTask("ns/small"));
+  EXPECT_EQ(fed.state.nodes().Used(*fed.state.nodes().Find("node0"))[kMemory.index()],
+            Amount{4} << 30U);
+}
+
+TEST(ClusterFeed, KeepsABindUnderWayWhenThePodChangesItsGroup) {
+  Fed fed;
+  fed.BindThePod();
+  ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(PodOf("p", "other", "1Gi"))));
+  EXPECT_EQ(fed.feed.assumed(), 1U);
+  EXPECT_THAT(TasksOfG(fed.feed.state()), testing::IsEmpty());
+  EXPECT_EQ(fed.CpuInUse(), 1000);
+}
+
+// The amounts of 20,000 resources that do not exist, as JSON: YAML takes ten times as long to read.
+std::string InventedAmounts() {
+  std::string list = "{";
+  for (int i = 0; i < 20'000; ++i) {
+    list += "\"example.com/invented-" + std::to_string(i) + "\": \"1\", ";
+  }
+  return list + "\"cpu\": \"1\"}";
+}
+
+TEST(ClusterFeed, NamesThatNoNodeHasCostNothingPerNodeAndGoWithTheirLastUser) {
+  Fed fed;
+  const std::string amounts = InventedAmounts();
+  const std::string volcano = R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": )";
+  const std::string meta = R"("metadata": {"namespace": "ns", "name": "user")";
+  const std::vector<std::string> users = {
+      R"({"apiVersion": "v1", "kind": "Pod", )" + meta +
+          R"(, "annotations": {"scheduling.k8s.io/group-name": "g"}}, "spec": {"containers": )"
+          R"([{"name": "c", "image": "i", "resources": {"requests": )" +
+          amounts + "}}]}}",
+      volcano + R"("PodGroup", )" + meta + R"(}, "spec": {"minMember": 1, "minResources": )" +
+          amounts + "}}",
+      R"({"apiVersion": "v1", "kind": "ResourceQuota", )" + meta + R"(}, "spec": {"hard": )" +
+          amounts + "}}",
+      volcano + R"("Queue", "metadata": {"name": "user"}, "spec": {"capability": )" + amounts +
+          "}}"};
+  const std::vector<std::string> kinds = {"Pod", "PodGroup", "ResourceQuota", "Queue"};
+  const NodeId node = *fed.state.nodes().Find("node0");
+  const std::size_t slots = fed.state.nodes().Allocatable(node).size();
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(users[i])));
+    fed.feed.Settle(problems);
+    EXPECT_EQ(fed.state.nodes().Allocatable(node).size(), slots) << kinds[i];
+    EXPECT_EQ(fed.state.resource_names().absent_count(), 20'000U) << kinds[i];
+    fed.feed.Remove(kinds[i], kinds[i] == "Queue" ? "" : "ns", "user");
+    fed.feed.Settle(problems);
+    EXPECT_EQ(fed.state.resource_names().absent_count(), 0U) << kinds[i];
+    EXPECT_EQ(fed.state.classes().idle_count(), 0U) << kinds[i];
+  }
+  EXPECT_THAT(problems, testing::IsEmpty());
+}
+
+TEST(ClusterFeed, NamesThatAreUsedLeaveWhatIsKnownOfOtherPods) {
+  //   a pod waits with a hundred invented names, and another pod goes: its class is kept
+  Fed fed;
+  std::string names;
+  for (int i = 0; i < 100; ++i) names += "example.com/invented-" + std::to_string(i) + ": 1, ";
+  std::string pod = PodOf("waits", "g", "0");
+  ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(pod.insert(pod.find("memory"), names))));
+  std::vector<std::string> problems;
+  fed.feed.Settle(problems);
+  const std::uint64_t epoch = fed.state.classes().epoch();
+  fed.feed.Remove("Pod", "ns", "p");
+  fed.feed.Settle(problems);
+  EXPECT_EQ(fed.state.classes().epoch(), epoch);
+  EXPECT_EQ(fed.state.resource_names().absent_count(), 100U);
+}
+
+TEST(ClusterFeed, APodMayAskForAResourceBeforeAnyNodeHasIt) {
+  Fed fed;
+  std::string pod = PodOf("early", "g", "0");
+  ASSERT_TRUE(
+      fed.feed.Apply(objects::MustLoad(pod.insert(pod.find("memory"), "example.com/fpga: 1, "))));
+  const auto task = [&] { return fed.state.workload().task(*fed.feed.FindTask("ns/early")); };
+  EXPECT_TRUE(task().IsOversized());
+  ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(
+      "{apiVersion: v1, kind: Node, metadata: {name: node1}, status: {allocatable: {cpu: 8, "
+      "example.com/fpga: 2}}}")));
+  std::vector<std::string> problems;
+  fed.feed.Settle(problems);
+  const NodeId node = *fed.state.nodes().Find("node1");
+  EXPECT_FALSE(task().IsOversized());
+  EXPECT_TRUE(
+      fed.state.classes().spec(task().class_id).request.FitsIn(fed.state.nodes().Idle(node)));
 }
 
 TEST(ClusterFeed, ALabelThatAPolicyAsksForBindsAPodAsSoonAsItIsThere) {
@@ -89,9 +273,10 @@ TEST(ClusterFeed, ALabelThatAPolicyAsksForBindsAPodAsSoonAsItIsThere) {
   fed.feed.Settle(problems);
   const ClusterState& state = fed.feed.state();
   const auto missed = [&] {
-    const Job& job = state.job(*state.FindJob("ns/g"));
-    return job.sub_jobs[0].tasks.empty() ? std::nullopt
-                                         : state.task(job.sub_jobs[0].tasks[0]).missed_policy;
+    const Job& job = state.workload().job(*state.workload().FindJob("ns/g"));
+    return job.sub_jobs[0].tasks.empty()
+               ? std::nullopt
+               : state.workload().task(job.sub_jobs[0].tasks[0]).missed_policy;
   };
   EXPECT_EQ(missed(), 0U);
   ASSERT_TRUE(fed.feed.Apply(objects::MustLoad(

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "json/dump.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
 
@@ -25,17 +26,17 @@ using objects::ReadLog;
 using objects::Value;
 
 // More than any machine has; what is beyond is a broken text, not a node.
-constexpr std::size_t kMostGpus = 1024;
+constexpr std::size_t kMaxGpus = 1024;
 constexpr IntRange kMemoryRange = {0, std::int64_t{1} << 40};
-constexpr std::int64_t kMostMigSlices = 64;                // far beyond what a GPU has
+constexpr std::int64_t kMaxMigSlices = 64;                 // far beyond what a GPU has
 constexpr std::int64_t kWholeGpu = std::int64_t{1} << 40;  // MiB
 constexpr std::int64_t kAllCores = 100;                    // percent
 
 // ---- nodes ----
 
 void ReadPlacement(const Cursor& at, MigPlacement& out) {
-  at.At("start").Read(out.start, {0, kMostMigSlices});
-  at.At("size").Read(out.size, {1, kMostMigSlices});
+  at.At("start").Read(out.start, {0, kMaxMigSlices});
+  at.At("size").Read(out.size, {1, kMaxMigSlices});
 }
 
 void ReadProfile(const Cursor& at, MigProfile& out) {
@@ -68,7 +69,7 @@ std::string ReadRegister(const std::string& text, std::vector<Gpu>& gpus) {
   const Cursor root(document->root(), log);
   root.ReadList(gpus, ReadGpu);
   if (!log.error.empty()) return log.error;
-  if (gpus.size() > kMostGpus) return fmt::format("more than {} GPUs", kMostGpus);
+  if (gpus.size() > kMaxGpus) return fmt::format("more than {} GPUs", kMaxGpus);
   std::sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) {
     return std::tie(a.index, a.uuid) < std::tie(b.index, b.uuid);
   });
@@ -77,7 +78,7 @@ std::string ReadRegister(const std::string& text, std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) uuids.push_back(gpu.uuid);
   std::sort(uuids.begin(), uuids.end());
   const auto twice = std::adjacent_find(uuids.begin(), uuids.end());
-  return twice == uuids.end() ? "" : fmt::format("GPU {} is there twice", *twice);
+  return twice == uuids.end() ? "" : fmt::format("duplicate GPU {}", *twice);
 }
 
 // A table row by row; what it says of GPUs that the node does not have is only counted.
@@ -283,7 +284,7 @@ std::string MigRecords(const GpuClaim& claim) {
     }
   }
   if (records.empty()) return "";
-  return records.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return DumpJson(records);
 }
 
 }  // namespace

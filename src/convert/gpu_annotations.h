@@ -30,7 +30,7 @@ struct ReadClaim {
   std::vector<std::string> warnings;
 };
 
-// The GPUs of a node; none when it registers none. Of a register annotation that cannot be read
+// The GPUs of a node; none when it registers none. If the register annotation cannot be read
 // nothing is believed: the node then has no GPUs and a `problem`. A score annotation that cannot be
 // read means no table. Never fails, whatever the text.
 [[nodiscard]] std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations);

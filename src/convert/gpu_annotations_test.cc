@@ -37,12 +37,12 @@ TEST(NodeGpus, AreSortedByIndexAndMissingFieldsAreZero) {
   EXPECT_THAT(read->warnings, IsEmpty());
 }
 
-TEST(NodeGpus, AreNoneOfANodeThatRegistersNone) {
+TEST(NodeGpus, AreEmptyWithoutTheAnnotation) {
   EXPECT_FALSE(ReadNodeGpus({}).has_value());
   EXPECT_THAT(ReadNodeGpus(Register("[]"))->node.gpus, IsEmpty());
 }
 
-TEST(NodeGpus, OfAnAnnotationThatCannotBeReadAreNoneAndTheNodeSaysWhy) {
+TEST(NodeGpus, AreEmptyWithAProblemWhenTheAnnotationIsInvalid) {
   for (const char* text :
        {"",
         "[",
@@ -95,7 +95,7 @@ TEST(NodeGpus, HaveNoTableWhenItIsBroken) {
   }
 }
 
-TEST(NodeGpus, DoNotKnowScoresOutside32Bits) {
+TEST(NodeGpus, TreatScoresOutside32BitsAsUnknown) {
   for (const char* huge : {"2147483648", "-2147483649", "18446744073709551615"}) {
     const std::string text = std::string(R"([{"uuid":"GPU-a","score":{"GPU-b":)") + huge +
                              R"(}},{"uuid":"GPU-b","score":{"GPU-a":10}}])";
@@ -103,7 +103,7 @@ TEST(NodeGpus, DoNotKnowScoresOutside32Bits) {
   }
 }
 
-TEST(NodeGpus, IgnoreScoresOfStrangersWithAWarning) {
+TEST(NodeGpus, IgnoreScoresOfUnregisteredGpusWithAWarning) {
   const ReadGpus read = ReadTwo(
       R"([{"uuid":"GPU-a","score":{"GPU-b":10,"GPU-x":9}},{"uuid":"GPU-b","score":{"GPU-a":10}},)"
       R"({"uuid":"GPU-y","score":{"GPU-a":3}}])");
@@ -135,7 +135,7 @@ TEST(GpuClaim, KeepsTheSlotsOfContainersWithoutGpus) {
   EXPECT_THAT(read.warnings, IsEmpty());
 }
 
-TEST(GpuClaim, WithANumberThatIsNoneHoldsTheWholeGpu) {
+TEST(GpuClaim, WithAnInvalidNumberHoldsTheWholeGpu) {
   const ReadClaim read =
       ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,much,50:;"}}, {});
   EXPECT_GT(read.claim.containers[0][0].memory_mib, 1'000'000'000);

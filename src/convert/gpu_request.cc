@@ -74,30 +74,30 @@ class RequestReader {
     if (out_.problem.empty()) out_.problem = std::move(problem);
   }
 
-  // The amount as a whole number of at most `most`; 0 when the container does not name it.
+  // The amount as a whole number of at most `max`; 0 when the container does not name it.
   std::int64_t Number(const objects::Container& container,
                       std::string_view name,
-                      std::int64_t most) {
+                      std::int64_t max) {
     const Quantity* amount = AmountOf(container, name);
     if (amount == nullptr) return 0;
     const auto value = amount->Value();
-    if (amount->IsInteger() && !amount->IsNegative() && value && *value <= most) return *value;
+    if (amount->IsInteger() && !amount->IsNegative() && value && *value <= max) return *value;
     Refuse(fmt::format("container {}: {} {}: want a whole number from 0 to {}",
                        container.name,
                        name,
                        amount->ToString(),
-                       most));
+                       max));
     return 0;
   }
 
   void Add(const objects::Container& container, bool init) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     ContainerGpuRequest request{.container = container.name, .init = init};
-    request.count = static_cast<std::int32_t>(Number(container, kCount, kMost));
-    request.memory_mib = Number(container, kGpuMemory, kMost);
+    request.count = static_cast<std::int32_t>(Number(container, kCount, kMax));
+    request.memory_mib = Number(container, kGpuMemory, kMax);
     const auto percent = static_cast<std::int32_t>(Number(container, kPercent, kWhole));
     request.cores =
-        static_cast<std::int32_t>(std::min<std::int64_t>(Number(container, kCores, kMost), kWhole));
+        static_cast<std::int32_t>(std::min<std::int64_t>(Number(container, kCores, kMax), kWhole));
     const bool whole = request.memory_mib == 0 && (percent == 0 || percent == kWhole);
     if (percent > 0) request.memory_percent = percent;
     if (request.memory_mib > 0) request.memory_percent = 0;
@@ -121,7 +121,7 @@ class RequestReader {
 
   void ReadWeights() {
     constexpr std::string_view kKey = "hami.io/device-scoring-weights";
-    constexpr std::int64_t kMostWeight = 1'000'000;
+    constexpr std::int64_t kMaxWeight = 1'000'000;
     const std::string* text = Annotation(kKey);
     if (text == nullptr) return;
     std::array<std::pair<std::string_view, std::optional<std::int64_t>>, 3> weights = {
@@ -131,7 +131,7 @@ class RequestReader {
       const std::size_t equals = part.find('=');
       const auto weight = equals == std::string::npos
                               ? std::nullopt
-                              : WholeNumber(std::string_view(part).substr(equals + 1), kMostWeight);
+                              : WholeNumber(std::string_view(part).substr(equals + 1), kMaxWeight);
       const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& entry) {
         return entry.first == std::string_view(part).substr(0, equals);
       });
@@ -171,7 +171,7 @@ GpuPolicy ReadPolicy(const objects::Pod& pod, std::vector<std::string>* warnings
       policy.topology_aware = true;
     } else if (warnings != nullptr) {
       warnings->push_back(
-          fmt::format("annotation {}: \"{}\" is no policy (want binpack, spread, numa, mutex or "
+          fmt::format("annotation {}: \"{}\" is not a policy (want binpack, spread, numa, mutex or "
                       "topology-aware) and has no effect",
                       kKey,
                       word));
@@ -188,7 +188,9 @@ GpuNodePolicy ReadNodePolicy(const objects::Pod& pod, std::vector<std::string>* 
   if (*text == "spread") return GpuNodePolicy::kSpread;
   if (warnings != nullptr) {
     warnings->push_back(fmt::format(
-        "annotation {}: \"{}\" is no policy (want binpack or spread); binpack holds", kKey, *text));
+        "annotation {}: \"{}\" is not a policy (want binpack or spread); binpack applies",
+        kKey,
+        *text));
   }
   return GpuNodePolicy::kBinpack;
 }

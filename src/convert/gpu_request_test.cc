@@ -32,18 +32,18 @@ ContainerGpuRequest RequestOf(const Amounts& limits) {
   return ReadGpuRequest(PodWith(limits), nullptr)->containers.front();
 }
 
-TEST(GpuRequest, IsNoneOfAPodThatNamesNoGpu) {
+TEST(GpuRequest, IsEmptyForAPodWithoutGpus) {
   EXPECT_FALSE(ReadGpuRequest(PodWith({}), nullptr).has_value());
   EXPECT_FALSE(ReadGpuRequest(PodWith({{"gpu", "0"}}), nullptr).has_value());
 }
 
-TEST(GpuRequest, OfWholeGpusHasThemToItself) {
+TEST(GpuRequest, OfWholeGpusIsExclusive) {
   EXPECT_EQ(RequestOf({{"gpu", "4"}}),
             (ContainerGpuRequest{.container = "main", .count = 4, .cores = 100}));
   EXPECT_EQ(RequestOf({{"gpu", "1"}, {"gpumem-percentage", "100"}}).cores, 100);
 }
 
-TEST(GpuRequest, OfAPartLeavesTheRest) {
+TEST(GpuRequest, OfAShareIsNotExclusive) {
   EXPECT_EQ(RequestOf({{"gpu", "2"}, {"gpumem", "5k"}}),
             (ContainerGpuRequest{
                 .container = "main", .count = 2, .memory_mib = 5000, .memory_percent = 0}));
@@ -53,7 +53,7 @@ TEST(GpuRequest, OfAPartLeavesTheRest) {
   EXPECT_EQ(RequestOf({{"gpu", "1"}, {"gpucores", "0"}}).cores, 0);
 }
 
-TEST(GpuRequest, WithANumberThatIsNoneHasAProblem) {
+TEST(GpuRequest, WithAnInvalidNumberHasAProblem) {
   for (const Amounts& limits : {Amounts{{"gpu", "1"}, {"gpumem", "500m"}},
                                 Amounts{{"gpu", "1"}, {"gpumem", "3e9"}},
                                 Amounts{{"gpu", "1"}, {"gpumem-percentage", "101"}},
@@ -109,7 +109,7 @@ TEST(GpuRequest, ReadsPoliciesAndTheirChains) {
   EXPECT_TRUE(policy("numa").chain);
 }
 
-TEST(GpuRequest, WarnsOfPoliciesThatNobodyKnows) {
+TEST(GpuRequest, WarnsOfUnknownPolicies) {
   std::vector<std::string> warnings;
   static_cast<void>(ReadGpuRequest(PodWith({{"gpu", "1"}},
                                            {{"hami.io/gpu-scheduler-policy", "fastest"},

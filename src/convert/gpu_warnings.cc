@@ -52,8 +52,10 @@ class PodWarnings {
       return;
     }
     const ReadClaim read = ReadGpuClaim(pod.meta.annotations, pod.spec);
-    const auto id = state_.FindNode(pod.spec.node_name);
-    if (id && state_.node(*id).gpus) FindStrangers(pod, *state_.node(*id).gpus, read.claim);
+    const auto id = state_.nodes().Find(pod.spec.node_name);
+    if (id && state_.nodes().spec(*id).gpus) {
+      FindStrangers(pod, *state_.nodes().spec(*id).gpus, read.claim);
+    }
     for (const std::string& sentence : read.warnings) Add(pod, "BadGpuAnnotation", sentence);
   }
 
@@ -102,16 +104,18 @@ class PodWarnings {
 
 // GPUs that the pods on a node hold more of than there is.
 void WarnOfOverclaims(const ClusterState& state, NodeId node, std::vector<LoadWarning>& warnings) {
-  const NodeGpus& gpus = *state.node(node).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   std::vector<GpuUsage> usage(gpus.gpus.size());
-  for (const TaskId task : state.TasksOn(node)) AddClaim(gpus, state.GpusOf(task), usage);
+  for (const TaskId task : state.nodes().TasksOn(node)) {
+    AddClaim(gpus, state.workload().GpusOf(task), usage);
+  }
   for (std::size_t i = 0; i < usage.size(); ++i) {
     const Gpu& gpu = gpus.gpus[i];
     const bool over = usage[i].slots > gpu.slots || usage[i].memory_mib > gpu.memory_mib ||
                       usage[i].cores > gpu.cores;
     if (!over || usage[i].slots < 2) continue;
     warnings.push_back(
-        {"Node " + state.node(node).name,
+        {"Node " + state.nodes().spec(node).name,
          "GpuOverclaimed",
          fmt::format("{} containers claim GPU {} beyond what it has; it counts as full",
                      usage[i].slots,
@@ -122,14 +126,14 @@ void WarnOfOverclaims(const ClusterState& state, NodeId node, std::vector<LoadWa
 // Pods that ask for GPUs of a node and do not say which they hold.
 void WarnOfUnclaimed(const ClusterState& state, NodeId node, std::vector<LoadWarning>& warnings) {
   std::set<std::string> pods;
-  for (const TaskId id : state.TasksOn(node)) {
-    const Task& task = state.task(id);
-    const bool asks = state.task_class(task.class_id).gpus.has_value();
-    if (asks && state.GpusOf(id).empty()) pods.insert(task.name);
+  for (const TaskId id : state.nodes().TasksOn(node)) {
+    const Task& task = state.workload().task(id);
+    const bool asks = state.classes().spec(task.class_id).gpus.has_value();
+    if (asks && state.workload().GpusOf(id).empty()) pods.insert(task.name);
   }
   if (pods.empty()) return;
   warnings.push_back(
-      {"Node " + state.node(node).name,
+      {"Node " + state.nodes().spec(node).name,
        "GpuClaimMissing",
        fmt::format("pod {}{} runs here with GPUs but without annotation {}; what it uses of them "
                    "counts as free",
@@ -147,8 +151,8 @@ void WarnOfGpus(const objects::ObjectSet& objects,
   PodWarnings pods(state);
   for (const objects::Pod& pod : objects.pods) pods.Read(pod);
   pods.MoveTo(warnings);
-  for (const NodeId node : state.nodes()) {
-    if (!state.node(node).gpus) continue;
+  for (const NodeId node : state.nodes().all()) {
+    if (!state.nodes().spec(node).gpus) continue;
     WarnOfOverclaims(state, node, warnings);
     WarnOfUnclaimed(state, node, warnings);
   }

@@ -30,13 +30,13 @@ struct LoadReport {
   std::vector<LoadWarning> warnings;
 };
 
-// Puts a whole set of objects into an empty state: nodes, HyperNodes, queues (and a queue "default"
-// of weight 1 unless there is one), quotas, PodGroups, pods. Jobs must have been expanded and lone
-// pods given their PodGroups.
+// Puts a whole set of objects into an empty state, through a ClusterFeed: nodes, HyperNodes, queues
+// (and a queue "default" of weight 1 unless there is one), quotas, PodGroups, pods. Jobs must have
+// been expanded and lone pods given their PodGroups.
 //
-// A pod on a node takes room there whoever put it; it belongs to the job its annotation names, if
-// that exists. A pod without a node counts only if `takes` says that we schedule it, and is left
-// out when it is already being deleted.
+// A pod on a node uses room there, whichever scheduler put it there; it belongs to the job its
+// annotation names, if that exists. A pod without a node counts only if `takes` says that we
+// schedule it, and is left out when it is already being deleted.
 //
 // kInvalidArgument, one line that names file, object and field, when an amount or a sum of them
 // does not fit into 64 bits; the state is useless afterwards.

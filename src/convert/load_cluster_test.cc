@@ -25,18 +25,20 @@ bool TakesVolcano(const objects::Pod& pod) {
 struct Loaded {
   ClusterState state;
   LoadReport report;
+
+  explicit Loaded(const std::string& yaml) {
+    auto loaded = LoadCluster(MustLoad(yaml), TakesVolcano, state);
+    EXPECT_TRUE(loaded.has_value()) << loaded.error().message;
+    report = std::move(*loaded);
+  }
 };
 
 Loaded Load(const std::string& yaml) {
-  Loaded loaded;
-  auto report = LoadCluster(MustLoad(yaml), TakesVolcano, loaded.state);
-  EXPECT_TRUE(report.has_value()) << report.error().message;
-  loaded.report = std::move(*report);
-  return loaded;
+  return Loaded(yaml);
 }
 
-std::string GpuPod(const std::string& name_space) {
-  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: " + name_space +
+std::string GpuPod(const std::string& ns) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: " + ns +
          "}\nspec: {nodeName: n0, containers: [{name: c, image: i, resources: {limits: "
          "{nvidia.com/gpu: 1}}}]}\nstatus: {phase: Running}\n---\n";
 }
@@ -66,27 +68,27 @@ constexpr const char* kDeleted = ", deletionTimestamp: \"2026-01-01T00:00:00Z\""
 
 TEST(LoadCluster, AQueueDefaultIsAlwaysThere) {
   const Loaded loaded = Load(kNode);
-  const auto queue = loaded.state.FindQueue("default");
+  const auto queue = loaded.state.workload().FindQueue("default");
   ASSERT_TRUE(queue.has_value());
-  EXPECT_EQ(loaded.state.queue(*queue).spec.weight, 1);
+  EXPECT_EQ(loaded.state.workload().queue(*queue).spec.weight, 1);
 }
 
 TEST(LoadCluster, PodsOfAGroupBecomeTasksOfItsJob) {
   const Loaded loaded = Load(std::string(kNode) + kGroup + Pod("a", "volcano", "pg") +
                              Pod("b", "volcano", "pg", kOnNode));
-  const Job& job = loaded.state.job(*loaded.state.FindJob("default/pg"));
+  const Job& job = loaded.state.workload().job(*loaded.state.workload().FindJob("default/pg"));
   EXPECT_EQ(job.counts.Of(TaskStatus::kPending), 1);
   EXPECT_EQ(job.counts.Of(TaskStatus::kRunning), 1);
-  EXPECT_EQ(loaded.state.Used(*loaded.state.FindNode("n0"))[kCpu.index()], 1000);
+  EXPECT_EQ(loaded.state.nodes().Used(*loaded.state.nodes().Find("n0"))[kCpu.index()], 1000);
 }
 
 TEST(LoadCluster, BoundPodsOfOthersTakeRoomAndPendingOnesDoNotExist) {
   const Loaded loaded =
       Load(std::string(kNode) + Pod("bound", "other", "", kOnNode) + Pod("waiting", "other", ""));
-  const auto tasks = loaded.state.AllTasks();
+  const auto tasks = loaded.state.workload().AllTasks();
   ASSERT_THAT(tasks, SizeIs(1));
-  EXPECT_EQ(loaded.state.task(tasks[0]).name, "default/bound");
-  EXPECT_FALSE(loaded.state.task(tasks[0]).job.valid());
+  EXPECT_EQ(loaded.state.workload().task(tasks[0]).name, "default/bound");
+  EXPECT_FALSE(loaded.state.workload().task(tasks[0]).job.valid());
   EXPECT_THAT(loaded.report.missing_groups, IsEmpty());
 }
 
@@ -96,7 +98,8 @@ TEST(LoadCluster, PodsThatWaitForAMissingGroupAreReported) {
   ASSERT_THAT(loaded.report.missing_groups, SizeIs(1));
   EXPECT_EQ(loaded.report.missing_groups[0].name, "default/gone");
   EXPECT_EQ(loaded.report.missing_groups[0].pods, 2U);
-  EXPECT_THAT(loaded.state.AllTasks(), SizeIs(1)) << "the pod on a node takes room all the same";
+  EXPECT_THAT(loaded.state.workload().AllTasks(), SizeIs(1))
+      << "the pod on a node takes room all the same";
 }
 
 TEST(LoadCluster, TerminatingPodsAreNamedAndThoseWithoutANodeLeftOut) {
@@ -104,10 +107,10 @@ TEST(LoadCluster, TerminatingPodsAreNamedAndThoseWithoutANodeLeftOut) {
       Load(std::string(kNode) + kGroup + Pod("a", "volcano", "pg", kOnNode, kDeleted) +
            Pod("b", "volcano", "pg", "", kDeleted));
   ASSERT_THAT(loaded.report.terminating, SizeIs(1));
-  const Task& task = loaded.state.task(loaded.report.terminating[0]);
+  const Task& task = loaded.state.workload().task(loaded.report.terminating[0]);
   EXPECT_EQ(task.name, "default/a");
   EXPECT_EQ(task.status, TaskStatus::kReleasing);
-  EXPECT_THAT(loaded.state.AllTasks(), SizeIs(1));
+  EXPECT_THAT(loaded.state.workload().AllTasks(), SizeIs(1));
 }
 
 TEST(LoadCluster, ResourcesAreNumberedByNameWhateverTheOrderOfTheInput) {
@@ -147,9 +150,9 @@ TEST(LoadCluster, OnlyPodsOfANamespaceWithAQuotaOfGpusAreToldApart) {
       "spec: {hard: {requests.cpu: 8}}\n---\n" +
       GpuPod("team") + GpuPod("other") + GpuPod("third"));
   std::map<std::string, std::string> namespaces;
-  for (const TaskId id : loaded.state.AllTasks()) {
-    const Task& task = loaded.state.task(id);
-    namespaces[task.name] = loaded.state.task_class(task.class_id).gpus->quota_namespace;
+  for (const TaskId id : loaded.state.workload().AllTasks()) {
+    const Task& task = loaded.state.workload().task(id);
+    namespaces[task.name] = loaded.state.classes().spec(task.class_id).gpus->quota_namespace;
   }
   EXPECT_EQ(
       namespaces,

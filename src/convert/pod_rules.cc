@@ -29,8 +29,8 @@ SpreadRule ToSpreadRule(const objects::TopologySpreadConstraint& constraint) {
 
 PodRulesReader::PodRulesReader(const objects::ObjectSet& objects) {
   for (const objects::Pod& pod : objects.pods) Learn(pod);
-  for (const objects::Namespace& space : objects.namespaces) {
-    LearnNamespace(space.meta.name, space.meta.labels);
+  for (const objects::Namespace& ns : objects.namespaces) {
+    LearnNamespace(ns.meta.name, ns.meta.labels);
   }
 }
 
@@ -75,7 +75,7 @@ void PodRulesReader::LearnKeys(const objects::PodSpec& spec) {
 
 PodIdentity PodRulesReader::IdentityOf(const objects::Pod& pod) const {
   if (!any_rules_) return {};
-  PodIdentity identity{.name_space = pod.meta.ns, .labels = {}};
+  PodIdentity identity{.ns = pod.meta.ns, .labels = {}};
   for (const auto& [key, value] : pod.meta.labels) {
     if (keys_.contains(key)) identity.labels.emplace(key, value);
   }

@@ -13,7 +13,7 @@ namespace strata {
 
 // Compiles what the pods of one set of objects, or of those learned one by one, ask of each other.
 // Selectors of namespaces become lists of names by the Namespaces of the set; a namespace without
-// an object of its own bears only the label kubernetes.io/metadata.name.
+// an object of its own has only the label kubernetes.io/metadata.name.
 class PodRulesReader {
  public:
   PodRulesReader() = default;
@@ -21,7 +21,7 @@ class PodRulesReader {
 
   // Whether what was read of other pods may be old now, and has to be read again.
   enum class Others : std::uint8_t { kStand, kMayBeOld };
-  // To be told of every pod before it is read. Nothing that was learned is forgotten with its pod:
+  // Call it for every pod before it is read. Nothing that was learned is forgotten with its pod:
   // it only makes identities longer than they need be.
   Others Learn(const objects::Pod& pod);
   Others LearnNamespace(const std::string& name, Labels labels);

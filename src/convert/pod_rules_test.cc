@@ -43,7 +43,7 @@ TEST(PodRulesReader, OnlyLabelsThatSomebodySelectsByAreKept) {
   const objects::ObjectSet objects = MustLoad(
       Affinity("podAntiAffinity", "topologyKey: zone, labelSelector: {matchLabels: {app: web}}"));
   const PodIdentity identity = PodRulesReader(objects).IdentityOf(objects.pods.at(0));
-  EXPECT_EQ(identity.name_space, "shop");
+  EXPECT_EQ(identity.ns, "shop");
   EXPECT_THAT(identity.labels, ElementsAre(Pair("app", "web")));
 }
 
@@ -76,7 +76,7 @@ TEST(PodRulesReader, NamespacesAreSelectedByTheirLabels) {
   EXPECT_TRUE(from(", namespaceSelector: {}").every_namespace);
 }
 
-TEST(PodRulesReader, AntiAffinityWeighsDown) {
+TEST(PodRulesReader, AntiAffinityHasANegativeWeight) {
   const PodRules rules = RulesFrom(
       PodWith("  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
               "[{weight: 30, podAffinityTerm: {" +

@@ -30,8 +30,8 @@ Result<TaskSpec> ReadTask(const objects::Pod& pod,
 
 }  // namespace
 
-bool LimitsGpus(const ClusterState& state, const std::string& name_space) {
-  const auto quotas = state.QuotasOf(name_space);
+bool LimitsGpus(const ClusterState& state, const std::string& ns) {
+  const auto quotas = state.quotas().Of(ns);
   return std::any_of(
       quotas.begin(), quotas.end(), [](const QuotaSpec* quota) { return !quota->gpus.empty(); });
 }
@@ -44,7 +44,7 @@ Result<PodReading> ReadPod(const objects::Pod& pod,
   const bool has_node = !pod.spec.node_name.empty();
   const TaskStatus status = StatusOf(pod);
   if (!has_node && (!takes(pod) || status == TaskStatus::kReleasing)) return reading;
-  const auto job = state.FindJob(reading.group);
+  const auto job = state.workload().FindJob(reading.group);
   if (!job) {
     reading.waits_for_group = !has_node && status == TaskStatus::kPending;
     if (!has_node || IsOver(status)) return reading;
@@ -52,7 +52,7 @@ Result<PodReading> ReadPod(const objects::Pod& pod,
   TRY_ASSIGN(reading.task, Of(pod.meta, ReadTask(pod, around, state)));
   if (job) {
     reading.task->job = *job;
-    const std::vector<SubGroupPolicy>& policies = state.job(*job).spec.sub_groups;
+    const std::vector<SubGroupPolicy>& policies = state.workload().job(*job).spec.sub_groups;
     reading.task->sub_group = SubGroupOf(policies, pod.meta.labels);
     if (!reading.task->sub_group) {
       reading.task->missed_policy = PolicyMissed(policies, pod.meta.labels);

@@ -21,12 +21,12 @@ struct PodSurroundings {
   objects::PriorityTable priorities;
   PodRulesReader rules;  // has learned every pod
   VolumeRulesReader volumes;
-  bool numa = false;  // some node tells of its NUMA nodes
+  bool numa = false;  // some node reports its NUMA nodes
 };
 
 // Whether a quota of the namespace limits GPUs: its pods with GPUs are then told apart from
 // others'.
-[[nodiscard]] bool LimitsGpus(const ClusterState& state, const std::string& name_space);
+[[nodiscard]] bool LimitsGpus(const ClusterState& state, const std::string& ns);
 
 // What a pod is to a state.
 struct PodReading {
@@ -37,9 +37,9 @@ struct PodReading {
 
 // Reads one pod against the jobs and quotas of `state`, whose resource names may grow.
 //
-// A pod on a node takes room there whoever put it; it belongs to the job its annotation names, if
-// that exists. A pod without a node counts only if `takes` says that we schedule it, and is left
-// out when it is already being deleted.
+// A pod on a node uses room there, whichever scheduler put it there; it belongs to the job its
+// annotation names, if that exists. A pod without a node counts only if `takes` says that we
+// schedule it, and is left out when it is already being deleted.
 //
 // kInvalidArgument, one line that names the object and the field, when an amount does not fit into
 // 64 bits.

@@ -26,7 +26,7 @@ Result<std::vector<std::string>> ReadNames(std::string_view key, std::string_vie
       return Fail(
           Code::kInvalidArgument,
           fmt::format(
-              "metadata.annotations.{}: task \"{}\" is named twice in one group", key, part));
+              "metadata.annotations.{}: task \"{}\" is a duplicate in one group", key, part));
     }
     names.emplace_back(part);
   }

@@ -33,7 +33,7 @@ TEST(RoleAffinity, ANameTwiceInOneGroupIsAnError) {
   for (const char* key : {"affinity", "anti-affinity", "task-order"}) {
     EXPECT_EQ(ToRoleAffinity(With(key, "ps,worker,ps")).error().message,
               "metadata.annotations.volcano.sh/task-topology-" + std::string(key) +
-                  ": task \"ps\" is named twice in one group");
+                  ": task \"ps\" is a duplicate in one group");
   }
   EXPECT_TRUE(ToRoleAffinity(With("affinity", "ps;ps,worker")).has_value()) << "two groups";
 }

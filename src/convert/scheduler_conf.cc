@@ -127,7 +127,7 @@ class Reader {
       rest.remove_prefix(comma + 1);
     }
     if (field.ok() && conf_.config.actions.empty()) {
-      field.Fail(fmt::format("none of these is in Strata yet (known: {})",
+      field.Fail(fmt::format("none of these is supported yet (known: {})",
                              fmt::join(ActionNames(), ", ")));
     }
   }
@@ -135,7 +135,7 @@ class Reader {
   void ReadAction(const Cursor& field, std::string_view name) {
     if (FindAction(name) == nullptr) {
       if (!IsVolcanoAction(name)) return field.Fail(Unknown("action", name, ActionNames()));
-      return Warn(field, fmt::format("Strata has no action \"{}\" yet, left out", name));
+      return Warn(field, fmt::format("action \"{}\" is not supported yet and is ignored", name));
     }
     conf_.config.actions.push_back(
         {.name = std::string(name), .arguments = action_arguments_[std::string(name)]});
@@ -203,7 +203,8 @@ class Reader {
   void AddPlugin(const Cursor& entry, PluginConfig plugin) {
     if (!entry.ok()) return;
     if (!IsPlugin(plugin.name)) {
-      return Warn(entry, fmt::format("Strata has no plugin \"{}\" yet, left out", plugin.name));
+      return Warn(entry,
+                  fmt::format("plugin \"{}\" is not supported yet and is ignored", plugin.name));
     }
     const Result<MadePlugin> made = MakePlugin(plugin, scratch_);
     const Cursor arguments = entry.At("arguments");

@@ -113,8 +113,9 @@ TEST(SchedulerConf, WhatVolcanoHasAndStrataHasNotIsLeftOutWithAWarning) {
   EXPECT_EQ(conf.config.tiers[0].size(), 1U);
   EXPECT_THAT(
       conf.warnings,
-      ElementsAre("s.conf: actions: Strata has no action \"preempt\" yet, left out",
-                  "s.conf: tiers[0].plugins[1]: Strata has no plugin \"tdm\" yet, left out"));
+      ElementsAre(
+          "s.conf: actions: action \"preempt\" is not supported yet and is ignored",
+          "s.conf: tiers[0].plugins[1]: plugin \"tdm\" is not supported yet and is ignored"));
 }
 
 TEST(SchedulerConf, UnknownKeysAreWarnings) {
@@ -137,7 +138,7 @@ TEST(SchedulerConf, NoActionsAreAnError) {
   EXPECT_THAT(ErrorOf("actions: \"\"\n"), StartsWith("s.conf: actions: want at least one of "));
   EXPECT_THAT(ErrorOf("tiers: []\n"), StartsWith("s.conf: actions: want at least one of "));
   EXPECT_THAT(ErrorOf("actions: shuffle\n"),
-              StartsWith("s.conf: actions: none of these is in Strata yet"));
+              StartsWith("s.conf: actions: none of these is supported yet"));
   EXPECT_THAT(ErrorOf("actions: \"allocate,\"\n"),
               StartsWith("s.conf: actions: unknown action \"\""));
 }

@@ -93,7 +93,7 @@ std::string AnnotationOf(const objects::Metadata& meta, std::string_view key) {
   return value == nullptr ? "" : *value;
 }
 
-// How long the job may wait, by the first annotation it bears; none when it says nothing.
+// How long the job may wait, by the first such annotation; none without one.
 Result<std::optional<Duration>> SlaWaitingTime(const objects::Metadata& meta) {
   for (const std::string_view key : kSlaAnnotations) {
     const std::string* text = objects::Find(meta.annotations, key);
@@ -156,7 +156,8 @@ Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
                 .allocatable = {},
                 .gpus = {}};
   if (auto read = ReadNodeGpus(node.meta.annotations)) spec.gpus = std::move(read->node);
-  TRY_ASSIGN(spec.allocatable, InField("status.allocatable", ToResources(node.allocatable, names)));
+  TRY_ASSIGN(spec.allocatable,
+             InField("status.allocatable", ToResources(node.allocatable, names, ListOf::kNode)));
   if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);
   if (const auto taint = ReadinessTaint(node)) {
     const bool known = std::any_of(spec.taints.begin(), spec.taints.end(), [&](const Taint& have) {

@@ -16,7 +16,7 @@
 namespace strata {
 
 // A node whose Ready condition is False or Unknown carries the taint the node controller would give
-// it; one without the label kubernetes.io/hostname bears its name there, as a kubelet without
+// it; one without the label kubernetes.io/hostname has its name there, as a kubelet without
 // settings sees to. A node that says nothing about `pods` takes 110, as a kubelet without settings
 // does.
 [[nodiscard]] Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names);

@@ -137,7 +137,7 @@ void VolumeRulesReader::Drop(const objects::CsiNode& node) {
 void VolumeRulesReader::FindDefaultClass() {
   default_class_ = nullptr;
   for (const auto& [name, storage] : classes_) {
-    // Of several defaults Kubernetes takes the newest, then the lower name.
+    // Among several defaults Kubernetes takes the newest, then the lower name.
     if (!storage->is_default) continue;
     if (default_class_ == nullptr || storage->meta.created > default_class_->meta.created) {
       default_class_ = storage;

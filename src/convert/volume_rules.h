@@ -54,7 +54,7 @@ class VolumeRulesReader {
   void Attach(const std::string& driver, const std::string& handle, VolumeRules& out) const;
   void FindDefaultClass();
   void CountLimits(const objects::CsiNode& node, int sign);
-  // The class by name, or the default one; null when there is none. A name that nobody bears is a
+  // The class by name, or the default one; null when there is none. A name that no class has is a
   // refusal.
   [[nodiscard]] const objects::StorageClass* ClassOf(const Claim& claim, VolumeRules& out) const;
 

@@ -45,7 +45,7 @@ TEST(VolumeRulesReader, AMissingClaimIsNamed) {
   EXPECT_EQ(VolumesFrom(kPod).refusal, "persistentvolumeclaim \"data\" not found");
 }
 
-TEST(VolumeRulesReader, AClaimThatNothingBoundIsRefused) {
+TEST(VolumeRulesReader, RejectsAnUnboundImmediateClaim) {
   constexpr const char* kUnbound = "pod has unbound immediate PersistentVolumeClaims";
   EXPECT_EQ(VolumesFrom(kPod + Claim("storageClassName: \"\"")).refusal, kUnbound);
   EXPECT_EQ(
@@ -88,7 +88,7 @@ TEST(VolumeRulesReader, AClaimThatWaitsGoesWhereItsClassProvisions) {
   EXPECT_FALSE(rules.waiting[0][0].Matches("n", {{"zone", "b"}}));
 }
 
-TEST(VolumeRulesReader, WithoutAProvisionerOnlyVolumesThatAreThereCount) {
+TEST(VolumeRulesReader, WithoutAProvisionerOnlyExistingVolumesCount) {
   const std::string local =
       kPod + Claim("storageClassName: fast") +
       StorageClass("provisioner: kubernetes.io/no-provisioner\n" + std::string(kWaits));
@@ -113,7 +113,7 @@ TEST(VolumeRulesReader, OnlyVolumesOfLimitedDriversCount) {
   EXPECT_THAT(VolumeRulesReader(objects).LimitsOf("n1"), IsEmpty());
 }
 
-TEST(VolumeRulesReader, AnEphemeralClaimIsMadeInTime) {
+TEST(VolumeRulesReader, AnEphemeralClaimCountsAsCreated) {
   const VolumeRules rules = VolumesFrom(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
       "spec:\n  containers: [{name: c, image: i}]\n"

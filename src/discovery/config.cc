@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/duration.h"
 #include "discovery/source_config.h"
@@ -152,7 +153,7 @@ class EntryReader {
       if (!entry.enabled || !entry.error.empty()) continue;
       if (seen.insert({entry.source, entry.name}).second) continue;
       entry.error = fmt::format(
-          "{}: {}.name: there is an enabled {} source of this name already (give each its own "
+          "{}: {}.name: another enabled {} source has this name (give each its own "
           "name)",
           file_,
           entry.where,
@@ -189,6 +190,26 @@ Result<DiscoveryConf> ParseDiscoveryConf(const objects::Source& source) {
              objects::ParseConfFile(source, kConfigMapKey, "controller configuration"));
   if (!file.document) return DiscoveryConf{};
   return EntryReader(file.name).Read(file.document->root());
+}
+
+Status CheckSourceNames(const DiscoveryConf& conf, const std::vector<std::string>& wanted) {
+  std::vector<std::string> enabled;
+  for (const SourceConfig& entry : conf.sources) {
+    if (entry.enabled) enabled.push_back(entry.Title());
+  }
+  for (const std::string& name : wanted) {
+    const bool found =
+        std::any_of(conf.sources.begin(), conf.sources.end(), [&](const SourceConfig& entry) {
+          return entry.enabled && entry.Answers(name);
+        });
+    if (found) continue;
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("no enabled source \"{}\" (enabled: {})",
+                    name,
+                    enabled.empty() ? "none" : fmt::format("{}", fmt::join(enabled, ", "))));
+  }
+  return {};
 }
 
 }  // namespace strata::discovery

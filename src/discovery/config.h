@@ -98,9 +98,14 @@ struct DiscoveryConf {
 // Reads a volcano-controller.conf, bare or inside its ConfigMap. An empty text has no sources.
 //
 // kInvalidArgument only for what concerns the file as a whole: broken YAML, a
-// networkTopologyDiscovery that is no list. A mistake in one entry is the `error` of that entry. A
-// key that nobody reads is a warning where Volcano's own file has keys, and an error in the
+// networkTopologyDiscovery that is not a list. A mistake in one entry is the `error` of that entry.
+// A key that is unknown is a warning where Volcano's own file has keys, and an error in the
 // `config` of a source that only Strata has.
 [[nodiscard]] Result<DiscoveryConf> ParseDiscoveryConf(const objects::Source& source);
+
+// kInvalidArgument when one of `wanted` is neither source nor name of an enabled entry; the message
+// lists the enabled entries.
+[[nodiscard]] Status CheckSourceNames(const DiscoveryConf& conf,
+                                      const std::vector<std::string>& wanted);
 
 }  // namespace strata::discovery

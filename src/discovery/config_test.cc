@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"{source: infiniband, enabled: true, config: {fille: x}}",
                 "config.fille: unknown key (want file, command)"},
         Mistake{"{source: infiniband, enabled: true, config: {file: x, command: z}}",
-                "config.command: file is there already (want one of the two)"},
+                "config.command: file is also set (want one of the two)"},
         Mistake{"{source: exec, enabled: true, config: {command: []}}",
                 "config.command: want a program and its arguments"},
         Mistake{"{source: roce, enabled: true, config: {}}", "config: want lldpDir or endpoint"},
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{
             "{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: x}, "
             "{nodeLabel: x}]}}}",
-            "config.networkTopologyTypes.a[1].nodeLabel: label x is there twice"},
+            "config.networkTopologyTypes.a[1].nodeLabel: duplicate label x"},
         Mistake{"{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: "
                 "kubernetes.io/hostname}]}}}",
                 "config.networkTopologyTypes.a: want at least one nodeLabel above the node"},
@@ -204,8 +204,8 @@ networkTopologyDiscovery:
 )");
   EXPECT_EQ(conf.sources[0].error, "");
   EXPECT_EQ(conf.sources[1].error,
-            "c.conf: networkTopologyDiscovery[1].name: there is an enabled infiniband source of "
-            "this name already (give each its own name)");
+            "c.conf: networkTopologyDiscovery[1].name: another enabled infiniband source has this "
+            "name (give each its own name)");
   EXPECT_EQ(conf.sources[2].error, "");
   EXPECT_EQ(conf.sources[3].error, "");
 }
@@ -224,6 +224,18 @@ TEST(DiscoveryConf, AnIntegerIntervalIsNanosecondsAndNothingIsAnHour) {
   EXPECT_EQ(
       MustParse("networkTopologyDiscovery: [{source: nvlink, interval: 0}]").sources[0].interval,
       std::chrono::hours(1));
+}
+
+TEST(CheckSourceNames, AcceptsSourcesAndNamesOfEnabledEntries) {
+  const DiscoveryConf conf = MustParse(
+      "networkTopologyDiscovery:\n"
+      "- {source: nvlink, name: east, enabled: true}\n"
+      "- {source: label, enabled: false}\n");
+  EXPECT_TRUE(CheckSourceNames(conf, {}));
+  EXPECT_TRUE(CheckSourceNames(conf, {"nvlink", "east"}));
+  const Status unknown = CheckSourceNames(conf, {"nvlink", "label"});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "no enabled source \"label\" (enabled: nvlink/east)");
 }
 
 }  // namespace

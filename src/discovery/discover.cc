@@ -44,7 +44,7 @@ std::string Several(const std::vector<std::string>& names) {
 
 void NoteLeftOut(std::size_t count, std::vector<std::string>& notes) {
   if (count > 0) {
-    notes.push_back(fmt::format("left out {} members that are no nodes of the cluster", count));
+    notes.push_back(fmt::format("left out {} members that are not nodes of the cluster", count));
   }
 }
 
@@ -155,9 +155,9 @@ class SourcePass {
     TRY_ASSIGN(found.hypernodes, AdoptManifests(text, owner_, names_, left_out));
     for (const objects::HyperNode& hypernode : found.hypernodes) {
       if (previous_.TakenByOthers(hypernode.meta.name, owner_)) {
-        return Fail(
-            Code::kConflict,
-            fmt::format("HyperNode {}: somebody else has one of this name", hypernode.meta.name));
+        return Fail(Code::kConflict,
+                    fmt::format("HyperNode {}: another owner has a HyperNode of this name",
+                                hypernode.meta.name));
       }
     }
     NoteLeftOut(left_out, found.notes);
@@ -179,7 +179,7 @@ class SourcePass {
     const Tree tree = FormTree(known.fabric, previous_.LeavesOf(owner_));
     AddTree(tree, found);
     if (!known.left_out.empty()) {
-      found.notes.push_back(fmt::format("left out {} hosts that are no nodes of the cluster: {}",
+      found.notes.push_back(fmt::format("left out {} hosts that are not nodes of the cluster: {}",
                                         known.left_out.size(),
                                         Several(known.left_out)));
     }
@@ -192,11 +192,12 @@ class SourcePass {
     }
     if (!unlinked.empty()) {
       found.notes.push_back(
-          fmt::format("{} hosts have no link just now: {}", unlinked.size(), Several(unlinked)));
+          fmt::format("{} hosts have no link that is up: {}", unlinked.size(), Several(unlinked)));
     }
     if (known.fabric.unnamed_hosts > 0) {
-      found.notes.push_back(fmt::format("left out {} adapters that do not tell their host",
-                                        known.fabric.unnamed_hosts));
+      found.notes.push_back(
+          fmt::format("left out {} adapters whose description does not name their host",
+                      known.fabric.unnamed_hosts));
     }
     return found;
   }
@@ -250,17 +251,18 @@ Status Believe(const Found& found,
   // A program's HyperNodes may choose their nodes by patterns, which are not resolved here.
   if (now.empty() && (!has_members || !before.empty())) {
     return Fail(Code::kUnavailable,
-                fmt::format("the answer holds no node of the cluster: not believed ({})",
+                fmt::format("the answer has no node of the cluster and is rejected ({})",
                             input.advice.none));
   }
   if (input.shrink == Shrink::kAcceptFewer) return {};
   if (gone.size() * 100 > before.size() * kPercentMayGo) {
-    return Fail(Code::kUnavailable,
-                fmt::format("{} of the {} nodes that it had are gone ({}): not believed ({})",
-                            gone.size(),
-                            before.size(),
-                            Several(gone),
-                            input.advice.fewer));
+    return Fail(
+        Code::kUnavailable,
+        fmt::format("{} of the {} previous nodes are missing ({}), the answer is rejected ({})",
+                    gone.size(),
+                    before.size(),
+                    Several(gone),
+                    input.advice.fewer));
   }
   return {};
 }
@@ -332,9 +334,9 @@ class Assembly {
   [[nodiscard]] Status CheckNames(const Found& found) const {
     for (const objects::HyperNode& hypernode : found.hypernodes) {
       if (!names_.contains(hypernode.meta.name)) continue;
-      return Fail(
-          Code::kConflict,
-          fmt::format("HyperNode {}: another source has one of this name", hypernode.meta.name));
+      return Fail(Code::kConflict,
+                  fmt::format("HyperNode {}: another source has a HyperNode of this name",
+                              hypernode.meta.name));
     }
     return {};
   }
@@ -368,15 +370,19 @@ Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader) {
   return Assembly(input).Run(make_reader);
 }
 
-std::vector<objects::HyperNode> Discovered(const std::vector<objects::HyperNode>& hypernodes) {
-  std::vector<objects::HyperNode> discovered;
-  for (const objects::HyperNode& hypernode : hypernodes) {
-    if (!OwnerOf(hypernode).source.empty()) discovered.push_back(hypernode);
+Discovery KeepPrevious(const Error& error, const std::vector<objects::HyperNode>& previous) {
+  Discovery kept;
+  kept.errors.push_back(error.message);
+  for (const objects::HyperNode& hypernode : previous) {
+    if (!OwnerOf(hypernode).source.empty()) kept.hypernodes.push_back(hypernode);
   }
-  std::sort(discovered.begin(), discovered.end(), [](const auto& a, const auto& b) {
+  std::sort(kept.hypernodes.begin(), kept.hypernodes.end(), [](const auto& a, const auto& b) {
     return std::tie(a.spec.tier, a.meta.name) < std::tie(b.spec.tier, b.meta.name);
   });
-  return discovered;
+  for (const objects::HyperNode& hypernode : kept.hypernodes) {
+    kept.owners.push_back(OwnerOf(hypernode));
+  }
+  return kept;
 }
 
 }  // namespace strata::discovery

@@ -22,9 +22,9 @@ enum class Shrink : std::uint8_t { kRefuse, kAcceptFewer, kAccept };
 
 // What a message tells to do, which depends on who reads it.
 struct Advice {
-  std::string fewer = "--accept-shrink does";
-  std::string none = "--accept-shrink does";
-  std::string secret = "want it among the manifests of --nodes";
+  std::string fewer = "--accept-shrink accepts it";
+  std::string none = "--accept-shrink accepts it";
+  std::string secret = "give its manifest with --nodes";
 };
 
 struct DiscoverInput {
@@ -53,8 +53,9 @@ using MakeReader = std::function<std::unique_ptr<Reader>(Duration)>;
 // source had, as `shrink` says.
 [[nodiscard]] Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader);
 
-// What stands when the configuration itself cannot be read: all that any source made.
-[[nodiscard]] std::vector<objects::HyperNode> Discovered(
-    const std::vector<objects::HyperNode>& hypernodes);
+// The result when the configuration itself cannot be read: `error`, and every HyperNode of
+// `previous` that a source made, so that none is deleted.
+[[nodiscard]] Discovery KeepPrevious(const Error& error,
+                                     const std::vector<objects::HyperNode>& previous);
 
 }  // namespace strata::discovery

@@ -111,7 +111,7 @@ std::string Graph(const std::map<std::string, std::vector<std::string>>& instanc
 
 const std::string kTopograph = "- {source: topograph, enabled: true, config: {file: graph}}\n";
 
-TEST(Discover, NamesAfterWhatIsThere) {
+TEST(Discover, NamesHyperNodesAfterTheirSwitches) {
   World world{.conf = kTopograph};
   world.texts["graph"] = Graph({{"n1", {"leaf-1", "spine"}}, {"n2", {"leaf-2", "spine"}}});
   const Discovery found = Pass(world);
@@ -152,6 +152,23 @@ spec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: n9}}}]}
   EXPECT_THAT(Picture(found), ElementsAre("old t1: n9"));
 }
 
+TEST(KeepPrevious, KeepsTheHyperNodesThatASourceMadeLowTiersFirst) {
+  const std::string made =
+      ", labels: {volcano.sh/network-topology-source: topograph}}\nspec: {tier: ";
+  const std::string head =
+      "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: ";
+  const std::string members =
+      ", members: [{type: Node, selector: {exactMatch: {name: n9}}}]}\n---\n";
+  const Discovery kept =
+      KeepPrevious(Error{Code::kInvalidArgument, "c.conf: broken"},
+                   Load(head + "upper" + made + "2" + members + head + "lower" + made + "1" +
+                        members + head + "by-hand}\nspec: {tier: 1" + members)
+                       .hypernodes);
+  EXPECT_THAT(kept.errors, ElementsAre("c.conf: broken"));
+  EXPECT_THAT(Picture(kept), ElementsAre("lower t1: n9", "upper t2: n9"));
+  EXPECT_THAT(kept.owners, SizeIs(2));
+}
+
 // Ten nodes in two leaves, then what is left of them.
 World Shrunken(int left) {
   World world{.conf = kTopograph};
@@ -166,13 +183,13 @@ World Shrunken(int left) {
   return world;
 }
 
-TEST(Discover, AnAnswerThatLacksMoreThanThirtyPercentIsNotBelieved) {
+TEST(Discover, RejectsAnAnswerThatLacksMoreThanThirtyPercent) {
   EXPECT_THAT(Pass(Shrunken(7)).errors, IsEmpty());
   World world = Shrunken(6);
   Discovery found = Pass(world);
   EXPECT_THAT(found.errors,
-              ElementsAre("topograph: 4 of the 10 nodes that it had are gone (n6, n7, n8, n9): not "
-                          "believed (--accept-shrink does)"));
+              ElementsAre("topograph: 4 of the 10 previous nodes are missing (n6, n7, n8, n9), the "
+                          "answer is rejected (--accept-shrink accepts it)"));
   EXPECT_EQ(RenderYaml(found.hypernodes), world.previous);
   world.shrink = Shrink::kAcceptFewer;
   found = Pass(world);
@@ -180,11 +197,11 @@ TEST(Discover, AnAnswerThatLacksMoreThanThirtyPercentIsNotBelieved) {
   EXPECT_THAT(Picture(found)[1], "hn-topograph-t1-leaf-2 t1: n5");
 }
 
-TEST(Discover, AnEmptyAnswerIsNotBelieved) {
+TEST(Discover, RejectsAnEmptyAnswer) {
   World world = Shrunken(0);
   EXPECT_THAT(Pass(world).errors,
-              ElementsAre("topograph: the answer holds no node of the cluster: not believed "
-                          "(--accept-shrink does)"));
+              ElementsAre("topograph: the answer has no node of the cluster and is rejected "
+                          "(--accept-shrink accepts it)"));
   EXPECT_EQ(RenderYaml(Pass(world).hypernodes), world.previous);
   world.shrink = Shrink::kAcceptFewer;
   EXPECT_THAT(Pass(world).errors, SizeIs(1));
@@ -202,7 +219,7 @@ TEST(Discover, ANameStaysWhenWhatItIsNamedAfterGoes) {
   EXPECT_EQ(RenderYaml(Pass(world).hypernodes), world.previous);
 }
 
-TEST(Discover, ANameThatSomebodyElseHasIsNotTaken) {
+TEST(Discover, DoesNotUseANameOfAnotherOwner) {
   World world{.conf = kTopograph};
   world.texts["graph"] = Graph({{"n1", {"leaf-1"}}});
   world.previous = R"(
@@ -277,8 +294,9 @@ TEST(Discover, CliquesThatCrossLeavesAreATreeOfTheirOwnWithANote) {
   const Discovery found = Pass(world);
   EXPECT_THAT(
       found.warnings,
-      ElementsAre("nvlink: the tree of topograph takes no cliques: clique u.1 is not whole in "
-                  "one leaf"));
+      ElementsAre(
+          "nvlink: the tree of topograph is not extended by cliques: clique u.1 is not whole in "
+          "one leaf"));
   std::vector<std::string> tiers;
   for (const objects::HyperNode& hypernode : found.hypernodes) {
     tiers.push_back(std::to_string(hypernode.spec.tier) + hypernode.spec.tier_name);
@@ -311,7 +329,7 @@ spec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: n1}}}, {typ
   EXPECT_THAT(Picture(found), ElementsAre("rack t1: n1"));
   EXPECT_EQ(OwnerOf(found.hypernodes[0]).source, "exec");
   EXPECT_THAT(found.warnings,
-              ElementsAre("exec: left out 1 members that are no nodes of the cluster"));
+              ElementsAre("exec: left out 1 members that are not nodes of the cluster"));
 }
 
 TEST(Discover, AProgramsManifestsMustBeAForest) {
@@ -374,9 +392,8 @@ TEST(Discover, PagesOfUfmAreReadWhole) {
 TEST(Discover, ASecretIsNamedAndNeverShown) {
   World world{.conf = kUfm};
   world.nodes = "{apiVersion: v1, kind: Node, metadata: {name: n1}}";
-  EXPECT_THAT(
-      Pass(world).errors,
-      ElementsAre("ufm: Secret ns/s is not there (want it among the manifests of --nodes)"));
+  EXPECT_THAT(Pass(world).errors,
+              ElementsAre("ufm: Secret ns/s is not there (give its manifest with --nodes)"));
   world.nodes =
       "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}, data: {password: "
       "\"hush!\"}}";
@@ -396,7 +413,7 @@ TEST(Credentials, PlainTextGoesBeforeBase64) {
   EXPECT_EQ(credentials->password, "p w");
 }
 
-TEST(RenderDiff, SaysWhatComesGoesAndChanges) {
+TEST(RenderDiff, ListsAddedRemovedAndChangedHyperNodes) {
   World world = Shrunken(10);
   const std::vector<objects::HyperNode> before = Load(world.previous).hypernodes;
   world = Shrunken(9);

@@ -42,7 +42,7 @@ struct Fabric {
   void LinkSwitches(const std::string& from, const std::string& peer);
 };
 
-// `fabric` with the cluster's names for its hosts, and without those that are no nodes.
+// `fabric` with the cluster's names for its hosts, and without those that are not nodes.
 struct KnownFabric {
   Fabric fabric;
   std::vector<std::string> left_out;  // ascending

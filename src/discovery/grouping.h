@@ -16,7 +16,7 @@ struct Share {
 using Shares = std::vector<Share>;  // ascending by child, each once
 
 // Puts owners (switches of one level) together whose links to children overlap by half or more of
-// the smaller one's links, and whoever is together with the same third. Returns for each owner the
+// the smaller one's links, and owners that share a third one. Returns for each owner the
 // lowest owner of its group; an owner without children stays alone.
 //
 // COST: owners with equal shares count once, so a healthy fabric is linear.

@@ -19,8 +19,8 @@ class HostNames {
   explicit HostNames(std::span<const objects::Node> nodes);
 
   // By node name, then short name, then kubernetes.io/hostname, then InternalIP, each in lower
-  // case. None for a host that is no node, for a name that several nodes share, and for names that
-  // stand for any machine ("localhost").
+  // case. None for a host that is not a node, for a name that several nodes share, and for names
+  // that stand for any machine ("localhost").
   [[nodiscard]] std::optional<std::string> Find(std::string_view host) const;
 
   [[nodiscard]] bool knows_nodes() const { return knows_nodes_; }

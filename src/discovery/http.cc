@@ -121,11 +121,11 @@ class Request {
       case CURLE_PEER_FAILED_VERIFICATION:
         return "the certificate is not trusted: " + detail + " (give its CA as caFile)";
       case CURLE_SSL_CONNECT_ERROR:
-        return "TLS cannot be set up: " + detail + " (does endpoint speak TLS 1.2 or later?)";
+        return "TLS handshake failed: " + detail + " (does endpoint speak TLS 1.2 or later?)";
       case CURLE_SSL_CACERT_BADFILE:
-        return "caFile cannot be used: " + detail;
+        return "invalid caFile: " + detail;
       case CURLE_PARTIAL_FILE:
-        return "the answer is cut off: " + detail;
+        return "the answer is incomplete: " + detail;
       default:
         return detail;
     }

@@ -12,7 +12,7 @@ Status CheckStatus(const std::string& url, const HttpAnswer& answer) {
   if (answer.status == 200) return {};
   const char* step = "";
   if (answer.status == 401 || answer.status == 403) {
-    step = ": the credentials are refused (check the Secret of credentials.secretRef)";
+    step = ": the credentials were rejected (check the Secret of credentials.secretRef)";
   } else if (answer.status == 404) {
     step = ": nothing is served there (check endpoint)";
   } else if (answer.status >= 500) {

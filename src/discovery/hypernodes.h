@@ -24,14 +24,14 @@ namespace strata::discovery {
 // The HyperNodes of a program's manifests, with the labels of `owner`. Nodes that are none are left
 // out (counted in `left_out`), and HyperNodes that hold nothing then.
 //
-// kInvalidArgument for broken manifests, and for what is no forest: a second parent, a missing
+// kInvalidArgument for broken manifests, and for what is not a forest: a second parent, a missing
 // child, a parent whose tier is not above the child's.
 [[nodiscard]] Result<std::vector<objects::HyperNode>> AdoptManifests(const std::string& text,
                                                                      const Owner& owner,
                                                                      const HostNames& names,
                                                                      std::size_t& left_out);
 
-// Sets the labels that say who discovered it.
+// Sets the labels that name its discovery source.
 void SetOwner(objects::HyperNode& hypernode, const Owner& owner);
 
 [[nodiscard]] HyperNodeMember ExactMember(HyperNodeMember::Kind kind, const std::string& name);

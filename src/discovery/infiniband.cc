@@ -145,7 +145,7 @@ class BlockWiring {
   Status NameBlocks() {
     for (const Block& block : blocks_) {
       if (!kinds_.emplace(block.id, block.kind).second) {
-        return FailAt(block.line, fmt::format("{} is there twice", block.id));
+        return FailAt(block.line, fmt::format("duplicate block {}", block.id));
       }
       if (block.kind == BlockKind::kSwitch) {
         fabric_.AddSwitch(block.id, SwitchName(block.description, block.id));

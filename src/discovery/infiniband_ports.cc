@@ -148,7 +148,7 @@ class PortWiring {
   }
 
   const std::vector<PortLine>& ports_;
-  std::set<std::string> shared_;  // hosts' names that several machines bear
+  std::set<std::string> shared_;  // hosts' names that several machines have
   Fabric fabric_;
 };
 

@@ -48,7 +48,8 @@ class Joiner {
       if (const std::optional<Homes> homes = FindHomes(members, obstacle)) {
         Insert(key, members, *homes);
       } else {
-        notes.push_back(fmt::format("the tree of {} takes no cliques: {}", key, obstacle));
+        notes.push_back(
+            fmt::format("the tree of {} is not extended by cliques: {}", key, obstacle));
       }
     }
     MakeOwnTree();

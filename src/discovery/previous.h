@@ -9,7 +9,7 @@
 
 namespace strata::discovery {
 
-// Who discovered a HyperNode, by its labels. Empty for one that somebody made by hand.
+// The source that discovered a HyperNode, from its labels. Empty for one created by hand.
 struct Owner {
   std::string source;
   std::string name;

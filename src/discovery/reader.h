@@ -40,7 +40,7 @@ struct CommandOutput {
   std::string err;  // cut off after 64 KiB
 };
 
-// The doors to the outside that sources have. One reader serves one pass of one source, and bounds
+// The only access of sources to the outside. One reader serves one pass of one source, and bounds
 // it as a whole: in time, and in the bytes it takes in. Errors are one clear line each, without
 // anything secret.
 class Reader {
@@ -51,10 +51,10 @@ class Reader {
   // The files of a folder whose names end in `suffix`, by the name without it.
   [[nodiscard]] virtual Result<std::map<std::string, std::string>> ReadFolder(
       const std::string& path, std::string_view suffix) = 0;
-  // Runs a program without a shell, with standard input empty. A program that ends before the time
-  // is over is no error, however it ends.
+  // Runs a program without a shell, with standard input empty. A program that ends before the
+  // time is over is not an error, however it ends.
   [[nodiscard]] virtual Result<CommandOutput> Run(const std::vector<std::string>& command) = 0;
-  // Any answer of the server is no error, whatever its status.
+  // An answer of the server is not an error, whatever its status.
   [[nodiscard]] virtual Result<HttpAnswer> Send(const HttpRequest& request) = 0;
   // Waits, or fails when the time of the pass is over before.
   [[nodiscard]] virtual Status Wait(Duration duration) = 0;

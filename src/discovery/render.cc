@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
 #include "objects/write_hypernode.h"
 #include "objects/yaml_writer.h"
 
@@ -83,7 +84,7 @@ std::string RenderJson(const std::vector<objects::HyperNode>& hypernodes) {
   for (const objects::HyperNode& hypernode : hypernodes) {
     list["items"].push_back(objects::WriteHyperNode(hypernode));
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpPrettyJson(list) + "\n";
 }
 
 std::string RenderDiff(const std::vector<objects::HyperNode>& before,

@@ -14,8 +14,8 @@ namespace strata::discovery {
 [[nodiscard]] std::string RenderJson(const std::vector<objects::HyperNode>& hypernodes);
 
 // What would change against `before`, one line per HyperNode, by name: "+ name ..." for a new one,
-// "- name ..." for one that goes, "~ name ..." with what is different. Of `before` only what one of
-// `owners` made counts. "no changes" when there are none.
+// "- name ..." for a removed one, "~ name ..." with what is different. Only HyperNodes of
+// `owners` in `before` count. "no changes" when there are none.
 [[nodiscard]] std::string RenderDiff(const std::vector<objects::HyperNode>& before,
                                      const std::vector<objects::HyperNode>& now,
                                      const std::vector<Owner>& owners);

@@ -129,7 +129,7 @@ void ReadType(std::string_view name, const Cursor& levels, LabelConfig& out) {
     // It becomes a tierName.
     if (key.size() > kMaxTierName) label.Fail(fmt::format("too long (at most {})", kMaxTierName));
     if (std::find(type.keys.begin(), type.keys.end(), key) != type.keys.end()) {
-      label.Fail(fmt::format("label {} is there twice", key));
+      label.Fail(fmt::format("duplicate label {}", key));
     }
     type.keys.push_back(std::move(key));
   });
@@ -146,7 +146,7 @@ LabelConfig ReadLabel(const Cursor& config) {
   std::string wanted;
   preset.Read(wanted);
   if (types.present() && preset.present()) {
-    preset.Fail("networkTopologyTypes is there already (want one of the two)");
+    preset.Fail("networkTopologyTypes is also set (want one of the two)");
   }
   types.ForEachMember(
       [&](std::string_view name, const Cursor& levels) { ReadType(name, levels, out); });
@@ -186,7 +186,7 @@ InfinibandConfig ReadInfiniband(const Cursor& config) {
   file.Read(out.file);
   ReadCommand(command, out.command);
   if (file.present() && command.present()) {
-    command.Fail("file is there already (want one of the two)");
+    command.Fail("file is also set (want one of the two)");
   }
   if (config.ok() && file.present() && out.file.empty()) file.Fail("want a file name");
   return out;

@@ -60,7 +60,7 @@ Ca	1 "H-2"		# "MT4129 ConnectX7   Mellanox Technologies"
 Ca	1 "H-3"		# "Mellanox Technologies Aggregation Node"
 [1](a3) 	"S-1"[41]		# lid 111 lmc 0 "MF0;leaf-01:MQM8700/U1" lid 4 4xHDR)";
 
-TEST(Ibnetdiscover, CountsALinkOnceAndKnowsWhoIsNoHost) {
+TEST(Ibnetdiscover, CountsEachLinkOnceAndUnnamedHostsApart) {
   const Result<Fabric> fabric = ParseIbnetdiscover(kOneLeaf);
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("Node-01>leaf-01 x1"));
@@ -75,7 +75,7 @@ TEST(Ibnetdiscover, ALinkToAMissingBlockIsAPartialAnswer) {
             "ibnetdiscover again)");
 }
 
-TEST(Ibnetdiscover, WhatIsNoSuchTextIsRefusedWithItsLine) {
+TEST(Ibnetdiscover, RejectsOtherTextsWithTheirLine) {
   for (const char* text : {"", "#\n", "\n\n", "vendid=1\n"}) {
     EXPECT_FALSE(ParseIbnetdiscover(text).has_value()) << text;
   }
@@ -83,10 +83,10 @@ TEST(Ibnetdiscover, WhatIsNoSuchTextIsRefusedWithItsLine) {
   EXPECT_THAT(error("hello there\n"), HasSubstr("line 1: want the text that ibnetdiscover prints"));
   EXPECT_THAT(error("[1]\t\"S-1\"[2]\n"), HasSubstr("line 1: want a port"));
   EXPECT_THAT(error("Switch\t1 \"S-1\"\n[1]\t\"S-"), HasSubstr("line 2: want a port"));
-  EXPECT_THAT(error("Switch\t1 \"S-1\"\n\nSwitch\t1 \"S-1\"\n"), HasSubstr("S-1 is there twice"));
+  EXPECT_THAT(error("Switch\t1 \"S-1\"\n\nSwitch\t1 \"S-1\"\n"), HasSubstr("duplicate block S-1"));
 }
 
-TEST(Ibnetdiscover, ANameThatStandsForTwoMachinesNamesNone) {
+TEST(Ibnetdiscover, IgnoresANameOfTwoMachines) {
   const Result<Fabric> fabric = ParseIbnetdiscover(
       "Switch\t1 \"S-1\"\n\nCa\t1 \"H-1\" # \"ubuntu mlx5_0\"\n[1](1) \"S-1\"[1]\n\n"
       "Ca\t1 \"H-2\" # \"ubuntu mlx5_0\"\n[1](2) \"S-1\"[2]\n\n"
@@ -186,7 +186,7 @@ TEST(Lldp, ANeighbourWithoutANameIsItsChassis) {
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("a>m1 x1"));
 }
 
-TEST(Lldp, ANeighbourThatSaysNothingOfItselfIsNobody) {
+TEST(Lldp, IgnoresANeighbourWithoutNameAndChassis) {
   const Result<Fabric> fabric =
       FabricOfLldp({{"leaf01",
                      Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station"),
@@ -221,7 +221,7 @@ TEST(Ufm, APortThatIsDownMakesNoLeafAndDropsNoHost) {
   EXPECT_THAT(fabric.hosts, ElementsAre(Key("n1"), Key("n2")));
 }
 
-TEST(Ufm, APortThatDoesNotSayWhoseItIsGluesNothing) {
+TEST(Ufm, IgnoresAPortWithoutAnOwner) {
   const Result<UfmPage> page = ParseUfmPorts(R"([
     {"description":"Computer IB Port","system_name":"n1","peer_node_name":"leaf-1"},
     {"description":"Computer IB Port","system_name":"n2","peer_node_name":"leaf-2"},
@@ -231,7 +231,7 @@ TEST(Ufm, APortThatDoesNotSayWhoseItIsGluesNothing) {
   EXPECT_THAT(LinksOf(FabricOfUfm(page->ports)), ElementsAre("n1>leaf-1 x1", "n2>leaf-2 x1"));
 }
 
-TEST(Ufm, AggregationNodesAndMakersNamesAreNoHosts) {
+TEST(Ufm, AggregationNodesAndVendorNamesAreNotHosts) {
   const Result<UfmPage> page = ParseUfmPorts(R"([
     {"description":"Computer IB Port","system_name":"n1","peer_node_name":"leaf-1"},
     {"description":"Computer IB Port","system_name":"Mellanox Technologies Aggregation Node","peer_node_name":"spine-1"},
@@ -261,7 +261,7 @@ TEST(Ufm, AnswersOfOtherShapesAreRefused) {
   EXPECT_THAT(ParseUfmPorts("[]")->ports, IsEmpty());
 }
 
-TEST(Topograph, LeavesOutInstancesThatAreNoNodes) {
+TEST(Topograph, SkipsInstancesThatAreNotNodes) {
   const std::vector<objects::Node> nodes = {MakeNode("n1")};
   std::size_t left_out = 0;
   const Result<Tree> tree = ParseTopograph(

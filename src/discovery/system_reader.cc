@@ -69,7 +69,7 @@ class SystemReader : public Reader {
   Result<CommandOutput> Run(const std::vector<std::string>& command) override {
     TRY_ASSIGN(os::ProcessOutput run,
                os::RunProcess({command, {}}, {budget_.time_left(), budget_.bytes_left()}));
-    if (run.end == os::ProcessOutput::End::kTookTooLong) return budget_.TooLong(command.front());
+    if (run.end == os::ProcessOutput::End::kTimedOut) return budget_.TooLong(command.front());
     if (!budget_.Take(run.out.size())) return budget_.TooMuch(command.front());
     return CommandOutput{run.exit_code, run.signal, std::move(run.out), std::move(run.err)};
   }

@@ -93,7 +93,7 @@ TEST(SystemReader, AProgramThatASignalEndedSaysWhich) {
   EXPECT_EQ(run->out, "half\n");
 }
 
-TEST(SystemReader, NothingOfAProgramIsLeft) {
+TEST(SystemReader, KillsWhatAProgramLeftRunning) {
   // The first ends well, with a child in the background; the second says too much and is killed
   // with its child.
   for (const char* script :
@@ -109,7 +109,7 @@ TEST(SystemReader, NothingOfAProgramIsLeft) {
   }
 }
 
-TEST(SystemReader, AProgramThatPrintsTooMuchIsGivenUp) {
+TEST(SystemReader, KillsAProgramThatPrintsTooMuch) {
   const auto run = MakeSystemReader(kFewBytes)->Run({"yes"});
   ASSERT_FALSE(run.has_value());
   EXPECT_THAT(run.error().message, HasSubstr("given up"));
@@ -137,7 +137,7 @@ TEST(SystemReader, TheLimitIsForAllFilesTogether) {
   EXPECT_FALSE(reader->ReadFile(folder.At("")).has_value());
 }
 
-TEST(SystemReader, NobodyWaitsForAPipe) {
+TEST(SystemReader, RejectsAPipeWithoutWaiting) {
   const Folder folder;
   ASSERT_EQ(mkfifo(folder.At("pipe").c_str(), 0600), 0);
   EXPECT_THAT(MakeSystemReader()->ReadFile(folder.At("pipe")).error().message,
@@ -153,7 +153,7 @@ TEST(SystemReader, ARefusedConnectionIsOneLine) {
   EXPECT_EQ(answer.error().message.find('\n'), std::string::npos);
 }
 
-TEST(SystemReader, WhatAnAddressAsksForIsNotShown) {
+TEST(SystemReader, HidesTheQueryOfAnAddress) {
   const auto answer = MakeSystemReader(kSmall)->Send(
       {.url = "http://127.0.0.1:1/x?token=hush", .server = nullptr, .body = ""});
   ASSERT_FALSE(answer.has_value());

@@ -29,7 +29,7 @@ Result<std::string> RequestId(const HttpAnswer& answer) {
                          "0123456789abcdefghijklmnopqrstuvwxyz"
                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == std::string::npos;
   if (id.empty() || id.size() > kMaxIdLength || !plain) {
-    return Fail(Code::kUnavailable, "the answer is no request id");
+    return Fail(Code::kUnavailable, "the answer is not a request id");
   }
   return id;
 }

@@ -10,7 +10,7 @@
 namespace strata::discovery {
 
 // The tree of a graph as topograph's engine `graph` prints it: {"instances": [{"id": node,
-// "network_layers": [closest first]}]}. Instances that are no nodes are left out and counted in
+// "network_layers": [closest first]}]}. Instances that are not nodes are left out and counted in
 // `left_out`. kInvalidArgument with the field for anything else.
 [[nodiscard]] Result<Tree> ParseTopograph(const std::string& text,
                                           const HostNames& names,

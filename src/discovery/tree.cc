@@ -231,11 +231,11 @@ class Former {
       const std::size_t cluster = cluster_of_[link.child];
       if (cluster != kNone && clusters_[cluster].level == level) sums[cluster] += link.links;
     }
-    std::int64_t most = 0;
-    for (const auto& [cluster, sum] : sums) most = std::max(most, sum);
+    std::int64_t max = 0;
+    for (const auto& [cluster, sum] : sums) max = std::max(max, sum);
     std::vector<std::size_t> best;
     for (const auto& [cluster, sum] : sums) {
-      if (sum == most) best.push_back(cluster);
+      if (sum == max) best.push_back(cluster);
     }
     return best;
   }

@@ -66,7 +66,7 @@ TEST(FormTree, RailsThatShareHostsAreOneLeaf) {
           "t1 leaf leaf-1: a1 a2", "t1 leaf leaf-3: b1 b2", "t2 spine spine-1: leaf-1 leaf-3"));
 }
 
-TEST(FormTree, OneMiscabledPortDoesNotMergeTwoPods) {
+TEST(FormTree, OneMiscabledPortDoesNotMergeTwoGroups) {
   // b2's first rail is in leaf-1 instead of leaf-3, of pods of four.
   Fabric fabric;
   for (const std::string host : {"a1", "a2", "a3", "a4"}) {
@@ -85,7 +85,7 @@ TEST(FormTree, OneMiscabledPortDoesNotMergeTwoPods) {
   EXPECT_THAT(tree.notes, ElementsAre("b2 is also cabled to leaf-1, outside its group at leaf-3"));
 }
 
-TEST(FormTree, AHostWithAsManyPortsInTwoPodsStaysWithItsMates) {
+TEST(FormTree, AHostWithEqualLinksToTwoGroupsKeepsItsPreviousGroup) {
   Fabric fabric = TwoPods();
   for (const std::string host : {"b3", "b4"}) {
     Cable(fabric, host, "leaf-3");
@@ -102,7 +102,7 @@ TEST(FormTree, AHostWithAsManyPortsInTwoPodsStaysWithItsMates) {
   EXPECT_THAT(Picture(FormTree(fabric)).front(), "t1 leaf leaf-1: a1 a2 b1");
 }
 
-TEST(FormTree, AHostThatLostItsLinksStaysWithItsMates) {
+TEST(FormTree, AHostThatLostItsLinksKeepsItsPreviousGroup) {
   Fabric fabric = TwoPods();
   fabric.host_links.erase({"b1", "id-leaf-3"});
   fabric.host_links.erase({"b1", "id-leaf-4"});
@@ -216,7 +216,7 @@ TEST(TreeOfPaths, APathThatEndsEarlyJoinsTheOnlyLongerOne) {
               ElementsAre("t1 rack r1: n1 n2", "t1 rack r2: n3", "t2 pod pod-a: r1"));
 }
 
-TEST(TreeOfPaths, APathWithTwoWaysUpStandsAlone) {
+TEST(TreeOfPaths, APathWithTwoPossibleParentsHasNone) {
   const Tree tree = TreeOfPaths({{"n1", {"r1", "pod-a"}}, {"n2", {"r1", "pod-b"}}, {"n3", {"r1"}}},
                                 {"rack", "pod"});
   EXPECT_THAT(Picture(tree),

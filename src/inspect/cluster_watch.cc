@@ -36,6 +36,8 @@ bool ClusterWatch::Take(std::vector<kube::Delta> deltas) {
       case kube::Delta::Type::kSynced:
         --unsynced_;
         break;
+      case kube::Delta::Type::kCaughtUp:
+        break;
       case kube::Delta::Type::kDeleted:
         texts_.erase(key);
         break;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "json/dump.h"
 
 namespace strata::inspect {
 namespace {
@@ -29,28 +30,28 @@ std::string CommandBody(const kube::ObjectKey& job, const std::string& uid, JobA
   Json command = {{"apiVersion", kube::ApiVersion(kube::kCommands)},
                   {"kind", kube::kCommands.kind}};
   command["metadata"] = {{"generateName", job.name + "-" + LowerCase(name) + "-"},
-                         {"namespace", job.space}};
+                         {"namespace", job.ns}};
   command["metadata"]["ownerReferences"] = Json::array({target});
   command["target"] = target;
   command["action"] = name;
-  return command.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(command);
 }
 
 Result<std::string> FindJobUid(LiveCluster& cluster, const kube::ObjectKey& job) {
-  TRY_ASSIGN(const std::string text, cluster.Get({kube::kJobs, job.space, job.name, {}}));
+  TRY_ASSIGN(const std::string text, cluster.Get({kube::kJobs, job.ns, job.name, {}}));
   TRY_ASSIGN(kube::ObjectHead head, kube::ReadHead(text));
   return std::move(head.uid);
 }
 
 Status SendCommand(LiveCluster& cluster, const kube::ObjectKey& job, JobAction action) {
   TRY_ASSIGN(const std::string uid, FindJobUid(cluster, job));
-  const kube::ResourcePath commands{kube::kCommands, job.space, {}, {}};
+  const kube::ResourcePath commands{kube::kCommands, job.ns, {}, {}};
   TRY(cluster.Do(commands, kube::CreateCall(commands, CommandBody(job, uid, action))));
   return {};
 }
 
 Status DeleteJob(LiveCluster& cluster, const kube::ObjectKey& job, const std::string& uid) {
-  const kube::ResourcePath path{kube::kJobs, job.space, job.name, {}};
+  const kube::ResourcePath path{kube::kJobs, job.ns, job.name, {}};
   kube::DeleteOptions options;
   options.uid = uid;
   options.propagation = "Background";

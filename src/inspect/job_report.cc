@@ -139,7 +139,7 @@ class Reporter {
       for (JobReport::Task& task : report.tasks) {
         if (task.name == row.task) ++task.pods[row.phase];
       }
-      const std::optional<NodeId> node = network_.FindNode(row.node);
+      const std::optional<NodeId> node = network_.nodes().Find(row.node);
       if (!node) continue;
       const HyperNodeId leaf = tree_.LeafOf(tree_.ChainOf(*node));
       if (leaf != tree_.top()) row.leaf = tree_.at(leaf).name;
@@ -172,7 +172,7 @@ class Reporter {
     if (state.phase != "Pending") return;
     if (group == nullptr) {
       report.reason = "NoPodGroup";
-      report.message = "nobody has made its PodGroup yet; does a job controller run?";
+      report.message = "its PodGroup does not exist yet; is a job controller running?";
       return;
     }
     const objects::Condition* waits = objects::FindCondition(group->conditions, "Unschedulable");
@@ -187,7 +187,7 @@ class Reporter {
   std::map<kube::ObjectKey, const objects::PodGroup*> groups_;
 };
 
-// None when the text is no event about one of `names`.
+// None when the text is not an event about one of `names`.
 std::optional<EventLine> ReadEvent(const std::string& text, const std::set<std::string>& names) {
   const Result<Document> document = Document::ParseJson(text);
   if (!document) return std::nullopt;
@@ -215,14 +215,14 @@ std::optional<EventLine> ReadEvent(const std::string& text, const std::set<std::
 
 }  // namespace
 
-Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& space) {
+Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& ns) {
   JobObjects objects;
-  TRY_ASSIGN(objects.jobs, cluster.ListNeeded(kube::kJobs, space, {}));
+  TRY_ASSIGN(objects.jobs, cluster.ListNeeded(kube::kJobs, ns, {}));
   kube::ListOptions of_jobs;
   of_jobs.label_selector = objects::kJobNameKey;
   const std::array<std::tuple<kube::Resource, std::string, kube::ListOptions>, 4> parts = {
-      {{kube::kPodGroups, space, {}},
-       {kube::kPods, space, of_jobs},
+      {{kube::kPodGroups, ns, {}},
+       {kube::kPods, ns, of_jobs},
        {kube::kNodes, "", {}},
        {kube::kHyperNodes, "", {}}}};
   for (const auto& [resource, where, options] : parts) {

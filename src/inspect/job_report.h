@@ -48,13 +48,13 @@ struct JobReport {
   std::vector<objects::Condition> conditions;  // of the PodGroup
 };
 
-// What of a cluster tells of its Jobs. JSON texts.
+// The objects of a cluster that describe its Jobs. JSON texts.
 struct JobObjects {
   std::vector<ListedObject> jobs;
   std::vector<ListedObject> others;  // PodGroups, pods, nodes, HyperNodes
 };
 // "" is every namespace.
-[[nodiscard]] Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& space);
+[[nodiscard]] Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& ns);
 
 // Pure. Ascending by (namespace, name). What cannot be read is left out; `warnings` say so.
 [[nodiscard]] Result<std::vector<JobReport>> MakeJobReports(const JobObjects& objects,

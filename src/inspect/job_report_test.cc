@@ -12,8 +12,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ListedObject Object(std::string space, std::string name, std::string text) {
-  return {{std::move(space), std::move(name)}, std::move(text)};
+ListedObject Object(std::string ns, std::string name, std::string text) {
+  return {{std::move(ns), std::move(name)}, std::move(text)};
 }
 
 ListedObject Job(const std::string& status) {
@@ -90,7 +90,7 @@ JobReport ReportOf(const ListedObject& job, std::vector<ListedObject> others) {
   return reports->front();
 }
 
-TEST(MakeJobReports, FindTheLowestDomainOfThePodsThatStand) {
+TEST(MakeJobReports, FindTheLowestDomainOfPodsWithANode) {
   const JobReport job = ReportOf(Job(R"({"state":{"phase":"Running"}})"),
                                  {Group("[]"),
                                   Pod("0", "a1", "Running"),
@@ -109,7 +109,7 @@ TEST(MakeJobReports, FindTheLowestDomainOfThePodsThatStand) {
               ElementsAre(testing::Pair("Running", 2), testing::Pair("Succeeded", 1)));
 }
 
-TEST(MakeJobReports, TwoLeavesMakeASpine) {
+TEST(MakeJobReports, PodsInTwoLeavesHaveTheSpineAsDomain) {
   const JobReport job =
       ReportOf(Job("{}"), {Group("[]"), Pod("0", "a1", "Running"), Pod("1", "b1", "Running")});
   EXPECT_EQ(job.domain, "spine");
@@ -125,11 +125,11 @@ TEST(MakeJobReports, SayWhyAJobWaits) {
   EXPECT_EQ(job.message, "2/2 tasks in gang unschedulable");
 }
 
-TEST(MakeJobReports, SayThatNobodyHasTakenAJobUp) {
+TEST(MakeJobReports, SayThatAJobHasNoPodGroup) {
   EXPECT_EQ(ReportOf(Job("{}"), {}).reason, "NoPodGroup");
 }
 
-TEST(MakeJobReports, TakeTheWordsOfAJobThatEnded) {
+TEST(MakeJobReports, TakeTheMessageOfAFinishedJob) {
   const JobReport job =
       ReportOf(Job(R"({"state":{"phase":"Failed","reason":"PodFailed","message":"exit 1"}})"),
                {Group(R"([{"type":"Unschedulable","status":"True","message":"old"}])")});
@@ -160,7 +160,7 @@ TEST(LastEvents, AreOfTheJobAndTheNewestComeLast) {
   EXPECT_EQ(events[1].object, "Pod train-0");
 }
 
-TEST(RenderJobList, IsAlignedAndKeepsATerminalSafe) {
+TEST(RenderJobList, IsAlignedAndEscapesControlCharacters) {
   JobReport job;
   job.key = {"ml", "train"};
   job.phase = "Pending";

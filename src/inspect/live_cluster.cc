@@ -78,7 +78,8 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Open(const kube::ConnectionFla
                    .content_type = {},
                    .body = {},
                    .repeat = kube::Repeat::kNever,
-                   .timeout = std::chrono::seconds(10)};
+                   .timeout = std::chrono::seconds(10),
+                   .leadership = {}};
   const kube::Reply reply = connection->client().Do(std::move(hello));
   if (!reply && (reply.error().http_status == 0 || reply.error().http_status == kUnauthorized)) {
     return tl::unexpected(DescribeFailure({}, reply.error(), connection->config()));
@@ -87,11 +88,11 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Open(const kube::ConnectionFla
 }
 
 Result<std::optional<std::vector<ListedObject>>> LiveCluster::List(
-    const kube::Resource& resource, const std::string& space, const kube::ListOptions& options) {
-  auto texts = kube::ListObjects(client(), resource, space, options);
+    const kube::Resource& resource, const std::string& ns, const kube::ListOptions& options) {
+  auto texts = kube::ListObjects(client(), resource, ns, options);
   if (!texts) {
     if (texts.error().http_status == kNotFound) return std::nullopt;
-    return Explain({resource, space, {}, {}}, texts.error());
+    return Explain({resource, ns, {}, {}}, texts.error());
   }
   std::vector<ListedObject> objects;
   objects.reserve(texts->size());
@@ -106,11 +107,11 @@ Result<std::optional<std::vector<ListedObject>>> LiveCluster::List(
 }
 
 Result<std::vector<ListedObject>> LiveCluster::ListNeeded(const kube::Resource& resource,
-                                                          const std::string& space,
+                                                          const std::string& ns,
                                                           const kube::ListOptions& options) {
-  TRY_ASSIGN(std::optional<std::vector<ListedObject>> objects, List(resource, space, options));
+  TRY_ASSIGN(std::optional<std::vector<ListedObject>> objects, List(resource, ns, options));
   if (objects) return std::move(*objects);
-  return Fail(Code::kNotFound, Missing({resource, space, {}, {}}, connection_->config()));
+  return Fail(Code::kNotFound, Missing({resource, ns, {}, {}}, connection_->config()));
 }
 
 Result<bool> LiveCluster::Serves(const kube::Resource& resource) {

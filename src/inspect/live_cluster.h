@@ -32,10 +32,10 @@ class LiveCluster {
   // Ascending by (namespace, name); "" is every namespace. None when the server does not serve the
   // kind. COST: all of it in memory.
   [[nodiscard]] Result<std::optional<std::vector<ListedObject>>> List(
-      const kube::Resource& resource, const std::string& space, const kube::ListOptions& options);
+      const kube::Resource& resource, const std::string& ns, const kube::ListOptions& options);
   // The same of a kind that the command cannot do without: kNotFound says how to get it.
   [[nodiscard]] Result<std::vector<ListedObject>> ListNeeded(const kube::Resource& resource,
-                                                             const std::string& space,
+                                                             const std::string& ns,
                                                              const kube::ListOptions& options);
   [[nodiscard]] Result<bool> Serves(const kube::Resource& resource);
 
@@ -46,7 +46,7 @@ class LiveCluster {
 
   [[nodiscard]] kube::Client& client() { return connection_->client(); }
   // The namespace of the context.
-  [[nodiscard]] const std::string& space() const { return connection_->config().space; }
+  [[nodiscard]] const std::string& ns() const { return connection_->config().ns; }
 
  private:
   explicit LiveCluster(std::unique_ptr<kube::Connection> connection)

@@ -10,6 +10,7 @@
 
 #include "base/age.h"
 #include "base/timestamp.h"
+#include "json/dump.h"
 
 namespace strata::inspect {
 namespace {
@@ -97,7 +98,7 @@ std::string TimeText(Time time) {
 }
 
 Json Summary(const JobReport& job) {
-  return {{"namespace", job.key.space},
+  return {{"namespace", job.key.ns},
           {"name", job.key.name},
           {"phase", job.phase},
           {"queue", job.queue},
@@ -110,11 +111,6 @@ Json Summary(const JobReport& job) {
           {"created", TimeText(job.created)},
           {"reason", job.reason},
           {"message", job.message}};
-}
-
-std::string Dump(const Json& json) {
-  // Texts of a cluster may be no UTF-8; what cannot be shown is replaced.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -132,8 +128,8 @@ std::string RenderJobList(const std::vector<JobReport>& jobs,
                                             {"TIER", Align::kRight},
                                             {"AGE", Align::kRight},
                                             {"REASON"}};
-  const bool show_space = column == NamespaceColumn::kShow;
-  if (show_space) columns.insert(columns.begin(), {"NAMESPACE"});
+  const bool show_namespace = column == NamespaceColumn::kShow;
+  if (show_namespace) columns.insert(columns.begin(), {"NAMESPACE"});
   TextTable table(std::move(columns));
   for (const JobReport& job : jobs) {
     std::vector<Cell> cells = {{job.key.name},
@@ -144,7 +140,7 @@ std::string RenderJobList(const std::vector<JobReport>& jobs,
                                {job.domain.empty() ? "-" : std::to_string(job.tier)},
                                {Age(job.created, now)},
                                {OrDash(job.reason)}};
-    if (show_space) cells.insert(cells.begin(), {job.key.space});
+    if (show_namespace) cells.insert(cells.begin(), {job.key.ns});
     table.AddRow(std::move(cells));
     table.AddText(Sentence(job.message, 4, style));
   }
@@ -171,7 +167,7 @@ std::string RenderJobListJson(const std::vector<JobReport>& jobs) {
   Json json = Json::object();
   Json& list = json["jobs"] = Json::array();
   for (const JobReport& job : jobs) list.push_back(Summary(job));
-  return Dump(json);
+  return DumpPrettyJson(json) + "\n";
 }
 
 std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& events) {
@@ -209,7 +205,7 @@ std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& ev
                               {"message", event.message},
                               {"count", event.count}});
   }
-  return Dump(json);
+  return DumpPrettyJson(json) + "\n";
 }
 
 }  // namespace strata::inspect

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "inspect/job_report.h"
-#include "simulate/text.h"
+#include "report/text.h"
 
 // Jobs for people and programs. Each is text that ends in a newline.
 namespace strata::inspect {

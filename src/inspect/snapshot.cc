@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "objects/kinds.h"
 #include "objects/load.h"
 
 namespace strata::inspect {
@@ -16,30 +17,16 @@ constexpr const char* kSourceName = "cluster";
 constexpr std::size_t kPiece = 64 << 10;  // bytes that are written at a time
 
 kube::WatchSpec All(const kube::Resource& resource) {
-  return {.resource = resource, .space = {}, .label_selector = {}, .field_selector = {}};
+  return {.resource = resource, .ns = {}, .label_selector = {}, .field_selector = {}};
 }
 
 std::vector<kube::WatchSpec> MakeParts() {
   std::vector<kube::WatchSpec> parts;
-  for (const kube::Resource& resource : {kube::kNamespaces,
-                                         kube::kNodes,
-                                         kube::kHyperNodes,
-                                         kube::kNumatopologies,
-                                         kube::kCsiNodes,
-                                         kube::kStorageClasses,
-                                         kube::kVolumes,
-                                         kube::kPriorityClasses,
-                                         kube::kQueues,
-                                         kube::kResourceQuotas,
-                                         kube::kDisruptionBudgets,
-                                         kube::kVolumeClaims,
-                                         kube::kJobs,
-                                         kube::kPodGroups,
-                                         kube::kPods}) {
-    parts.push_back(All(resource));
+  for (const objects::Kind& kind : objects::kKinds) {
+    if (kind.use >= objects::Use::kSnapshot) parts.push_back(All(kube::ToResource(kind)));
   }
   parts.push_back({.resource = kube::kConfigMaps,
-                   .space = "volcano-system",
+                   .ns = "volcano-system",
                    .label_selector = {},
                    .field_selector = "metadata.name=volcano-scheduler-configmap"});
   return parts;
@@ -117,7 +104,7 @@ Result<std::vector<ListedObject>> ReadPart(LiveCluster& cluster, const kube::Wat
   options.label_selector = part.label_selector;
   options.field_selector = part.field_selector;
   TRY_ASSIGN(std::optional<std::vector<ListedObject>> objects,
-             cluster.List(part.resource, part.space, options));
+             cluster.List(part.resource, part.ns, options));
   return objects ? std::move(*objects) : std::vector<ListedObject>();
 }
 
@@ -157,7 +144,7 @@ Result<objects::ObjectSet> ParseTexts(const std::vector<std::string_view>& texts
     if (one) {
       good.push_back(text);
     } else {
-      warnings.push_back("left out: " + one.error().message);
+      warnings.push_back("skipped: " + one.error().message);
     }
   }
   all = ParseTogether(good);

@@ -13,8 +13,8 @@
 
 namespace strata::inspect {
 
-// What simulate reads of a cluster, in the order of a snapshot; Secrets are left out. Of the
-// ConfigMaps only the one with the scheduler's configuration.
+// What simulate reads of a cluster, in the order of a snapshot; Secrets are left out, and
+// all ConfigMaps except the scheduler's.
 [[nodiscard]] std::span<const kube::WatchSpec> SnapshotParts();
 
 // The objects of one part; none where the server does not serve the kind.

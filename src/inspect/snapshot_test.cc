@@ -45,7 +45,7 @@ TEST(ParseTexts, LeavesOutWhatCannotBeUsedAndSaysSo) {
        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"b"}})"});
   EXPECT_THAT(set->nodes, SizeIs(2));
   EXPECT_THAT(set->queues, IsEmpty());
-  EXPECT_THAT(set->warnings, ElementsAre(HasSubstr("left out: cluster: Queue q: spec.weight")));
+  EXPECT_THAT(set->warnings, ElementsAre(HasSubstr("skipped: cluster: Queue q: spec.weight")));
 }
 
 TEST(ParseTexts, AnEmptyClusterIsACluster) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "json/dump.h"
 #include "model/amount_format.h"
 #include "model/constraints.h"
 
@@ -20,7 +21,7 @@ using Align = TextTable::Align;
 // cpu, memory, pods, and the devices (names with a '/') that a node has.
 std::vector<ResourceId> ShownIds(const ClusterState& state) {
   std::vector<ResourceId> ids = {kCpu, kMemory, kPods};
-  const auto total = state.Allocatable(state.tree().top());
+  const auto total = state.sums().Allocatable(state.tree().top());
   for (const ResourceId id : state.resource_names().ByName()) {
     const bool device = state.resource_names().name(id).find('/') != std::string::npos;
     if (device && id.index() < total.size() && total[id.index()] > 0) ids.push_back(id);
@@ -134,27 +135,27 @@ UsageReport MakeUsageReport(const ClusterState& state) {
   const HyperNodeTree& tree = state.tree();
   const std::vector<ResourceId> ids = ShownIds(state);
   for (const ResourceId id : ids) report.resources.push_back(state.resource_names().name(id));
-  for (const NodeId id : state.nodes()) {
+  for (const NodeId id : state.nodes().all()) {
     UsageReport::Node& node = report.nodes.emplace_back();
-    node.name = state.node(id).name;
+    node.name = state.nodes().spec(id).name;
     const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(id));
     if (leaf != tree.top()) node.leaf = tree.at(leaf).name;
-    node.note = NoteOf(state.node(id));
-    node.used = Pick(state.Used(id), ids);
-    node.allocatable = Pick(state.Allocatable(id), ids);
+    node.note = NoteOf(state.nodes().spec(id));
+    node.used = Pick(state.nodes().Used(id), ids);
+    node.allocatable = Pick(state.nodes().Allocatable(id), ids);
   }
   std::sort(report.nodes.begin(), report.nodes.end(), [](const auto& a, const auto& b) {
     return a.name < b.name;
   });
-  for (const QueueId id : state.queues()) {
-    const strata::Queue& queue = state.queue(id);
+  for (const QueueId id : state.workload().queues()) {
+    const strata::Queue& queue = state.workload().queue(id);
     report.queues.push_back({.name = queue.spec.name,
                              .state = queue.spec.state,
                              .allocated = Pick(queue.allocated.amounts(), ids),
-                             .pending = Pick(queue.pending.amounts(), ids)});
+                             .pending = Pick(queue.pending.Clamped().amounts(), ids)});
   }
-  report.used = Pick(state.Used(tree.top()), ids);
-  report.allocatable = Pick(state.Allocatable(tree.top()), ids);
+  report.used = Pick(state.sums().Used(tree.top()), ids);
+  report.allocatable = Pick(state.sums().Allocatable(tree.top()), ids);
   return report;
 }
 
@@ -181,7 +182,7 @@ std::string RenderJson(const UsageReport& report) {
   }
   json["used"] = AmountsJson(report, report.used);
   json["allocatable"] = AmountsJson(report, report.allocatable);
-  return json.dump(2) + "\n";
+  return DumpPrettyJson(json) + "\n";
 }
 
 }  // namespace strata::inspect

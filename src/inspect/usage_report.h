@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/cluster_state.h"
-#include "simulate/text.h"
+#include "report/text.h"
 
 namespace strata::inspect {
 

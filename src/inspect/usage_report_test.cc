@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inspect/snapshot.h"
-#include "simulate/cluster.h"
+#include "whatif/cluster.h"
 
 namespace strata::inspect {
 namespace {

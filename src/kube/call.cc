@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/dump.h"
+#include "json/dump.h"
 
 namespace strata::kube {
 namespace {
@@ -58,7 +58,7 @@ Json DeleteBody(const DeleteOptions& options) {
 }
 
 ResourcePath PodPath(const PodName& pod, std::string subresource) {
-  return {kPods, pod.space, pod.name, std::move(subresource)};
+  return {kPods, pod.ns, pod.name, std::move(subresource)};
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ Call GetCall(const ResourcePath& path) {
   return MakeCall("GET", path);
 }
 
-Call ListCall(const Resource& resource, const std::string& space, const ListOptions& options) {
-  Call call = MakeCall("GET", {resource, space, "", ""});
+Call ListCall(const Resource& resource, const std::string& ns, const ListOptions& options) {
+  Call call = MakeCall("GET", {resource, ns, "", ""});
   call.query = ListQuery(options);
   call.timeout = std::chrono::seconds(60);
   return call;
@@ -104,27 +104,28 @@ Call PatchCall(const ResourcePath& path, const PatchOptions& options, std::strin
 Call DeleteCall(const ResourcePath& path, const DeleteOptions& options) {
   const bool any = options.uid.empty() && options.version.empty();
   const Repeat repeat = any ? Repeat::kOnlyUnseen : Repeat::kHarmless;
-  return MakeWrite("DELETE", path, Dump(DeleteBody(options)), repeat);
+  return MakeWrite("DELETE", path, DumpJson(DeleteBody(options)), repeat);
 }
 
 Call BindCall(const PodName& pod,
               const std::string& node,
               const std::map<std::string, std::string>& annotations) {
   Json body = {{"kind", "Binding"}, {"apiVersion", "v1"}};
-  body["metadata"] = {{"name", pod.name}, {"namespace", pod.space}};
+  body["metadata"] = {{"name", pod.name}, {"namespace", pod.ns}};
   if (!pod.uid.empty()) body["metadata"]["uid"] = pod.uid;
+  if (!pod.version.empty()) body["metadata"]["resourceVersion"] = pod.version;
   if (!annotations.empty()) body["metadata"]["annotations"] = annotations;
   body["target"] = {{"kind", "Node"}, {"apiVersion", "v1"}, {"name", node}};
-  return MakeWrite("POST", PodPath(pod, "binding"), Dump(body), Repeat::kOnlyUnseen);
+  return MakeWrite("POST", PodPath(pod, "binding"), DumpJson(body), Repeat::kOnlyUnseen);
 }
 
 Call EvictCall(const PodName& pod, const DeleteOptions& options) {
   Json body = {{"kind", "Eviction"}, {"apiVersion", "policy/v1"}};
-  body["metadata"] = {{"name", pod.name}, {"namespace", pod.space}};
+  body["metadata"] = {{"name", pod.name}, {"namespace", pod.ns}};
   DeleteOptions inner = options;
   if (inner.uid.empty()) inner.uid = pod.uid;
   body["deleteOptions"] = DeleteBody(inner);
-  return MakeWrite("POST", PodPath(pod, "eviction"), Dump(body), Repeat::kOnlyUnseen);
+  return MakeWrite("POST", PodPath(pod, "eviction"), DumpJson(body), Repeat::kOnlyUnseen);
 }
 
 }  // namespace strata::kube

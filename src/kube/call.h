@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "kube/leadership.h"
 #include "kube/pacing.h"
 #include "kube/resource.h"
 
@@ -24,6 +26,9 @@ struct Call {
   // A write waits for its place in ClientOptions::write_rate. False for the few that must not wait
   // behind others: a lease that is not renewed in time is lost.
   bool paced = true;
+  // For what only the leader may do: asked before every attempt, which is given up when the
+  // leadership ends. None: everybody may.
+  std::shared_ptr<const Leadership> leadership;
 
   [[nodiscard]] bool IsWrite() const { return method != "GET" && method != "HEAD"; }
 };
@@ -40,7 +45,7 @@ struct ListOptions {
 
 [[nodiscard]] Call GetCall(const ResourcePath& path);
 [[nodiscard]] Call ListCall(const Resource& resource,
-                            const std::string& space,
+                            const std::string& ns,
                             const ListOptions& options);
 
 // The path names the collection.
@@ -72,12 +77,13 @@ struct DeleteOptions {
 [[nodiscard]] Call DeleteCall(const ResourcePath& path, const DeleteOptions& options);
 
 struct PodName {
-  std::string space;
+  std::string ns;
   std::string name;
-  std::string uid;  // "" any
+  std::string uid;           // "" any
+  std::string version = {};  // "" any
 };
 // Puts the pod on the node and the annotations into the pod, in one step. A second bind answers
-// 409.
+// 409, as does one of a pod that has changed since `version`.
 [[nodiscard]] Call BindCall(const PodName& pod,
                             const std::string& node,
                             const std::map<std::string, std::string>& annotations);

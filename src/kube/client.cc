@@ -1,26 +1,27 @@
 #include "kube/client.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <future>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "kube/json_text.h"
 
 namespace strata::kube {
 namespace {
 
 // More than any list is; a server that goes on beyond it does not mean well.
-constexpr std::size_t kMostBody = std::size_t{2} << 30U;
+constexpr std::size_t kMaxBody = std::size_t{2} << 30U;
 constexpr int kPageSize = 500;
 constexpr Duration kRenewalPoll = std::chrono::milliseconds(50);
 
 Failure GivenUp() {
   Failure failure;
-  failure.error = {Code::kUnavailable, "given up: the client is closing"};
+  failure.error = {Code::kUnavailable, "cancelled: the client is closing"};
   failure.cause = net::TransportError::Cause::kCancelled;
   return failure;
 }
@@ -40,13 +41,14 @@ struct Client::Shared {
   const ClientOptions options;
   TokenBucket write_bucket;  // on the thread of `writes`
 
-  std::mutex mutex;  // guards what follows
-  bool closing = false;
-  std::uint64_t last_operation = 0;
-  std::map<std::uint64_t, std::shared_ptr<Operation>> operations;  // in the order of their start
+  Mutex mutex;
+  bool closing GUARDED_BY(mutex) = false;
+  std::uint64_t last_operation GUARDED_BY(mutex) = 0;
+  // In the order of their start.
+  std::map<std::uint64_t, std::shared_ptr<Operation>> operations GUARDED_BY(mutex);
 
   double Draw() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return options.random();
   }
 };
@@ -73,7 +75,7 @@ class Client::Operation final : public net::Receiver,
   void Finish(Reply reply) {
     if (!done_) return;
     {
-      const std::lock_guard lock(shared_->mutex);
+      const MutexLock lock(shared_->mutex);
       shared_->operations.erase(number_);
     }
     const Done done = std::exchange(done_, nullptr);
@@ -86,16 +88,24 @@ class Client::Operation final : public net::Receiver,
     Finish(tl::unexpected(GivenUp()));
   }
 
+  // Gives up what only the leader may do once this process does not lead.
+  void GiveUpUnlessLeading() {
+    if (!done_ || MayAct()) return;
+    if (under_way_) transport_.Cancel(request_);
+    Refuse();
+  }
+
   void OnHead(net::HttpResponse head) override { head_ = std::move(head); }
 
   Wish OnBody(std::string_view piece) override {
-    if (!done_ || body_.size() + piece.size() > kMostBody) return Wish::kCancel;
+    if (!done_ || body_.size() + piece.size() > kMaxBody) return Wish::kCancel;
     body_ += piece;
     return Wish::kMore;
   }
 
   void OnEnd(net::Outcome outcome) override {
     if (!done_) return;
+    under_way_ = false;
     if (outcome && head_.status < 400) return Finish(std::move(body_));
     Failure failure =
         outcome ? ReadFailure(head_.status, head_.headers, body_) : ReadFailure(outcome.error());
@@ -115,16 +125,36 @@ class Client::Operation final : public net::Receiver,
       transport_.After(kRenewalPoll, [self = shared_from_this()] { self->Send(); });
       return;
     }
+    if (!MayAct()) return Refuse();
     ++attempt_;
+    under_way_ = true;
     head_ = {};
     body_.clear();
-    request_ = transport_.Send(MakeRequest(*shared_, call_), shared_from_this());
+    net::ClientRequest request = MakeRequest(*shared_, call_);
+    if (call_.leadership != nullptr) {
+      request.limits.total =
+          std::min(request.limits.total, call_.leadership->TimeLeft(transport_.Now()));
+    }
+    request_ = transport_.Send(std::move(request), shared_from_this());
+  }
+
+  [[nodiscard]] bool MayAct() const {
+    return call_.leadership == nullptr || call_.leadership->Holds(transport_.Now());
+  }
+
+  void Refuse() {
+    Failure failure;
+    failure.error = {Code::kUnavailable, "not the leader any more"};
+    // What is repeated only when the server has certainly not acted has left no doubt before.
+    const bool unseen = attempt_ == 0 || call_.repeat == Repeat::kOnlyUnseen;
+    if (!under_way_ && unseen) failure.sent = net::TransportError::Sent::kNo;
+    Finish(tl::unexpected(std::move(failure)));
   }
 
   std::optional<Duration> RetryDelay(const Failure& failure) {
     const Duration wait = backoff_.Next([this] { return shared_->Draw(); });
     Credentials* const credentials = shared_->options.credentials.get();
-    if (failure.http_status == 401 && credentials != nullptr && attempt_ < kMostAttempts / 2) {
+    if (failure.http_status == 401 && credentials != nullptr && attempt_ < kMaxAttempts / 2) {
       credentials->Renew();
       renewal_limit_ = transport_.Now() + call_.timeout;
       return wait;
@@ -166,6 +196,7 @@ class Client::Operation final : public net::Receiver,
   std::uint64_t number_ = 0;
   Backoff backoff_;
   int attempt_ = 0;
+  bool under_way_ = false;  // an attempt
   net::SteadyTime renewal_limit_ = net::SteadyTime::min();
   net::RequestId request_{};
   net::HttpResponse head_;
@@ -178,7 +209,7 @@ Client::Client(net::Transport& reads, net::Transport& writes, ClientOptions opti
 Client::~Client() {
   std::map<std::uint64_t, std::shared_ptr<Operation>> left;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     shared_->closing = true;
     left = shared_->operations;
   }
@@ -195,7 +226,7 @@ void Client::Start(Call call, Done done) {
   auto operation = std::make_shared<Operation>(shared_, std::move(call), std::move(done));
   bool closing = false;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     closing = shared_->closing;
     operation->SetNumber(++shared_->last_operation);
     if (!closing) shared_->operations.emplace(shared_->last_operation, operation);
@@ -219,6 +250,17 @@ net::ClientRequest Client::Request(const Call& call) const {
   return Operation::MakeRequest(*shared_, call);
 }
 
+void Client::CancelLeaderCalls() {
+  std::map<std::uint64_t, std::shared_ptr<Operation>> all;
+  {
+    const MutexLock lock(shared_->mutex);
+    all = shared_->operations;
+  }
+  for (const auto& [number, operation] : all) {
+    if (&operation->transport() == &shared_->writes) operation->GiveUpUnlessLeading();
+  }
+}
+
 void Client::RenewCredentials() const {
   if (shared_->options.credentials != nullptr) shared_->options.credentials->Renew();
 }
@@ -232,13 +274,13 @@ net::Transport& Client::writes() const {
 
 tl::expected<std::vector<std::string>, Failure> ListObjects(Client& client,
                                                             const Resource& resource,
-                                                            const std::string& space,
+                                                            const std::string& ns,
                                                             ListOptions options) {
   std::vector<std::string> objects;
   options.limit = options.limit == 0 ? kPageSize : options.limit;
   options.next.clear();
   while (true) {
-    Reply reply = client.Do(ListCall(resource, space, options));
+    Reply reply = client.Do(ListCall(resource, ns, options));
     if (!reply && reply.error().http_status == 410 && options.limit > 0) {
       options.limit = 0;
       options.next.clear();

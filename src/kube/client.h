@@ -22,7 +22,8 @@ struct ClientOptions {
 };
 
 // Carries out calls: adds credentials, paces writes, tries again where that is safe (DecideRetry)
-// and after a 401 with renewed credentials, and turns what the server says into Failures.
+// and after a 401 with renewed credentials, asks the leadership of a call before every attempt, and
+// turns what the server says into Failures.
 //
 // Start is the way to have many calls under way, Do the simple way for one. Any number may be under
 // way; they share the connections of a transport (net::HttpClientOptions::max_connections, 100:
@@ -50,6 +51,10 @@ class Client {
   // hook of LeaderLease or in the wake of a DeltaQueue, which run there.
   [[nodiscard]] Reply Do(Call call);
 
+  // Gives up the calls that carry a leadership that is over: those under way are cancelled, those
+  // that wait are not sent. On the thread of writes().
+  void CancelLeaderCalls();
+
   // The request for one attempt, for those who read the answer as it comes.
   [[nodiscard]] net::ClientRequest Request(const Call& call) const;
   void RenewCredentials() const;
@@ -67,7 +72,7 @@ class Client {
 // pages goes away half way. Blocks as Do does.
 [[nodiscard]] tl::expected<std::vector<std::string>, Failure> ListObjects(Client& client,
                                                                           const Resource& resource,
-                                                                          const std::string& space,
+                                                                          const std::string& ns,
                                                                           ListOptions options);
 
 }  // namespace strata::kube

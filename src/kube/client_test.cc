@@ -73,8 +73,9 @@ TEST(Client, SendsWhatTheCallSaysWithCredentials) {
   EXPECT_EQ(sent.method + " " + sent.path, "PUT /api/v1/namespaces/ns/pods/a");
   EXPECT_EQ(sent.body, "{\"x\":1}");
   std::vector<std::string> headers;
-  for (const net::Header& header : sent.headers)
+  for (const net::Header& header : sent.headers) {
     headers.push_back(header.name + "=" + header.value);
+  }
   EXPECT_THAT(
       headers,
       ElementsAre(
@@ -109,7 +110,7 @@ TEST(Client, ReadsAreTriedAgainAfterTroubles) {
 TEST(Client, GivesUpAfterAFewAttempts) {
   World world(std::vector<World::Answer>(50, World::Answer{500}));
   EXPECT_EQ(world.Run(GetCall(kPod)).error().http_status, 500);
-  EXPECT_THAT(world.transport.sent, SizeIs(kMostAttempts));
+  EXPECT_THAT(world.transport.sent, SizeIs(kMaxAttempts));
 }
 
 TEST(Client, ACreateIsRepeatedOnlyWhenTheServerHasSeenNothing) {
@@ -185,7 +186,7 @@ TEST(Client, WritesArePacedAndReadsAreNot) {
 }
 
 TEST(Client, AWriteThatIsNotPacedGoesBeforeThoseThatWait) {
-  int binds = 0;  // before the client, which tells of what it gives up when it ends
+  int binds = 0;  // before the client, which reports what it abandons when it ends
   bool renewed = false;
   World world({}, {.rate = 1, .burst = 1});
   for (int i = 0; i < 32; ++i) {
@@ -244,6 +245,61 @@ TEST(Client, ClosingAnswersEveryCallOnce) {
   EXPECT_EQ(ends, 3);
 }
 
+// A write that only the leader may make, by a process that leads for ten seconds from now on.
+struct LeaderWrite {
+  explicit LeaderWrite(World& world) {
+    leadership->GrantUntil(world.transport.Now() + seconds(10));
+    call.leadership = leadership;
+  }
+  std::shared_ptr<Leadership> leadership = std::make_shared<Leadership>();
+  Call call = UpdateCall(kPod, "{}");
+};
+
+TEST(Client, SendsNoRetryOfALeadersCallOnceAnotherMayLead) {
+  for (const Repeat repeat : {Repeat::kHarmless, Repeat::kOnlyUnseen}) {
+    World world({{429, "{}", {{"Retry-After", "20"}}}});
+    LeaderWrite write(world);
+    write.call.repeat = repeat;
+    const Reply reply = world.Run(write.call);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().error.message, "not the leader any more");
+    EXPECT_EQ(
+        reply.error().sent,
+        repeat == Repeat::kOnlyUnseen ? FakeTransport::Sent::kNo : FakeTransport::Sent::kMaybe);
+    EXPECT_THAT(world.transport.sent, SizeIs(1));
+  }
+}
+
+TEST(Client, SendsALeadersCallAgainWhileItLeads) {
+  World world({{429, "{}", {{"Retry-After", "5"}}}});
+  EXPECT_TRUE(world.Run(LeaderWrite(world).call));
+  EXPECT_THAT(world.transport.sent, SizeIs(2));
+}
+
+TEST(Client, AnAttemptOfALeadersCallEndsBeforeAnotherMayLead) {
+  World world({});
+  (void)world.Run(LeaderWrite(world).call);
+  EXPECT_EQ(world.transport.sent.at(0).limits.total, seconds(10));
+}
+
+TEST(Client, CancelsTheCallsOfALeaderThatIsNoneAnyMore) {
+  std::vector<std::string> ends;
+  World world({});
+  world.transport.on_request = nullptr;
+  LeaderWrite write(world);
+  const auto note = [&](const Reply& reply) { ends.push_back(reply.error().error.message); };
+  world.client->Start(write.call, note);
+  world.client->Start(UpdateCall(kPod, "{}"), note);
+  world.transport.Advance(seconds(1));
+  world.client->CancelLeaderCalls();
+  EXPECT_THAT(ends, SizeIs(0)) << "it still leads";
+  write.leadership->Revoke();
+  world.client->CancelLeaderCalls();
+  EXPECT_THAT(ends, ElementsAre("not the leader any more"));
+  world.transport.Advance(seconds(0));
+  EXPECT_EQ(world.transport.under_way(), 1U) << "what everybody may do goes on";
+}
+
 TEST(Call, NamesPathsAndOptionsAsTheApiDoes) {
   EXPECT_EQ(ListCall(kNodes, "", {"a in (b)", "spec.x=1", 500, "t/1"}).query,
             "labelSelector=a%20in%20%28b%29&fieldSelector=spec.x%3D1&limit=500&continue=t%2F1");
@@ -268,6 +324,8 @@ TEST(Call, ABindCarriesUidAndAnnotations) {
             R"("uid":"u1","annotations":{"volcano.sh/x":"y�"}},)"
             R"("target":{"kind":"Node","apiVersion":"v1","name":"n1"}})");
   EXPECT_EQ(bind.repeat, Repeat::kOnlyUnseen);
+  EXPECT_THAT(BindCall({"ns", "a", "u1", "7"}, "n1", {}).body,
+              HasSubstr(R"("uid":"u1","resourceVersion":"7"})"));
 }
 
 TEST(Backoff, DoublesUpToItsLimit) {

@@ -1,8 +1,8 @@
 #include "kube/connection.h"
 
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "kube/exec_plugin.h"
 #include "kube/token_credentials.h"
 #include "net/http_client.h"
@@ -37,14 +37,14 @@ class SharedTls {
   explicit SharedTls(net::ClientTls tls) : tls_(std::move(tls)) {}
 
   void Connect(net::HttpClient* reads, net::HttpClient* writes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reads_ = reads;
     writes_ = writes;
   }
 
   void UseAnswer(const ExecAnswer& answer) {
     if (answer.certificate_pem.empty()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     net::ClientTls tls = tls_;
     tls.certificate_pem = answer.certificate_pem;
     tls.key_pem = answer.key_pem;
@@ -53,7 +53,7 @@ class SharedTls {
 
   enum class OwnCertificate : std::uint8_t { kOfFiles, kAsBefore };
   void UseFiles(net::ClientTls tls, OwnCertificate own) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (own == OwnCertificate::kAsBefore) {
       tls.certificate_pem = tls_.certificate_pem;
       tls.key_pem = tls_.key_pem;
@@ -62,17 +62,17 @@ class SharedTls {
   }
 
  private:
-  void Use(net::ClientTls tls) {
+  void Use(net::ClientTls tls) REQUIRES(mutex_) {
     if (tls == tls_ || reads_ == nullptr) return;
     tls_ = std::move(tls);
     reads_->SetTls(tls_);
     writes_->SetTls(tls_);
   }
 
-  std::mutex mutex_;  // guards what follows
-  net::ClientTls tls_;
-  net::HttpClient* reads_ = nullptr;
-  net::HttpClient* writes_ = nullptr;
+  Mutex mutex_;
+  net::ClientTls tls_ GUARDED_BY(mutex_);
+  net::HttpClient* reads_ GUARDED_BY(mutex_) = nullptr;
+  net::HttpClient* writes_ GUARDED_BY(mutex_) = nullptr;
 };
 
 const Clock& SystemClock() {

@@ -13,7 +13,7 @@ namespace strata::kube {
   return true;
 }
 
-// Who we are to the server, beside client certificates. From any thread; must not block.
+// Our identity for the server, beside client certificates. From any thread; must not block.
 class Credentials {
  public:
   Credentials() = default;

@@ -1,6 +1,7 @@
 #include "kube/delta.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -9,7 +10,7 @@ namespace strata::kube {
 void DeltaQueue::Push(std::vector<Delta> deltas) {
   if (deltas.empty()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (deltas_.empty()) {
       deltas_ = std::move(deltas);
     } else {
@@ -18,34 +19,35 @@ void DeltaQueue::Push(std::vector<Delta> deltas) {
                      std::make_move_iterator(deltas.end()));
     }
   }
-  changed_.notify_one();
-  const std::lock_guard lock(wake_mutex_);
+  changed_.NotifyOne();
+  const MutexLock lock(wake_mutex_);
   if (wake_) wake_();
 }
 
 std::vector<Delta> DeltaQueue::Wait(Duration limit) {
   constexpr Duration kLongest = std::chrono::hours(24 * 365);  // now + limit must not overflow
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(
-      lock, std::min(limit, kLongest), [this] { return closed_ || !deltas_.empty(); });
+  const auto end = std::chrono::steady_clock::now() + std::min(limit, kLongest);
+  const MutexLock lock(mutex_);
+  while (!closed_ && deltas_.empty() && changed_.WaitUntil(mutex_, end)) {
+  }
   return std::exchange(deltas_, {});
 }
 
 void DeltaQueue::Close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void DeltaQueue::SetWake(std::function<void()> wake) {
-  const std::lock_guard lock(wake_mutex_);
+  const MutexLock lock(wake_mutex_);
   wake_ = std::move(wake);
   if (!wake_) return;
   bool waiting = false;
   {
-    const std::lock_guard inner(mutex_);
+    const MutexLock inner(mutex_);
     waiting = !deltas_.empty();
   }
   if (waiting) wake_();

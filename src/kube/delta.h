@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "kube/json_text.h"
 
 namespace strata::kube {
@@ -21,7 +20,8 @@ struct Delta {
     kAdded,
     kModified,
     kDeleted,
-    kSynced,  // once per informer: what was there at the start has been given. No object
+    kSynced,    // once per informer: what was there at the start has been given. No object
+    kCaughtUp,  // once per Informers::CatchUp: what was there when it was called, too. No object
   };
   Type type = Type::kSynced;
   int source = 0;  // which informer, as Informers::Add numbered it
@@ -53,13 +53,13 @@ class DeltaQueue {
   void SetWake(std::function<void()> wake);
 
  private:
-  std::mutex mutex_;  // guards deltas_ and closed_
-  std::condition_variable changed_;
-  std::vector<Delta> deltas_;
-  bool closed_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<Delta> deltas_ GUARDED_BY(mutex_);
+  bool closed_ GUARDED_BY(mutex_) = false;
 
-  std::mutex wake_mutex_;  // guards wake_, and is held while it runs; taken before mutex_
-  std::function<void()> wake_;
+  Mutex wake_mutex_;  // held while wake_ runs; taken before mutex_
+  std::function<void()> wake_ GUARDED_BY(wake_mutex_);
 };
 
 }  // namespace strata::kube

@@ -8,15 +8,15 @@
 
 #include "base/timestamp.h"
 #include "base/utf8.h"
-#include "kube/dump.h"
+#include "json/dump.h"
 
 namespace strata::kube {
 namespace {
 
 using EventJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMostMessage = 1024;
-constexpr std::size_t kMostName = 230;  // with what is added, a name has at most 253
+constexpr std::size_t kMaxMessage = 1024;
+constexpr std::size_t kMaxName = 230;  // with what is added, a name has at most 253
 constexpr std::size_t kManySimilar = 10;
 constexpr Duration kSimilarTime = std::chrono::minutes(10);
 constexpr TokenBucket::Limits kNotesPerObject{1.0 / 300, 25};
@@ -26,8 +26,8 @@ std::string WholeSeconds(Time time) {
   return FormatTimestamp(std::chrono::floor<std::chrono::seconds>(time));
 }
 
-std::string SpaceOf(const ObjectReference& about) {
-  return about.space.empty() ? "default" : about.space;
+std::string NamespaceOf(const ObjectReference& about) {
+  return about.ns.empty() ? "default" : about.ns;
 }
 
 std::string_view TypeName(EventNote::Type type) {
@@ -35,11 +35,11 @@ std::string_view TypeName(EventNote::Type type) {
 }
 
 std::string Shortened(std::string_view message) {
-  return std::string(CutUtf8(message, kMostMessage));
+  return std::string(CutUtf8(message, kMaxMessage));
 }
 
 std::string KeyOf(const ObjectReference& about) {
-  return fmt::format("{}\n{}\n{}\n{}", about.kind, about.space, about.name, about.uid);
+  return fmt::format("{}\n{}\n{}\n{}", about.kind, about.ns, about.name, about.uid);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ T& EventCorrelator::Recent<T>::Get(const std::string& key) {
     by_use_.splice(by_use_.begin(), by_use_, found->second);
     return found->second->second;
   }
-  if (by_use_.size() >= kMost) {
+  if (by_use_.size() >= kMax) {
     by_key_.erase(by_use_.back().first);
     by_use_.pop_back();
   }
@@ -81,9 +81,9 @@ std::string EventCorrelator::MessageOf(const EventNote& note, net::SteadyTime no
 
 std::string EventCorrelator::Body(const EventNote& note, const Kept& kept, Time wall) const {
   EventJson event = {{"kind", "Event"}, {"apiVersion", "v1"}};
-  event["metadata"] = {{"name", kept.name}, {"namespace", SpaceOf(note.about)}};
+  event["metadata"] = {{"name", kept.name}, {"namespace", NamespaceOf(note.about)}};
   EventJson about = {{"kind", note.about.kind}, {"apiVersion", note.about.api_version}};
-  if (!note.about.space.empty()) about["namespace"] = note.about.space;
+  if (!note.about.ns.empty()) about["namespace"] = note.about.ns;
   about["name"] = note.about.name;
   if (!note.about.uid.empty()) about["uid"] = note.about.uid;
   if (!note.about.version.empty()) about["resourceVersion"] = note.about.version;
@@ -98,7 +98,7 @@ std::string EventCorrelator::Body(const EventNote& note, const Kept& kept, Time 
   event["eventTime"] = nullptr;
   event["reportingComponent"] = component_;
   event["reportingInstance"] = "";
-  return Dump(event);
+  return DumpJson(event);
 }
 
 std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& note,
@@ -112,12 +112,12 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   Kept& kept = kept_.Get(fmt::format(
       "{}\n{}\n{}\n{}", KeyOf(note.about), TypeName(note.type), note.reason, key_message));
   Write write;
-  write.space = SpaceOf(note.about);
+  write.ns = NamespaceOf(note.about);
   const bool is_new = kept.name.empty();
   if (is_new) {
     // Unique for this process, and for another one that speaks of the object later.
     const auto stamp = static_cast<std::uint64_t>(wall.time_since_epoch().count());
-    std::string base(CutUtf8(note.about.name, kMostName));
+    std::string base(CutUtf8(note.about.name, kMaxName));
     // A part of a name ends with a letter or digit.
     while (base.ends_with('-') || base.ends_with('.')) base.pop_back();
     kept = {fmt::format("{}.{:x}{:04x}", base, stamp, ++made_ & 0xFFFFU), wall, 0};
@@ -125,7 +125,7 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   ++kept.count;
   wall = std::max(wall, kept.first);  // a clock may go back
   write.name = kept.name;
-  Call create = CreateCall({kEvents, write.space, "", ""}, Body(said, kept, wall));
+  Call create = CreateCall({kEvents, write.ns, "", ""}, Body(said, kept, wall));
   if (is_new) {
     write.call = std::move(create);
     return write;
@@ -133,7 +133,7 @@ std::optional<EventCorrelator::Write> EventCorrelator::Decide(const EventNote& n
   EventJson patch = {{"count", kept.count}, {"lastTimestamp", WholeSeconds(wall)}};
   if (combined) patch["message"] = said.message;
   write.call =
-      PatchCall({kEvents, write.space, kept.name, ""}, {PatchType::kMerge, "", {}}, Dump(patch));
+      PatchCall({kEvents, write.ns, kept.name, ""}, {PatchType::kMerge, "", {}}, DumpJson(patch));
   write.otherwise = std::move(create);
   return write;
 }

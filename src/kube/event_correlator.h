@@ -18,7 +18,7 @@ namespace strata::kube {
 struct ObjectReference {
   std::string kind;
   std::string api_version;
-  std::string space;  // "" for objects of the cluster: their events are in "default"
+  std::string ns;  // "" for objects of the cluster: their events are in "default"
   std::string name;
   std::string uid;
   std::string version;
@@ -43,7 +43,7 @@ class EventCorrelator {
   explicit EventCorrelator(std::string component) : component_(std::move(component)) {}
 
   struct Write {
-    std::string space;
+    std::string ns;
     std::string name;  // of the Event: writes to one go one after the other
     Call call;
     // What to do instead when the Event that was to be counted up is gone (404).
@@ -53,14 +53,14 @@ class EventCorrelator {
   [[nodiscard]] std::optional<Write> Decide(const EventNote& note, Time wall, net::SteadyTime now);
 
  private:
-  // The newest `kMost` entries by use.
+  // The newest `kMax` entries by use.
   template <typename T>
   class Recent {
    public:
     T& Get(const std::string& key);
 
    private:
-    static constexpr std::size_t kMost = 4096;
+    static constexpr std::size_t kMax = 4096;
     std::list<std::pair<std::string, T>> by_use_;
     std::map<std::string, typename std::list<std::pair<std::string, T>>::iterator> by_key_;
   };

@@ -20,7 +20,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
 
   // From any thread.
   void Record(EventNote note) {
-    if (++waiting_ > options_.most_waiting) {
+    if (++waiting_ > options_.max_waiting) {
       --waiting_;
       ++dropped_;
       return;
@@ -53,14 +53,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
   // An Event that is being written is not written again before that is done: else a count could
   // come before the Event it counts.
   void SendSome() {
-    while (static_cast<int>(under_way_.size()) < options_.most_under_way) {
+    while (static_cast<int>(under_way_.size()) < options_.max_in_flight) {
       const auto next = std::find_if(line_.begin(), line_.end(), [this](const Write& write) {
-        return !under_way_.contains({write.space, write.name});
+        return !under_way_.contains({write.ns, write.name});
       });
       if (next == line_.end()) return;
       Write write = std::move(*next);
       line_.erase(next);
-      under_way_.emplace(write.space, write.name);
+      under_way_.emplace(write.ns, write.name);
       Send(std::move(write));
     }
   }
@@ -77,7 +77,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
       write.call = std::move(*std::exchange(write.otherwise, std::nullopt));
       return Send(std::move(write));
     }
-    under_way_.erase({write.space, write.name});
+    under_way_.erase({write.ns, write.name});
     --waiting_;
     if (!closed_) SendSome();
   }

@@ -17,8 +17,8 @@ class EventRecorder {
  public:
   struct Options {
     std::string component = "volcano";
-    std::size_t most_waiting = 1000;
-    int most_under_way = 8;
+    std::size_t max_waiting = 1000;
+    int max_in_flight = 8;
   };
 
   // `client` and `clock` must outlive it.

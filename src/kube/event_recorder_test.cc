@@ -90,7 +90,7 @@ TEST(EventCorrelator, ManySimilarNotesBecomeOne) {
   EXPECT_EQ(nlohmann::json::parse(last)["count"], 10);
 }
 
-TEST(EventCorrelator, AnObjectOfWhichTooMuchIsSaidIsLeftInPeace) {
+TEST(EventCorrelator, LimitsTheEventsOfOneObject) {
   EventCorrelator correlator("volcano");
   const StoppedClock clock;
   int written = 0;
@@ -129,7 +129,7 @@ TEST(EventCorrelator, ALongNameIsCutToANameThatAServerTakes) {
 TEST(EventCorrelator, AnEventOfAClusterObjectIsInDefault) {
   EventCorrelator correlator("volcano");
   EventNote note = Note("hello");
-  note.about.space = "";
+  note.about.ns = "";
   EXPECT_EQ(correlator.Decide(note, StoppedClock().time, At(seconds(0)))->call.path,
             "/api/v1/namespaces/default/events");
 }
@@ -184,7 +184,7 @@ TEST(EventRecorder, AnEventThatIsGoneIsMadeAgain) {
   EXPECT_THAT(world.calls, ::testing::ElementsAre("POST", "PATCH", "POST"));
 }
 
-TEST(EventRecorder, GoingWhileAWriteIsUnderWayIsSafe) {
+TEST(EventRecorder, MayBeDestroyedDuringAWrite) {
   RecorderWorld world;
   world.hold = true;
   world.recorder->Record(Note("x"));
@@ -197,7 +197,7 @@ TEST(EventRecorder, GoingWhileAWriteIsUnderWayIsSafe) {
   EXPECT_THAT(world.calls, SizeIs(1));
 }
 
-TEST(EventRecorder, WhatDoesNotFitIsLeftOut) {
+TEST(EventRecorder, DropsEventsBeyondItsLimit) {
   RecorderWorld world;
   world.hold = true;
   for (int i = 0; i < 20; ++i) world.recorder->Record(Note("x", "p" + std::to_string(i)));

@@ -1,7 +1,5 @@
 #include "kube/exec_plugin.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -10,8 +8,9 @@
 
 #include "base/ascii.h"
 #include "base/base64.h"
+#include "base/mutex.h"
 #include "base/timestamp.h"
-#include "kube/dump.h"
+#include "json/dump.h"
 #include "objects/value.h"
 
 namespace strata::kube {
@@ -47,7 +46,7 @@ std::string ExecInfo(const ExecConfig& exec,
     if (!cluster.proxy.empty()) about["proxy-url"] = cluster.proxy;
     if (cluster.skip_tls_verify) about["insecure-skip-tls-verify"] = true;
   }
-  return Dump(info);
+  return DumpJson(info);
 }
 
 Result<ExecAnswer> ParseExecAnswer(const std::string& output, const std::string& api_version) {
@@ -100,7 +99,7 @@ Result<ExecAnswer> RunExecPlugin(const ExecConfig& exec,
     return Fail(Code::kUnavailable, fmt::format("{}: {}", exec.command, how));
   };
   if (run->end == os::ProcessOutput::End::kInterrupted) return failed("interrupted");
-  if (run->end == os::ProcessOutput::End::kSaidTooMuch) return failed("printed too much");
+  if (run->end == os::ProcessOutput::End::kOutputLimit) return failed("printed too much");
   if (run->end != os::ProcessOutput::End::kExited) return failed("no answer in a minute");
   if (run->signal != 0) return failed(fmt::format("ended by signal {}", run->signal));
   if (run->exit_code != 0) {
@@ -125,51 +124,51 @@ class ExecCredentials::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
     interrupt_.Fire();
-    wanted_changed_.notify_all();
+    wanted_changed_.NotifyAll();
     thread_.join();
   }
 
   std::string Authorization() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (answer_.expires && clock_.Now() + kRenewBefore >= *answer_.expires) WantNew();
     return answer_.token.empty() ? "" : "Bearer " + answer_.token;
   }
 
   void Renew() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     WantNew();
   }
 
   bool Renewing() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return wanted_ || running_;
   }
 
  private:
-  void WantNew() {
+  void WantNew() REQUIRES(mutex_) {
     const Duration since = clock_.Now() - last_run_;
     const bool too_soon = since >= Duration(0) && since < kRenewPause;  // a clock may go back
     if (running_ || too_soon) return;
     wanted_ = true;
-    wanted_changed_.notify_all();
+    wanted_changed_.NotifyAll();
   }
 
   void Loop() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
-      wanted_changed_.wait(lock, [this] { return wanted_ || stopping_; });
+      while (!wanted_ && !stopping_) wanted_changed_.Wait(mutex_);
       if (stopping_) return;
       last_run_ = clock_.Now();
       wanted_ = false;
       running_ = true;
-      lock.unlock();
+      lock.Unlock();
       Result<ExecAnswer> answer = run_(interrupt_);
       if (answer && on_answer_) on_answer_(*answer);
-      lock.lock();
+      lock.Lock();
       running_ = false;
       if (answer) answer_ = std::move(*answer);
     }
@@ -180,13 +179,13 @@ class ExecCredentials::Impl {
   const Clock& clock_;
   os::Interrupt interrupt_;
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable wanted_changed_;
-  ExecAnswer answer_;
-  Time last_run_;
-  bool wanted_ = false;
-  bool running_ = false;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar wanted_changed_;
+  ExecAnswer answer_ GUARDED_BY(mutex_);
+  Time last_run_ GUARDED_BY(mutex_);
+  bool wanted_ GUARDED_BY(mutex_) = false;
+  bool running_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
 };

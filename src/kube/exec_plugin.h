@@ -41,7 +41,7 @@ struct ExecAnswer {
 class ExecCredentials final : public Credentials {
  public:
   using Run = std::function<Result<ExecAnswer>(const os::Interrupt&)>;
-  // Called with each new answer, the first one included, by whoever ran it.
+  // Called with each new answer, the first one included, by the thread that ran it.
   using OnAnswer = std::function<void(const ExecAnswer&)>;
 
   // Blocks until the first answer.

@@ -28,13 +28,28 @@ std::string TextOf(const objects::Value& object, std::string_view key) {
                                                                  : "";
 }
 
-// False when the body is no Status.
+// The reasons in details.causes.
+std::vector<std::string> ReadCauses(const objects::Value& status) {
+  using Type = objects::Value::Type;
+  std::vector<std::string> reasons;
+  const auto details = status.Find("details");
+  if (!details || details->type() != Type::kObject) return reasons;
+  const auto causes = details->Find("causes");
+  if (!causes || causes->type() != Type::kArray) return reasons;
+  for (const objects::Value& cause : causes->Items()) {
+    if (cause.type() == Type::kObject) reasons.push_back(TextOf(cause, "reason"));
+  }
+  return reasons;
+}
+
+// False when the body is not a Status.
 bool ReadStatusBody(std::string_view body, Failure& failure) {
   const auto document = objects::Document::ParseJson(body);
   if (!document || document->root().type() != objects::Value::Type::kObject) return false;
   if (TextOf(document->root(), "kind") != "Status") return false;
   failure.reason = TextOf(document->root(), "reason");
   failure.error.message = TextOf(document->root(), "message");
+  failure.causes = ReadCauses(document->root());
   return true;
 }
 
@@ -58,10 +73,10 @@ Code CodeOf(int http_status) {
 }
 
 std::optional<Duration> RetryAfter(std::span<const net::Header> headers) {
-  constexpr std::int64_t kMostSeconds = 3600;
+  constexpr std::int64_t kMaxSeconds = 3600;
   for (const net::Header& header : headers) {
     if (LowerCase(header.name) != "retry-after") continue;
-    if (const auto seconds = WholeNumber(Trim(header.value), kMostSeconds)) {
+    if (const auto seconds = WholeNumber(Trim(header.value), kMaxSeconds)) {
       return std::chrono::seconds(*seconds);
     }
   }

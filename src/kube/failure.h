@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -21,8 +23,14 @@ struct Failure {
   net::TransportError::Sent sent = net::TransportError::Sent::kMaybe;
   net::TransportError::Cause cause = net::TransportError::Cause::kConnection;  // without an answer
 
+  std::vector<std::string> causes;  // the reasons of the causes that the Status names
+
   // 409 of a create, as against one of an update.
   [[nodiscard]] bool AlreadyExists() const { return reason == "AlreadyExists"; }
+  // The server has never given out the version that was asked for: it was restored from a backup.
+  [[nodiscard]] bool IsVersionTooLarge() const {
+    return std::find(causes.begin(), causes.end(), "ResourceVersionTooLarge") != causes.end();
+  }
 };
 
 // The body of an answer, or why there is none.

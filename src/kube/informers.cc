@@ -23,11 +23,18 @@ int Informers::Add(WatchSpec spec) {
   Reflector::Hooks hooks;
   hooks.deltas = [this](std::vector<Delta> deltas) { queue_.Push(std::move(deltas)); };
   hooks.trouble = options_.trouble;
+  hooks.sight = options_.sight;
   auto reflector = std::make_shared<Reflector>(
       client_, std::move(state), std::move(hooks), options_.random, options_.patience);
   reflectors_.push_back(reflector);
   client_.reads().Post([reflector] { reflector->Start(); });
   return source;
+}
+
+void Informers::CatchUp() {
+  client_.reads().Post([reflectors = reflectors_] {
+    for (const auto& reflector : reflectors) reflector->CatchUp();
+  });
 }
 
 }  // namespace strata::kube

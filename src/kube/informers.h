@@ -23,6 +23,7 @@ class Informers {
     Reflector::Patience patience;
     Random random = SystemRandom();  // called on the thread of client.reads()
     Reflector::OnTrouble trouble;    // the same thread; may be empty
+    Reflector::OnSight sight;        // the same
   };
 
   // `client` and `queue` must outlive it.
@@ -34,6 +35,11 @@ class Informers {
   // Starts another and gives the number by which its Deltas are known: 0, 1, 2... From the thread
   // that owns this.
   int Add(WatchSpec spec);
+
+  // Each informer pushes kCaughtUp when it has pushed everything that the server had at this
+  // moment, which a watch that is behind, or broken, may not have shown yet. From the thread that
+  // owns this.
+  void CatchUp();
 
  private:
   Client& client_;

@@ -50,15 +50,21 @@ class FaultyServer {
  public:
   FaultyServer(FakeTransport& transport, std::vector<Fault> faults)
       : transport_(transport), faults_(std::move(faults)) {
+    Hear();
+    KeepBookmarks();
+  }
+
+  FakeApi api;
+
+  // Nothing comes over the connections that there are; Hear answers on new ones.
+  void Mute() { streams_.clear(); }
+  void Hear() {
     transport_.on_request = [this](net::RequestId id, const net::ClientRequest& request) {
       transport_.After(milliseconds(3), [this, id, query = request.message.query] {
         if (transport_.IsActive(id)) Answer(id, query);
       });
     };
-    KeepBookmarks();
   }
-
-  FakeApi api;
 
   // Sends what has happened to every open stream.
   void Pump() {
@@ -200,7 +206,8 @@ struct InformerWorld {
     options.page_size = 3;
     options.streaming = streaming;
     options.random = client_options.random;
-    options.trouble = [this](const std::string& line) { troubles.push_back(line); };
+    options.trouble = [this](const WatchTrouble& trouble) { troubles.push_back(trouble); };
+    options.sight = [this](int /*source*/, Reflector::Sight sight) { sights.push_back(sight); };
     informers = std::make_unique<Informers>(*client, queue, options);
     informers->Add({kPods, "", "", ""});
   }
@@ -217,7 +224,8 @@ struct InformerWorld {
   DeltaQueue queue;
   std::unique_ptr<Informers> informers;
   StrictView view;
-  std::vector<std::string> troubles;
+  std::vector<WatchTrouble> troubles;
+  std::vector<Reflector::Sight> sights;
 };
 
 TEST(Informers, FollowTheServer) {
@@ -247,7 +255,10 @@ TEST(Informers, AskForWatchesAsTheyAre) {
 TEST(Informers, TellWhatWentWrongInOneLine) {
   InformerWorld world({{Trouble::kRefused}});
   world.Advance(seconds(1));
-  EXPECT_THAT(world.troubles, ::testing::ElementsAre("pods: broken"));
+  ASSERT_THAT(world.troubles, ::testing::SizeIs(1));
+  EXPECT_EQ(world.troubles[0].Text(), "pods: broken");
+  EXPECT_EQ(world.troubles[0].kind, WatchTrouble::Kind::kFailed);
+  EXPECT_FALSE(world.troubles[0].IsUnavailable()) << "it is there: nobody answered";
 }
 
 TEST(Informers, PushNothingOnceTheyAreGone) {
@@ -270,6 +281,67 @@ TEST(Informers, AStreamThatNeverEndsItsInitialEventsIsGivenUp) {
   EXPECT_EQ(world.view.objects, world.server.api.Objects());
 }
 
+// The peer acknowledges what is sent, and answers nothing.
+TEST(Informers, AnOverdueWatchClosesItsConnection) {
+  InformerWorld world({});
+  world.server.api.Put("a", "1");
+  world.Advance(seconds(1));
+  world.transport.on_request = nullptr;
+  world.server.Mute();
+  world.Advance(seconds(119));
+  EXPECT_EQ(world.transport.closings, 0);
+  EXPECT_THAT(world.sights, IsEmpty());
+  world.Advance(seconds(2));
+  EXPECT_EQ(world.transport.closings, 1);
+  EXPECT_THAT(world.sights, ::testing::ElementsAre(Reflector::Sight::kLost));
+  world.server.Hear();
+  world.server.api.Put("b", "1");
+  world.Advance(seconds(120));
+  EXPECT_EQ(world.view.objects, world.server.api.Objects());
+  EXPECT_THAT(world.sights,
+              ::testing::ElementsAre(Reflector::Sight::kLost, Reflector::Sight::kRegained));
+}
+
+TEST(Informers, HaveCaughtUpWhenTheWatchHasShownEverything) {
+  InformerWorld world({});
+  world.server.api.Put("a", "1");
+  world.Advance(seconds(1));
+  EXPECT_EQ(world.view.caught_up, 0);
+  world.informers->CatchUp();
+  world.Advance(milliseconds(100));
+  EXPECT_EQ(world.view.caught_up, 1);
+  EXPECT_EQ(world.transport.sent.size(), 2U) << "one watch, and one question for the version";
+}
+
+// The watch is silent, and nobody knows yet that its connection is dead.
+TEST(Informers, ListAgainWhatASilentWatchDidNotShow) {
+  InformerWorld world({});
+  world.server.api.Put("a", "1");
+  world.Advance(seconds(1));
+  world.server.Mute();
+  world.server.api.Put("b", "1");
+  world.informers->CatchUp();
+  world.Advance(milliseconds(500));
+  EXPECT_EQ(world.view.caught_up, 0);
+  world.Advance(seconds(1));
+  EXPECT_EQ(world.view.caught_up, 1);
+  EXPECT_EQ(world.view.objects, world.server.api.Objects());
+  EXPECT_THAT(world.troubles, IsEmpty());
+  world.server.api.Put("c", "1");
+  world.Advance(seconds(1));
+  EXPECT_EQ(world.view.objects, world.server.api.Objects()) << "the new watch goes on";
+}
+
+TEST(Informers, ListAgainWhenTheVersionCannotBeRead) {
+  InformerWorld world({{Trouble::kNone}, {Trouble::kError}});
+  world.server.api.Put("a", "1");
+  world.Advance(seconds(1));
+  world.informers->CatchUp();
+  world.Advance(seconds(2));
+  EXPECT_EQ(world.view.caught_up, 1);
+  EXPECT_THAT(world.troubles, ::testing::SizeIs(1));
+}
+
 // Whatever goes wrong, in the end the consumer has what the server has, and it never heard anything
 // that could not be.
 void ViewEqualsServerInTheEnd(ReflectorState::Streaming streaming) {
@@ -281,6 +353,7 @@ void ViewEqualsServerInTheEnd(ReflectorState::Streaming streaming) {
       faults.push_back({static_cast<Trouble>(*Below(kTroubles)), *Below(400)});
     }
     InformerWorld world(faults, streaming);
+    bool catches_up = false;
     const int steps = *Below(60);
     for (int i = 0; i < steps; ++i) {
       const std::string name = "p" + std::to_string(*Below(9));
@@ -290,12 +363,17 @@ void ViewEqualsServerInTheEnd(ReflectorState::Streaming streaming) {
         world.server.api.Put(name, "v" + std::to_string(i));
       }
       if (*Below(3) == 0) world.Advance(milliseconds(*Below(20'000)));
+      if (*Below(9) == 0) {
+        world.informers->CatchUp();
+        catches_up = true;
+      }
     }
     world.server.StopFaults();
     for (int minute = 0; minute < 40; ++minute) world.Advance(seconds(60));
     RC_ASSERT(world.view.complaints == std::vector<std::string>{});
     RC_ASSERT(world.view.objects == world.server.api.Objects());
     RC_ASSERT(world.view.synced == 1);
+    RC_ASSERT((world.view.caught_up > 0) == catches_up);
   });
 }
 

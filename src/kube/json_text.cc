@@ -106,7 +106,7 @@ simdjson::error_code ReadNames(ondemand::value value, ObjectHead& head) {
   ondemand::object meta;
   if (const auto error = value.get_object().get(meta)) return error;
   return ForEachField(meta, [&head](std::string_view key, ondemand::value member) {
-    if (key == "namespace") return ReadString(member, head.key.space);
+    if (key == "namespace") return ReadString(member, head.key.ns);
     if (key == "name") return ReadString(member, head.key.name);
     if (key == "uid") return ReadString(member, head.uid);
     if (key == "resourceVersion") return ReadString(member, head.version);

@@ -10,7 +10,7 @@
 namespace strata::kube {
 
 struct ObjectKey {
-  std::string space;  // "" for objects of the cluster
+  std::string ns;  // "" for objects of the cluster
   std::string name;
 
   friend auto operator<=>(const ObjectKey&, const ObjectKey&) = default;

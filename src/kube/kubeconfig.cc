@@ -134,7 +134,7 @@ Status ReadContext(const ConfigField& at, const std::string& path, Kubeconfig::C
   return at.ForEachMember([&](std::string_view key, const ConfigField& field) -> Status {
     if (key == "cluster") return field.Read(out.cluster);
     if (key == "user") return field.Read(out.user);
-    if (key == "namespace") return field.Read(out.space);
+    if (key == "namespace") return field.Read(out.ns);
     return {};
   });
 }
@@ -226,7 +226,7 @@ Result<ConnectionConfig> OwnCluster(const Surroundings& outside) {
   const std::string port = outside.variable("KUBERNETES_SERVICE_PORT").value_or("");
   if (host.empty() || port.empty()) {
     return Fail(Code::kNotFound,
-                "no cluster: give --kubeconfig, set KUBECONFIG, or make ~/.kube/config");
+                "no cluster: give --kubeconfig, set KUBECONFIG, or create ~/.kube/config");
   }
   ConnectionConfig config;
   config.origin = "the cluster of this pod";
@@ -234,8 +234,8 @@ Result<ConnectionConfig> OwnCluster(const Surroundings& outside) {
   config.cluster.server = "https://" + (is_ipv6 ? '[' + host + ']' : host) + ':' + port;
   config.cluster.ca.file = std::string(kAccount) + "ca.crt";
   config.user.token.file = std::string(kAccount) + "token";
-  if (const auto space = outside.read(std::string(kAccount) + "namespace")) {
-    if (!Trim(*space).empty()) config.space = Trim(*space);
+  if (const auto ns = outside.read(std::string(kAccount) + "namespace")) {
+    if (!Trim(*ns).empty()) config.ns = Trim(*ns);
   }
   return config;
 }
@@ -298,7 +298,7 @@ Result<ConnectionConfig> ChooseContext(const Kubeconfig& config, std::string_vie
     if (user == config.users.end()) return Missing("user", found.user, connection.origin);
     TRY_ASSIGN(connection.user, user->second);
   }
-  if (!found.space.empty()) connection.space = found.space;
+  if (!found.ns.empty()) connection.ns = found.ns;
   if (connection.cluster.server.empty()) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{}: cluster {} has no server", connection.origin, found.cluster));

@@ -53,8 +53,8 @@ struct UserConfig {
 struct ConnectionConfig {
   ClusterConfig cluster;
   UserConfig user;
-  std::string space = "default";  // the namespace for those who name none
-  std::string origin;             // for messages: "context dev of /home/a/.kube/config"
+  std::string ns = "default";  // the namespace for those who name none
+  std::string origin;          // for messages: "context dev of /home/a/.kube/config"
 };
 
 // What the command line says; "" where it says nothing.
@@ -78,13 +78,13 @@ struct ConfigText {
 };
 
 // The parts of kubeconfig files, merged: of what two files name, the first one's counts. A part
-// with an error in it matters only to who chooses it: the file is shared by all of somebody's
+// with an error in it matters only when it is chosen: the file is shared by all of somebody's
 // clusters.
 struct Kubeconfig {
   struct Context {
     std::string cluster;
     std::string user;
-    std::string space;
+    std::string ns;
     std::string path;  // of the file that has it
   };
   template <typename T>

@@ -45,7 +45,7 @@ struct Machine {
   }
 };
 
-// Of the file, or of the first of its parts that has one.
+// That of the file, or of the first of its parts that has one.
 std::string ErrorOf(std::string_view text) {
   const std::vector<ConfigText> texts = {{"/c", std::string(text)}};
   const auto config = ParseKubeconfigs(texts);
@@ -65,7 +65,7 @@ TEST(Kubeconfig, ReadsTheCurrentContextOfTheUsersFile) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->cluster.server, "https://one:6443");
   EXPECT_EQ(found->cluster.ca.text, "ca");
-  EXPECT_EQ(found->space, "team");
+  EXPECT_EQ(found->ns, "team");
   EXPECT_EQ(found->user.certificate.file, "/home/u/.kube/crt.pem");
   EXPECT_EQ(found->user.key.text, "key");
   EXPECT_EQ(found->origin, "context dev of /home/u/.kube/config");
@@ -85,7 +85,7 @@ TEST(Kubeconfig, MergesTheFilesOfTheVariableAndTheFirstCounts) {
   EXPECT_EQ(dev->user.token.text, "");
   const auto prod = FindConnection({"", "prod", "http://other"}, machine.Outside());
   ASSERT_TRUE(prod) << prod.error().message;
-  EXPECT_EQ(prod->space, "default");
+  EXPECT_EQ(prod->ns, "default");
   EXPECT_EQ(prod->cluster.server, "http://other");
 }
 
@@ -106,14 +106,14 @@ TEST(Kubeconfig, APodFindsItsOwnCluster) {
   EXPECT_EQ(found->cluster.server, "https://[fd00::1]:443");
   EXPECT_EQ(found->cluster.ca.file, account + "ca.crt");
   EXPECT_EQ(found->user.token.file, account + "token");
-  EXPECT_EQ(found->space, "system");
+  EXPECT_EQ(found->ns, "system");
 }
 
-TEST(Kubeconfig, NothingAnywhereSaysWhatToDo) {
+TEST(Kubeconfig, WithoutAnyConfigurationTheErrorSaysWhatToDo) {
   const auto found = FindConnection({}, Machine{}.Outside());
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message,
-            "no cluster: give --kubeconfig, set KUBECONFIG, or make ~/.kube/config");
+            "no cluster: give --kubeconfig, set KUBECONFIG, or create ~/.kube/config");
 }
 
 TEST(Kubeconfig, ReadsExecPlugins) {
@@ -165,7 +165,7 @@ TEST(Kubeconfig, ErrorsNameFileAndFieldAndNeverTheValue) {
   EXPECT_THAT(ErrorOf("users: [{name: a, user: {token: \"s3cret\n"), Not(HasSubstr("s3cret")));
 }
 
-TEST(Kubeconfig, ABrokenPartMattersOnlyToWhoChoosesIt) {
+TEST(Kubeconfig, AnInvalidEntryMattersOnlyWhereItIsUsed) {
   const std::vector<ConfigText> texts = {{"/c", R"(
 users: [{name: old, user: {auth-provider: {name: gcp}}}, {name: me, user: {token: t}}]
 clusters: [{cluster: {server: 7}, name: odd}, {name: c, cluster: {server: "https://h"}}]

@@ -1,6 +1,5 @@
 #include "kube/leader_lease.h"
 
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <optional>
@@ -12,7 +11,7 @@ namespace {
 constexpr double kTryJitter = 1.2;  // of the pause between attempts to take a lease
 constexpr Duration kReleaseLimit = std::chrono::seconds(2);
 
-// Of a write: the lease is not the one that it was meant for.
+// A write failed: the lease is not the one that it was meant for.
 bool IsRefusal(const Reply& reply) {
   return !reply && (reply.error().http_status == 404 || reply.error().http_status == 409);
 }
@@ -27,18 +26,20 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
         transport_(client.writes()),
         state_(std::move(settings)),
         hooks_(std::move(hooks)),
+        leadership_(hooks_.leadership ? hooks_.leadership : std::make_shared<Leadership>()),
         clock_(clock),
         random_(std::move(random)),
-        path_{kLeases, state_.settings().space, state_.settings().name, ""} {}
+        path_{kLeases, state_.settings().ns, state_.settings().name, ""} {}
 
   [[nodiscard]] net::Transport& transport() const { return transport_; }
 
-  [[nodiscard]] bool Leads() const {
-    return transport_.Now().time_since_epoch().count() < leads_until_;
-  }
+  [[nodiscard]] bool Leads() const { return leadership_->Holds(transport_.Now()); }
 
   void Attempt() {
     if (closed_) return;
+    if (const std::string late = hooks_.late_thread ? hooks_.late_thread() : ""; !late.empty()) {
+      return StandBack(late);
+    }
     const net::SteadyTime sent = transport_.Now();
     const LeaseState::Step step = state_.Next(sent);
     if (step == LeaseState::Step::kWait) return TryLater();
@@ -73,10 +74,19 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   void KeepToItsEnd() { keeps_ = true; }
 
  private:
+  void StandBack(const std::string& why) {
+    if (leading_ && hooks_.trouble) {
+      hooks_.trouble("lease " + path_.ns + "/" + path_.name + " given up: " + why);
+    }
+    state_.Resign();
+    Announce();
+    TryLater();
+  }
+
   Call MakeCall(LeaseState::Step step) const {
     switch (step) {
       case LeaseState::Step::kCreate:
-        return CreateCall({kLeases, path_.space, "", ""}, state_.Body(clock_.Now()));
+        return CreateCall({kLeases, path_.ns, "", ""}, state_.Body(clock_.Now()));
       case LeaseState::Step::kUpdate:
         return UpdateCall(path_, state_.Body(clock_.Now()));
       default:
@@ -116,7 +126,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
       taken = tl::unexpected(reply.error().error);
     }
     if (!taken && hooks_.trouble) {
-      hooks_.trouble("lease " + path_.space + "/" + path_.name + ": " + taken.error().message);
+      hooks_.trouble("lease " + path_.ns + "/" + path_.name + ": " + taken.error().message);
     }
     Announce();
     // What was read may be written to at once, and who was refused looks at once whether the lease
@@ -131,8 +141,13 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   void Announce() {
     const net::SteadyTime now = transport_.Now();
     const bool leads = state_.Leads(now);
-    leads_until_ = leads ? state_.leads_until()->time_since_epoch().count() : 0;
+    if (leads) {
+      leadership_->GrantUntil(*state_.leads_until());
+    } else {
+      leadership_->Revoke();
+    }
     if (leads != std::exchange(leading_, leads)) {
+      if (!leads) client_.CancelLeaderCalls();
       const std::function<void()>& hook = leads ? hooks_.started : hooks_.stopped;
       if (hook) hook();
     }
@@ -157,6 +172,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   net::Transport& transport_;
   LeaseState state_;
   Hooks hooks_;
+  std::shared_ptr<Leadership> leadership_;
   const Clock& clock_;
   Random random_;
   ResourcePath path_;
@@ -168,7 +184,6 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   bool leading_ = false;
   bool refused_ = false;  // the last write
   net::TimerId end_timer_{};
-  std::atomic<Duration::rep> leads_until_ = 0;
 };
 
 LeaderLease::LeaderLease(

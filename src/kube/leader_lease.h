@@ -24,6 +24,11 @@ class LeaderLease {
     std::function<void()> started;
     std::function<void()> stopped;
     std::function<void(const std::string& error)> trouble;  // may be empty
+    // Asked before each attempt. What it names (Liveness::LateThread) hangs: this process does not
+    // lead, and the lease is left to its end. "": nothing. May be empty.
+    std::function<std::string()> late_thread = {};
+    // Kept up to date, for the calls that carry it; they are given up when it ends. May be null.
+    std::shared_ptr<Leadership> leadership = nullptr;
   };
 
   // `client` and `clock` must outlive it.
@@ -31,7 +36,7 @@ class LeaderLease {
       Client& client, LeaseSettings settings, Hooks hooks, const Clock& clock, Random random);
   LeaderLease(const LeaderLease&) = delete;
   LeaderLease& operator=(const LeaderLease&) = delete;
-  // Stops leading (hooks.stopped, when it led), then gives the lease to whoever wants it, which it
+  // Stops leading (hooks.stopped, when it led), then releases the lease, which it
   // waits for, two seconds at most, unless it is on the thread of client.writes(). No hook is
   // called afterwards.
   ~LeaderLease();
@@ -40,13 +45,10 @@ class LeaderLease {
   // goes while something that only a leader may do is still under way.
   void KeepToItsEnd();
 
-  // Whether we lead at this moment, by the clock and not by what hooks have been called: to be
-  // asked right before whatever only a leader may do (each bind, not each cycle). From any thread;
-  // costs the reading of a clock, takes no lock and asks nobody.
-  //
-  // A call that was started while we led may reach the server later, by its timeout at most: keep
-  // that under LeaseSettings::duration - renew (5 s) where the server would not refuse it anyway. A
-  // second bind of a pod is refused (409), so binds need no such care.
+  // Whether we lead at this moment, by the clock and not by what hooks have been called. From any
+  // thread; costs the reading of a clock, takes no lock and asks nobody. A call that only the
+  // leader may make carries Hooks::leadership: then no attempt of it is sent or waited for beyond
+  // the end of the lease, LeaseSettings::duration - renew (5 s) before another can take it.
   [[nodiscard]] bool Leads() const;
 
  private:

@@ -26,7 +26,7 @@ const Time kWall = *ParseTimestamp("2026-01-02T03:04:05.067Z");
 
 LeaseSettings Settings(const std::string& identity) {
   LeaseSettings settings;
-  settings.space = "volcano-system";
+  settings.ns = "volcano-system";
   settings.name = "volcano";
   settings.identity = identity;
   return settings;
@@ -178,8 +178,9 @@ class LeaseServer {
     std::string body;
   };
   Answer Handle(const net::HttpRequest& request) {
-    if (request.method == "GET")
+    if (request.method == "GET") {
       return lease_.is_null() ? Answer{404, ""} : Answer{200, lease_.dump()};
+    }
     nlohmann::json body = nlohmann::json::parse(request.body);
     if (request.method == "POST" && !lease_.is_null()) return {409, ""};
     if (request.method == "PUT" &&
@@ -252,6 +253,7 @@ class SkewedTransport final : public net::Transport {
   void Cancel(net::RequestId request) override {
     Post([this, request] { Fail(request, net::TransportError::Cause::kCancelled); });
   }
+  void CloseConnections() override {}
 
  private:
   [[nodiscard]] Duration Real(Duration local) const {
@@ -297,6 +299,7 @@ struct Candidate {
     LeaderLease::Hooks hooks;
     hooks.started = [=] { told->push_back("+" + identity); };
     hooks.stopped = [=] { told->push_back("-" + identity); };
+    hooks.late_thread = [this] { return late_thread; };
     lease = std::make_unique<LeaderLease>(
         client, Settings(identity), std::move(hooks), clock, [] { return 0.5; });
   }
@@ -305,6 +308,7 @@ struct Candidate {
   FixedClock clock;
   SkewedTransport transport;
   Client client;
+  std::string late_thread;  // what hangs
   std::unique_ptr<LeaderLease> lease;
 };
 
@@ -363,6 +367,20 @@ TEST(LeaderLease, WhoeverGoesGivesTheLeaseAwayAtOnce) {
   EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
   election.world.Advance(seconds(5));
   EXPECT_TRUE(election.candidates[1]->Leads());
+}
+
+TEST(LeaderLease, WhoHasAThreadThatHangsLeadsNoMoreAndLeavesTheLeaseToItsEnd) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(30));
+  election.candidates[0]->late_thread = "thread worker has not responded for 61 s";
+  election.world.Advance(seconds(3));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0"));
+  election.world.Advance(seconds(20));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "-c0", "+c1"));
 }
 
 TEST(LeaderLease, WhoKeepsItToItsEndGivesItToNobody) {

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
-#include "kube/dump.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "kube/resource.h"
 #include "objects/value.h"
 
@@ -46,18 +47,18 @@ LeaseState::Step LeaseState::Next(net::SteadyTime now) const {
 
 std::string LeaseState::Body(Time wall) const {
   LeaseJson lease;
-  if (known_ == Known::kLease) lease = LeaseJson::parse(text_, nullptr, false);
+  if (known_ == Known::kLease) lease = ParseOrderedJsonOrNull(text_);
   if (!lease.is_object()) {
     lease = {{"kind", "Lease"}, {"apiVersion", ApiVersion(kLeases)}};
-    lease["metadata"] = {{"name", settings_.name}, {"namespace", settings_.space}};
+    lease["metadata"] = {{"name", settings_.name}, {"namespace", settings_.ns}};
   }
   LeaseJson spec = lease.value("spec", LeaseJson::object());
   if (!spec.is_object()) spec = LeaseJson::object();
   const auto transitions = spec.find("leaseTransitions");
   const bool counted = transitions != spec.end() && transitions->is_number_integer();
-  constexpr std::int64_t kMostTransitions = 1'000'000'000;  // it is an int32, and anybody's to set
+  constexpr std::int64_t kMaxTransitions = 1'000'000'000;  // it is an int32, and anybody's to set
   const std::int64_t before =
-      counted ? std::clamp<std::int64_t>(transitions->get<std::int64_t>(), 0, kMostTransitions) : 0;
+      counted ? std::clamp<std::int64_t>(transitions->get<std::int64_t>(), 0, kMaxTransitions) : 0;
   const std::string now = FormatMicroTime(wall);
   if (holder_ != settings_.identity || known_ != Known::kLease) {
     spec["acquireTime"] = now;
@@ -68,18 +69,18 @@ std::string LeaseState::Body(Time wall) const {
       std::chrono::duration_cast<std::chrono::seconds>(settings_.duration).count();
   spec["renewTime"] = now;
   lease["spec"] = std::move(spec);
-  return Dump(lease);
+  return DumpJson(lease);
 }
 
 std::optional<std::string> LeaseState::ReleaseBody(Time wall, net::SteadyTime now) const {
   if (known_ != Known::kLease || holder_ != settings_.identity) return std::nullopt;
-  LeaseJson lease = LeaseJson::parse(Body(wall), nullptr, false);
+  LeaseJson lease = ParseOrderedJsonOrNull(Body(wall));
   if (!lease.is_object()) return std::nullopt;
   lease["spec"]["holderIdentity"] = "";
   if (!leads_from_ || now >= *leads_from_) {
     lease["spec"]["leaseDurationSeconds"] = kGivenUp.count();
   }
-  return Dump(lease);
+  return DumpJson(lease);
 }
 
 Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
@@ -97,9 +98,9 @@ Status LeaseState::Observe(const std::string& text, net::SteadyTime now) {
   const bool made = std::exchange(was_missing_, false) && ours;
   if (made) leads_from_ = now + Patience();
   if (!ours) leads_from_.reset();
-  constexpr std::int64_t kMostSeconds = 86'400;
+  constexpr std::int64_t kMaxSeconds = 86'400;
   their_duration_ = std::chrono::seconds(
-      std::clamp<std::int64_t>(IntegerIn(spec, "leaseDurationSeconds"), 0, kMostSeconds));
+      std::clamp<std::int64_t>(IntegerIn(spec, "leaseDurationSeconds"), 0, kMaxSeconds));
   text_ = text;
   known_ = Known::kLease;
   return {};

@@ -10,7 +10,7 @@
 namespace strata::kube {
 
 struct LeaseSettings {
-  std::string space;
+  std::string ns;
   std::string name;
   // REQUIRES: nobody else's: host name and something random, new for every process.
   std::string identity;
@@ -23,10 +23,10 @@ struct LeaseSettings {
 // protocol is the one of client-go, so that both can share a lease.
 //
 // Never two leaders: others take a lease only when they have seen no change of it for `duration`.
-// A write that they see was sent before they saw it. So whoever leads for less than `duration` from
-// the moment it *sent* its last successful write has stopped before anybody may take over, as long
-// as its clock is not slower than theirs by a factor of duration / renew. Clocks need not agree on
-// the time of day.
+// A write that they see was sent before they saw it. So a holder that leads for less than
+// `duration` from the moment it *sent* its last successful write has stopped before anybody may
+// take over, as long as its clock is not slower than theirs by a factor of duration / renew. Clocks
+// need not agree on the time of day.
 //
 // A Lease may be deleted under its holder, who goes on until it notices or its time is up. Who
 // finds none therefore makes one at once, so that others see it, but leads only when it has had it
@@ -49,7 +49,7 @@ class LeaseState {
   // The body that gives the lease up, when we have it: to be taken at once if we might have led.
   [[nodiscard]] std::optional<std::string> ReleaseBody(Time wall, net::SteadyTime now) const;
 
-  // What came back. A text that is no Lease counts as a failure.
+  // What came back. A text that is not a Lease counts as a failure.
   [[nodiscard]] Status TakeRead(const std::string& text, net::SteadyTime now);
   void TakeMissing();  // the answer to a read: there is none
   [[nodiscard]] Status TakeWritten(const std::string& text,

@@ -1,27 +1,28 @@
 #include "kube/pacing.h"
 
 #include <algorithm>
-#include <memory>
 #include <random>
 
 namespace strata::kube {
 
 Random SystemRandom() {
-  auto engine = std::make_shared<std::mt19937_64>(std::random_device{}());
-  return [engine] { return std::uniform_real_distribution<double>(0, 1)(*engine); };
+  return [] {
+    static thread_local std::mt19937_64 engine(std::random_device{}());
+    return std::uniform_real_distribution<double>(0, 1)(engine);
+  };
 }
 
-Duration Doubled(Duration first, int times, Duration most) {
-  for (int i = 0; i < times && first < most; ++i) {
-    first = first > most / 2 ? most : first * 2;
+Duration Doubled(Duration first, int times, Duration max) {
+  for (int i = 0; i < times && first < max; ++i) {
+    first = first > max / 2 ? max : first * 2;
   }
-  return std::min(first, most);
+  return std::min(first, max);
 }
 
 Duration Backoff::Next(const Random& random) {
-  constexpr int kMostDoublings = 64;
-  const Duration range = Doubled(limits_.first, failures_, limits_.most);
-  failures_ = std::min(failures_ + 1, kMostDoublings);
+  constexpr int kMaxDoublings = 64;
+  const Duration range = Doubled(limits_.first, failures_, limits_.max);
+  failures_ = std::min(failures_ + 1, kMaxDoublings);
   const double part = 0.5 + random() / 2;
   return Duration(static_cast<Duration::rep>(static_cast<double>(range.count()) * part));
 }
@@ -56,7 +57,7 @@ std::optional<Duration> DecideRetry(const Failure& failure,
                                     int attempt,
                                     Duration backoff) {
   using net::TransportError;
-  if (attempt >= kMostAttempts || repeat == Repeat::kNever) return std::nullopt;
+  if (attempt >= kMaxAttempts || repeat == Repeat::kNever) return std::nullopt;
   if (failure.http_status == 0) {
     const bool useless = failure.cause == TransportError::Cause::kTrust ||
                          failure.cause == TransportError::Cause::kCancelled;

@@ -13,11 +13,12 @@ namespace strata::kube {
 // A number in [0, 1) per call. Injected; called on one thread at a time.
 using Random = std::function<double()>;
 
-// One for programs, started from the system's entropy.
+// One for programs, started from the system's entropy. From any thread, also by several at once:
+// copies of a Random are handed to parts on different threads.
 [[nodiscard]] Random SystemRandom();
 
-// `first`, doubled `times` times, at most `most`; never overflows.
-[[nodiscard]] Duration Doubled(Duration first, int times, Duration most);
+// `first`, doubled `times` times, at most `max`; never overflows.
+[[nodiscard]] Duration Doubled(Duration first, int times, Duration max);
 
 // Delays that double, each drawn from the upper half of its range so that many clients do not come
 // back at once.
@@ -25,7 +26,7 @@ class Backoff {
  public:
   struct Limits {
     Duration first = std::chrono::milliseconds(200);
-    Duration most = std::chrono::seconds(30);
+    Duration max = std::chrono::seconds(30);
   };
   Backoff() = default;
   explicit Backoff(Limits limits) : limits_(limits) {}
@@ -39,7 +40,7 @@ class Backoff {
   int failures_ = 0;
 };
 
-// `rate` per second, `burst` at once. Whoever takes a place waits as long as Take says; places are
+// `rate` per second, `burst` at once. A caller waits as long as Take says; places are
 // given in the order of the calls.
 class TokenBucket {
  public:
@@ -77,6 +78,6 @@ enum class Repeat : std::uint8_t {
                                                   int attempt,
                                                   Duration backoff);
 
-inline constexpr int kMostAttempts = 6;
+inline constexpr int kMaxAttempts = 6;
 
 }  // namespace strata::kube

@@ -5,8 +5,9 @@
 namespace strata::kube {
 namespace {
 
-constexpr std::size_t kMostErrorBody = std::size_t{64} << 10U;
-constexpr std::size_t kMostListBody = std::size_t{2} << 30U;
+constexpr std::size_t kMaxErrorBody = std::size_t{64} << 10U;
+constexpr std::size_t kMaxListBody = std::size_t{2} << 30U;
+constexpr Duration kVersionLimit = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -15,28 +16,41 @@ class Reflector::Answer final : public net::Receiver {
  public:
   explicit Answer(std::shared_ptr<Reflector> owner)
       : owner_(std::move(owner)),
-        stream_(owner_->state_.asking() != ReflectorState::Asking::kPage) {}
+        stream_(owner_->state_.asking() != ReflectorState::Asking::kPage),
+        heard_(owner_->transport_.Now()) {}
 
   void OnHead(net::HttpResponse head) override { head_ = std::move(head); }
 
   Wish OnBody(std::string_view piece) override {
-    if (owner_->stopped_) return Wish::kCancel;
+    if (owner_->stopped_ || owner_->is_dropped_) return Wish::kCancel;
+    heard_ = owner_->transport_.Now();
     if (stream_ && head_.status == 200) {
       status_ = owner_->TakePiece(piece, lines_);
       return status_ ? Wish::kMore : Wish::kCancel;
     }
-    const std::size_t most = head_.status == 200 ? kMostListBody : kMostErrorBody;
-    if (body_.size() + piece.size() > most) return Wish::kCancel;
+    const std::size_t max = head_.status == 200 ? kMaxListBody : kMaxErrorBody;
+    if (body_.size() + piece.size() > max) return Wish::kCancel;
     body_ += piece;
     return Wish::kMore;
   }
 
   void OnEnd(net::Outcome outcome) override {
     if (owner_->stopped_) return;
+    owner_->under_way_ = false;
+    if (std::exchange(owner_->is_dropped_, false)) return owner_->Ask();
+    owner_->is_dead_ = !outcome && IsDead(outcome.error());
     owner_->Finish(ReadEnd(outcome));
   }
 
  private:
+  // The server took the request, and nothing came back.
+  [[nodiscard]] bool IsDead(const net::TransportError& error) const {
+    using net::TransportError;
+    if (error.cause != TransportError::Cause::kTimeout) return false;
+    if (error.sent == TransportError::Sent::kNo) return false;
+    return head_.status == 0 || owner_->transport_.Now() - heard_ >= owner_->patience_.silence;
+  }
+
   ReflectorState::End Unusable() const {
     Failure failure;
     failure.error = status_.error();
@@ -64,6 +78,7 @@ class Reflector::Answer final : public net::Receiver {
 
   std::shared_ptr<Reflector> owner_;
   bool stream_;
+  net::SteadyTime heard_;  // when something last came
   net::HttpResponse head_{0, {}, ""};
   net::LineSplitter lines_;
   std::string body_;
@@ -100,8 +115,48 @@ void Reflector::Ask() {
   }
   too_silent_ = false;
   lines_ = 0;
+  under_way_ = true;
   request_ = transport_.Send(std::move(request), std::make_shared<Answer>(shared_from_this()));
   if (state_.asking() == ReflectorState::Asking::kInitialEvents) WatchForSilence(0);
+}
+
+void Reflector::CatchUp() {
+  if (stopped_) return;
+  const WatchSpec& spec = state_.spec();
+  const ListOptions options{spec.label_selector, spec.field_selector, 1, ""};
+  Call call = ListCall(spec.resource, spec.ns, options);
+  call.timeout = kVersionLimit;
+  call.repeat = Repeat::kNever;
+  client_.Start(std::move(call),
+                [self = shared_from_this()](Reply reply) { self->TakeVersion(std::move(reply)); });
+}
+
+// Without a version, only a new list is known to be new enough.
+void Reflector::TakeVersion(Reply reply) {
+  if (stopped_) return;
+  if (!reply) Report(WatchTrouble::Kind::kFailed, reply.error().error.message, reply.error());
+  std::string version;
+  if (reply) {
+    if (const Result<ListPage> page = CutList(*reply)) version = page->version;
+  }
+  std::vector<Delta> deltas;
+  state_.CatchUpTo(std::move(version), deltas);
+  Tell(std::move(deltas));
+  ListAgainIfBehind();
+}
+
+void Reflector::ListAgainIfBehind() {
+  if (!state_.IsBehind()) return;
+  transport_.After(patience_.behind, [self = shared_from_this()] {
+    if (self->stopped_ || !self->state_.IsBehind()) return;
+    if (self->state_.asking() == ReflectorState::Asking::kChanges) {
+      self->state_.LookAtEverything();
+      self->transport_.CancelTimer(self->silence_timer_);
+      self->is_dropped_ = self->under_way_;
+      if (self->under_way_) self->transport_.Cancel(self->request_);
+    }
+    self->ListAgainIfBehind();
+  });
 }
 
 void Reflector::WatchForSilence(std::uint64_t lines_before) {
@@ -135,17 +190,37 @@ Status Reflector::TakeBody(std::string body) {
 }
 
 void Reflector::Tell(std::vector<Delta> deltas) {
+  NoteSight();
   for (const std::string& skipped : state_.TakeSkipped()) {
-    if (hooks_.trouble) hooks_.trouble(std::string(state_.spec().resource.plural) + ": " + skipped);
+    Report(WatchTrouble::Kind::kObjectSkipped, skipped);
   }
   if (!deltas.empty()) hooks_.deltas(std::move(deltas));
+}
+
+void Reflector::NoteSight() {
+  if (!overdue_ || state_.asking() != ReflectorState::Asking::kChanges) return;
+  overdue_ = false;
+  if (hooks_.sight) hooks_.sight(state_.source(), Sight::kRegained);
+}
+
+void Reflector::Report(WatchTrouble::Kind kind, std::string message, Failure failure) {
+  if (!hooks_.trouble) return;
+  hooks_.trouble({.kind = kind,
+                  .source = state_.source(),
+                  .resource = std::string(state_.spec().resource.plural),
+                  .message = std::move(message),
+                  .failure = std::move(failure)});
 }
 
 void Reflector::Finish(const ReflectorState::End& end) {
   transport_.CancelTimer(silence_timer_);
   if (end.failure.http_status == 401) client_.RenewCredentials();
-  if (end.kind != ReflectorState::End::Kind::kComplete && hooks_.trouble) {
-    hooks_.trouble(std::string(state_.spec().resource.plural) + ": " + end.failure.error.message);
+  if (end.kind != ReflectorState::End::Kind::kComplete) {
+    Report(WatchTrouble::Kind::kFailed, end.failure.error.message, end.failure);
+  }
+  if (std::exchange(is_dead_, false)) {
+    if (hooks_.sight && !std::exchange(overdue_, true)) hooks_.sight(state_.source(), Sight::kLost);
+    transport_.CloseConnections();
   }
   const Duration wait = state_.TakeEnd(end, random_);
   if (wait.count() <= 0) return Ask();

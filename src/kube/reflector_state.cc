@@ -15,13 +15,17 @@ constexpr int kPatience = 3;         // failures of a kind before another way is
 
 // Versions are numbers on every server there is; where one is not, nothing is concluded.
 bool IsOlder(std::string_view version, std::string_view than) {
-  constexpr std::int64_t kMost = INT64_MAX;
-  const auto a = WholeNumber(version, kMost);
-  const auto b = WholeNumber(than, kMost);
+  constexpr std::int64_t kMax = INT64_MAX;
+  const auto a = WholeNumber(version, kMax);
+  const auto b = WholeNumber(than, kMax);
   return a && b && *a < *b;
 }
 
-// Of a Status in an ERROR event.
+bool IsAsNew(std::string_view version, std::string_view as) {
+  return version == as || IsOlder(as, version);
+}
+
+// From a Status in an ERROR event.
 int CodeOfStatus(std::string_view status) {
   const auto document = objects::Document::ParseJson(status);
   if (!document || document->root().type() != objects::Value::Type::kObject) return 0;
@@ -53,14 +57,15 @@ void ReflectorState::LookAtEverything() {
 
 Call ReflectorState::NextCall(const Random& random) {
   progress_ = false;
+  heard_ = false;
   ListOptions options{spec_.label_selector, spec_.field_selector, 0, ""};
   if (asking_ == Asking::kPage) {
     if (next_.empty()) ++round_;
     options.limit = in_pages_ ? settings_.page_size : 0;
     options.next = next_;
-    return ListCall(spec_.resource, spec_.space, options);
+    return ListCall(spec_.resource, spec_.ns, options);
   }
-  Call call = ListCall(spec_.resource, spec_.space, options);
+  Call call = ListCall(spec_.resource, spec_.ns, options);
   const int seconds = kShortestWatch + static_cast<int>(random() * kShortestWatch);
   if (!call.query.empty()) call.query += '&';
   call.query += "watch=true&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(seconds);
@@ -108,16 +113,25 @@ void ReflectorState::FinishListing(std::string version, std::vector<Delta>& out)
     out.push_back(MakeDelta(Delta::Type::kDeleted, at->first, at->second));
     at = known_.erase(at);
   }
-  if (!std::exchange(synced_, true)) {
-    Delta synced;
-    synced.source = settings_.source;
-    out.push_back(std::move(synced));
-  }
+  if (!std::exchange(synced_, true)) out.push_back(MakeDelta(Delta::Type::kSynced, {}, {}));
   asking_ = Asking::kChanges;
   in_pages_ = true;
   version_ = std::move(version);
   useless_ = 0;
   progress_ = true;
+  CheckGoal(out);
+}
+
+void ReflectorState::CatchUpTo(std::string version, std::vector<Delta>& out) {
+  goal_ = Goal{std::move(version), round_};
+  CheckGoal(out);
+}
+
+void ReflectorState::CheckGoal(std::vector<Delta>& out) {
+  if (!goal_ || asking_ != Asking::kChanges) return;
+  if (round_ == goal_->round && !IsAsNew(version_, goal_->version)) return;
+  goal_.reset();
+  out.push_back(MakeDelta(Delta::Type::kCaughtUp, {}, {}));
 }
 
 Delta ReflectorState::MakeDelta(Delta::Type type, const ObjectKey& key, const Known& known) const {
@@ -151,8 +165,8 @@ void ReflectorState::Store(const ObjectHead& head, std::string text, std::vector
 }
 
 void ReflectorState::Skip(const ObjectHead& head, std::vector<Delta>& out) {
-  const std::string space = head.key.space.empty() ? "" : head.key.space + '/';
-  skipped_.push_back(space + head.key.name + ": passed over: " + head.unreadable);
+  const std::string ns = head.key.ns.empty() ? "" : head.key.ns + '/';
+  skipped_.push_back(ns + head.key.name + ": skipped: " + head.unreadable);
   Remove(head, "", out);
 }
 
@@ -168,6 +182,7 @@ void ReflectorState::Remove(const ObjectHead& head, std::string text, std::vecto
 
 Status ReflectorState::TakeLine(std::string line, std::vector<Delta>& out) {
   if (line.empty()) return {};
+  heard_ = true;
   TRY_ASSIGN(const WatchLine event, CutWatchLine(line));
   if (event.type == "ERROR") return TakeErrorEvent(event.object);
   TRY_ASSIGN(const ObjectHead head, ReadHead(event.object));
@@ -188,6 +203,7 @@ Status ReflectorState::TakeLine(std::string line, std::vector<Delta>& out) {
   if (asking_ != Asking::kChanges) return {};
   version_ = head.version;
   progress_ = true;
+  CheckGoal(out);
   return {};
 }
 
@@ -200,11 +216,12 @@ Status ReflectorState::TakeBookmark(const ObjectHead& head, std::vector<Delta>& 
     const std::string ours = version_;
     LookAtEverything();
     return Fail(Code::kGone,
-                "the server is at version " + head.version + ", before the " + ours +
-                    " that it had told us");
+                "the server is at version " + head.version + ", older than " + ours +
+                    ", which it returned before");
   }
   progress_ = progress_ || head.version != version_;
   version_ = head.version;
+  CheckGoal(out);
   return {};
 }
 
@@ -222,7 +239,7 @@ void ReflectorState::AfterRefusal(const Failure& failure) {
   // A snapshot that went away between two pages may do so again: take the next in one piece.
   if (asking_ == Asking::kPage && status == 410) in_pages_ = false;
   if (asking_ == Asking::kInitialEvents && MeansUnsupported(status)) may_stream_ = false;
-  if (status < 500) {
+  if (status < 500 || failure.IsVersionTooLarge()) {
     LookAtEverything();
   } else {
     AfterUselessAnswer();
@@ -244,7 +261,8 @@ Duration ReflectorState::TakeEnd(const End& end, const Random& random) {
   switch (end.kind) {
     case End::Kind::kComplete:
       if (progress_) return Duration(0);
-      if (asking_ == Asking::kInitialEvents) AfterUselessAnswer();
+      // A watch from a version of the future ends like that, without even a bookmark.
+      if (asking_ != Asking::kPage && !heard_) AfterUselessAnswer();
       break;
     case End::Kind::kRefused:
       AfterRefusal(end.failure);

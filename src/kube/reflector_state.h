@@ -18,7 +18,7 @@ namespace strata::kube {
 // What an informer looks at.
 struct WatchSpec {
   Resource resource;
-  std::string space;  // "" every namespace
+  std::string ns;  // "" every namespace
   std::string label_selector;
   std::string field_selector;
 };
@@ -74,9 +74,19 @@ class ReflectorState {
   // How long to wait before NextCall.
   [[nodiscard]] Duration TakeEnd(const End& end, const Random& random);
 
+  // The consumer is to hear kCaughtUp when it has been told everything up to `version`: by a list,
+  // an event or a bookmark that is as new, or by a list that is asked for from now on. "": only by
+  // such a list.
+  void CatchUpTo(std::string version, std::vector<Delta>& out);
+  // CatchUpTo was asked for, and is not reached.
+  [[nodiscard]] bool IsBehind() const { return goal_.has_value(); }
+  // The next call looks at everything again. The answer under way is to be dropped first.
+  void LookAtEverything();
+
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] std::size_t size() const { return known_.size(); }
   [[nodiscard]] const WatchSpec& spec() const { return spec_; }
+  [[nodiscard]] int source() const { return settings_.source; }
 
  private:
   struct Known {
@@ -84,13 +94,17 @@ class ReflectorState {
     std::string version;
     std::uint64_t round = 0;  // the listing that last had it
   };
+  struct Goal {
+    std::string version;
+    std::uint64_t round = 0;  // of the last listing that was asked for before
+  };
 
-  void LookAtEverything();
   void FinishListing(std::string version, std::vector<Delta>& out);
   void Store(const ObjectHead& head, std::string text, std::vector<Delta>& out);
   void Skip(const ObjectHead& head, std::vector<Delta>& out);
   void Remove(const ObjectHead& head, std::string text, std::vector<Delta>& out);
   [[nodiscard]] Status TakeBookmark(const ObjectHead& head, std::vector<Delta>& out);
+  void CheckGoal(std::vector<Delta>& out);
   [[nodiscard]] Status TakeErrorEvent(std::string_view status);
   void AfterRefusal(const Failure& failure);
   void AfterUselessAnswer();
@@ -104,10 +118,12 @@ class ReflectorState {
   bool in_pages_ = true;
   bool synced_ = false;
   bool progress_ = false;  // since the last call
+  bool heard_ = false;     // a line since the last call
   int useless_ = 0;        // answers in a row that could not be used
   std::uint64_t round_ = 0;
   std::string next_;     // of the listing under way
   std::string version_;  // changes are asked for from here
+  std::optional<Goal> goal_;
   std::map<ObjectKey, Known> known_;
   std::vector<std::string> skipped_;
 };

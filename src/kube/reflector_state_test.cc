@@ -27,7 +27,7 @@ ReflectorState Pods(ReflectorState::Streaming streaming) {
 std::vector<std::string> Told(const std::vector<Delta>& deltas) {
   std::vector<std::string> told;
   for (const Delta& delta : deltas) {
-    static constexpr std::string_view kSigns = "+~-!";
+    static constexpr std::string_view kSigns = "+~-!=";
     told.push_back(kSigns[static_cast<std::size_t>(delta.type)] + delta.key.name);
   }
   return told;
@@ -117,7 +117,39 @@ TEST(ReflectorState, ARelistTellsTheDifferenceOnly) {
   EXPECT_THAT(Exchange(state, api), ElementsAre("~a", "-c", "+c", "-b"));
 }
 
-TEST(ReflectorState, ACutStreamGoesOnFromTheLastVersion) {
+// A server that was restored from a backup.
+TEST(ReflectorState, AVersionThatTheServerDoesNotKnowLeadsToANewList) {
+  FakeApi api;
+  api.Put("a", "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  (void)Exchange(state, api);
+  ASSERT_EQ(state.asking(), Asking::kChanges);
+  (void)state.NextCall(kHalf);
+  const Failure failure = ReadFailure(
+      504,
+      {},
+      R"({"kind":"Status","reason":"Timeout","code":504,"message":"Too large resource version",)"
+      R"("details":{"causes":[{"reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1}})");
+  EXPECT_TRUE(failure.IsVersionTooLarge());
+  (void)state.TakeEnd({End::Kind::kRefused, failure}, kHalf);
+  EXPECT_EQ(state.asking(), Asking::kPage);
+}
+
+TEST(ReflectorState, WatchesThatEndWithoutALineLeadToANewList) {
+  FakeApi api;
+  api.Put("a", "1");
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  (void)Exchange(state, api);
+  ASSERT_EQ(state.asking(), Asking::kChanges);
+  for (int watches = 0; watches < 3; ++watches) {
+    EXPECT_EQ(state.asking(), Asking::kChanges);
+    (void)state.NextCall(kHalf);
+    (void)state.TakeEnd({End::Kind::kComplete, {}}, kHalf);
+  }
+  EXPECT_EQ(state.asking(), Asking::kPage);
+}
+
+TEST(ReflectorState, ContinuesAnInterruptedStreamFromTheLastVersion) {
   FakeApi api;
   api.Put("a", "1");
   ReflectorState state = Pods(ReflectorState::Streaming::kTry);
@@ -143,7 +175,7 @@ TEST(ReflectorState, ABookmarkMovesTheVersionAndAnOlderOneMeansALostHistory) {
   EXPECT_EQ(state.asking(), Asking::kInitialEvents);
 }
 
-TEST(ReflectorState, NonsenseThreeTimesInARowLeadsToANewLook) {
+TEST(ReflectorState, ListsAgainAfterThreeInvalidAnswersInARow) {
   FakeApi api;
   ReflectorState state = Pods(ReflectorState::Streaming::kNever);
   EXPECT_THAT(Exchange(state, api), ElementsAre("!"));
@@ -213,7 +245,7 @@ std::string Nested(int levels) {
   return std::string(count, '[') + std::string(count, ']');
 }
 
-TEST(ReflectorState, AnObjectThatNobodyCanReadIsPassedOver) {
+TEST(ReflectorState, SkipsAnObjectThatCannotBeParsed) {
   for (const std::string& odd :
        {Nested(600), Nested(5'000), std::string("123456789012345678901")}) {
     ReflectorState state = Pods(ReflectorState::Streaming::kNever);
@@ -226,7 +258,7 @@ TEST(ReflectorState, AnObjectThatNobodyCanReadIsPassedOver) {
     EXPECT_THAT(Told(deltas), ElementsAre("+a", "+b", "!"));
     const std::vector<std::string> skipped = state.TakeSkipped();
     ASSERT_EQ(skipped.size(), 1U);
-    EXPECT_THAT(skipped[0], HasSubstr("ns/odd: passed over: "));
+    EXPECT_THAT(skipped[0], HasSubstr("ns/odd: skipped: "));
     // One that was known goes; and comes back when it can be read again.
     (void)state.NextCall(kHalf);
     deltas.clear();
@@ -240,7 +272,7 @@ TEST(ReflectorState, AnObjectThatNobodyCanReadIsPassedOver) {
   }
 }
 
-TEST(ReflectorState, AnObjectThatWasGarbledIsAskedForAgain) {
+TEST(ReflectorState, RejectsAPageWithAGarbledObject) {
   ReflectorState state = Pods(ReflectorState::Streaming::kNever);
   (void)state.NextCall(kHalf);
   std::vector<Delta> deltas;
@@ -249,6 +281,80 @@ TEST(ReflectorState, AnObjectThatWasGarbledIsAskedForAgain) {
           PodText("a", 1, "tru") + "]}",
       deltas));
   EXPECT_THAT(deltas, IsEmpty());
+}
+
+// A reflector that has listed everything, and the version at which it stands.
+struct Listed {
+  Listed() {
+    api.Put("a", "1");
+    Exchange(state, api);
+    version = Version();
+  }
+  [[nodiscard]] std::string Version() {
+    std::string list = api.Get("limit=1")->body;
+    return CutList(list)->version;
+  }
+  std::vector<std::string> CatchUpTo(std::string to) {
+    std::vector<Delta> deltas;
+    state.CatchUpTo(std::move(to), deltas);
+    return Told(deltas);
+  }
+  std::vector<std::string> Take(const std::string& line) {
+    std::vector<Delta> deltas;
+    EXPECT_TRUE(state.TakeLine(line, deltas));
+    return Told(deltas);
+  }
+
+  FakeApi api;
+  ReflectorState state = Pods(ReflectorState::Streaming::kTry);
+  std::string version;
+};
+
+TEST(ReflectorState, HasCaughtUpWithTheVersionAtWhichItStands) {
+  Listed pods;
+  EXPECT_THAT(pods.CatchUpTo(pods.version), ElementsAre("="));
+  EXPECT_FALSE(pods.state.IsBehind());
+}
+
+TEST(ReflectorState, CatchesUpByAnEventOfTheVersionAndNotByAnOlderOne) {
+  Listed pods;
+  std::uint64_t seen = std::stoull(pods.version);
+  pods.api.Put("b", "1");
+  pods.api.Put("b", "2");
+  EXPECT_THAT(pods.CatchUpTo(pods.Version()), IsEmpty());
+  const std::vector<std::string> lines = pods.api.LinesSince(seen);
+  EXPECT_THAT(pods.Take(lines.at(0)), ElementsAre("+b"));
+  EXPECT_TRUE(pods.state.IsBehind());
+  EXPECT_THAT(pods.Take(lines.at(1)), ElementsAre("~b", "="));
+  EXPECT_FALSE(pods.state.IsBehind());
+}
+
+TEST(ReflectorState, CatchesUpByABookmark) {
+  Listed pods;
+  pods.api.Put("b", "1");
+  EXPECT_THAT(pods.CatchUpTo(pods.Version()), IsEmpty());
+  EXPECT_THAT(pods.Take(pods.api.Bookmark()), ElementsAre("="));
+}
+
+TEST(ReflectorState, CatchesUpByAListThatIsAskedForLaterWhateverItsVersion) {
+  for (const char* version : {"", "not a number", "999999"}) {
+    Listed pods;
+    EXPECT_THAT(pods.CatchUpTo(version), IsEmpty());
+    pods.state.LookAtEverything();
+    pods.api.Put("b", "1");
+    EXPECT_THAT(Exchange(pods.state, pods.api), ElementsAre("+b", "="));
+  }
+}
+
+TEST(ReflectorState, AListThatWasAskedForBeforeMayBeTooOldToCatchUpBy) {
+  FakeApi api;
+  ReflectorState state = Pods(ReflectorState::Streaming::kNever);
+  std::vector<Delta> deltas;
+  const auto page = api.Get(state.NextCall(kHalf).query);
+  state.CatchUpTo("12", deltas);
+  ASSERT_TRUE(state.TakePage(page->body, deltas));
+  EXPECT_THAT(Told(deltas), ElementsAre("!")) << "it is of version 10";
+  EXPECT_TRUE(state.IsBehind());
 }
 
 }  // namespace

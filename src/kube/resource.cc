@@ -36,8 +36,8 @@ std::string Escape(std::string_view text) {
 std::string ResourcePath::Text() const {
   std::string path = resource.group.empty() ? "/api/" : "/apis/";
   path += ApiVersion(resource);
-  if (resource.scope == Resource::Scope::kNamespaced && !space.empty()) {
-    path += "/namespaces/" + Escape(space);
+  if (resource.scope == Resource::Scope::kNamespaced && !ns.empty()) {
+    path += "/namespaces/" + Escape(ns);
   }
   path += '/';
   path += resource.plural;

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "objects/kinds.h"
+
 namespace strata::kube {
 
-// What the API server calls a resource. The texts are constants of the program, or outlive whoever
-// is given the value.
+// What the API server calls a resource. The texts are constants of the program, or outlive the code
+// that is given the value.
 struct Resource {
   enum class Scope : std::uint8_t { kNamespaced, kCluster };
 
@@ -24,10 +26,10 @@ struct Resource {
 [[nodiscard]] std::string ApiVersion(const Resource& resource);
 
 // "/api/v1/namespaces/ns/pods/name/binding". An empty `name` is the collection, an empty
-// `space` every namespace; each part is escaped.
+// `ns` every namespace; each part is escaped.
 struct ResourcePath {
   Resource resource;
-  std::string space;
+  std::string ns;
   std::string name;
   std::string subresource;
 
@@ -37,36 +39,38 @@ struct ResourcePath {
 // For a part of a path or a value of a query: everything but letters, digits and "-._~" as %XX.
 [[nodiscard]] std::string Escape(std::string_view text);
 
-inline constexpr Resource kNamespaces{
-    "", "v1", "namespaces", "Namespace", Resource::Scope::kCluster};
-inline constexpr Resource kNodes{"", "v1", "nodes", "Node", Resource::Scope::kCluster};
-inline constexpr Resource kPods{"", "v1", "pods", "Pod"};
+constexpr Resource ToResource(const objects::Kind& kind) {
+  return {kind.group,
+          kind.version,
+          kind.plural,
+          kind.kind,
+          kind.scope == objects::Scope::kCluster ? Resource::Scope::kCluster
+                                                 : Resource::Scope::kNamespaced};
+}
+
+// Kinds of the table of kinds.
+inline constexpr Resource kNamespaces = ToResource(objects::KindNamed("Namespace"));
+inline constexpr Resource kNodes = ToResource(objects::KindNamed("Node"));
+inline constexpr Resource kPods = ToResource(objects::KindNamed("Pod"));
+inline constexpr Resource kConfigMaps = ToResource(objects::KindNamed("ConfigMap"));
+inline constexpr Resource kSecrets = ToResource(objects::KindNamed("Secret"));
+inline constexpr Resource kResourceQuotas = ToResource(objects::KindNamed("ResourceQuota"));
+inline constexpr Resource kVolumeClaims = ToResource(objects::KindNamed("PersistentVolumeClaim"));
+inline constexpr Resource kVolumes = ToResource(objects::KindNamed("PersistentVolume"));
+inline constexpr Resource kStorageClasses = ToResource(objects::KindNamed("StorageClass"));
+inline constexpr Resource kCsiNodes = ToResource(objects::KindNamed("CSINode"));
+inline constexpr Resource kPriorityClasses = ToResource(objects::KindNamed("PriorityClass"));
+inline constexpr Resource kDisruptionBudgets =
+    ToResource(objects::KindNamed("PodDisruptionBudget"));
+inline constexpr Resource kPodGroups = ToResource(objects::KindNamed("PodGroup"));
+inline constexpr Resource kQueues = ToResource(objects::KindNamed("Queue"));
+inline constexpr Resource kJobs = ToResource(objects::KindNamed("Job"));
+inline constexpr Resource kHyperNodes = ToResource(objects::KindNamed("HyperNode"));
+inline constexpr Resource kNumatopologies = ToResource(objects::KindNamed("Numatopology"));
+// Kinds that are only written, or read by controllers.
 inline constexpr Resource kEvents{"", "v1", "events", "Event"};
-inline constexpr Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap"};
-inline constexpr Resource kSecrets{"", "v1", "secrets", "Secret"};
 inline constexpr Resource kServices{"", "v1", "services", "Service"};
-inline constexpr Resource kResourceQuotas{"", "v1", "resourcequotas", "ResourceQuota"};
-inline constexpr Resource kVolumeClaims{
-    "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
-inline constexpr Resource kVolumes{
-    "", "v1", "persistentvolumes", "PersistentVolume", Resource::Scope::kCluster};
-inline constexpr Resource kStorageClasses{
-    "storage.k8s.io", "v1", "storageclasses", "StorageClass", Resource::Scope::kCluster};
-inline constexpr Resource kCsiNodes{
-    "storage.k8s.io", "v1", "csinodes", "CSINode", Resource::Scope::kCluster};
-inline constexpr Resource kPriorityClasses{
-    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", Resource::Scope::kCluster};
 inline constexpr Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease"};
-inline constexpr Resource kDisruptionBudgets{
-    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
-inline constexpr Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup"};
-inline constexpr Resource kQueues{
-    "scheduling.volcano.sh", "v1beta1", "queues", "Queue", Resource::Scope::kCluster};
-inline constexpr Resource kJobs{"batch.volcano.sh", "v1alpha1", "jobs", "Job"};
 inline constexpr Resource kCommands{"bus.volcano.sh", "v1alpha1", "commands", "Command"};
-inline constexpr Resource kHyperNodes{
-    "topology.volcano.sh", "v1alpha1", "hypernodes", "HyperNode", Resource::Scope::kCluster};
-inline constexpr Resource kNumatopologies{
-    "nodeinfo.volcano.sh", "v1alpha1", "numatopologies", "Numatopology", Resource::Scope::kCluster};
 
 }  // namespace strata::kube

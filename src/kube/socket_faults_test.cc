@@ -248,7 +248,7 @@ std::string CompareViews(std::vector<Slip> slips,
     options.backoff = {milliseconds(1), milliseconds(4)};
     options.patience = {milliseconds(200), milliseconds(200)};
     options.random = [] { return 0.5; };
-    options.trouble = [&told](const std::string& trouble) { told += "\n" + trouble; };
+    options.trouble = [&told](const WatchTrouble& trouble) { told += "\n" + trouble.Text(); };
     Informers informers(connection->client(), queue, options);
     informers.Add({kPods, "", "", ""});
     for (std::size_t i = 0; i < happenings.size(); ++i) {

@@ -191,6 +191,7 @@ struct StrictView {
   std::map<std::string, std::string> objects;
   std::map<std::string, std::pair<std::string, std::string>> identity;  // uid, version
   int synced = 0;
+  int caught_up = 0;
   std::vector<std::string> complaints;
 
   void Apply(const Delta& delta) {
@@ -201,6 +202,9 @@ struct StrictView {
     switch (delta.type) {
       case Delta::Type::kSynced:
         ++synced;
+        return;
+      case Delta::Type::kCaughtUp:
+        ++caught_up;
         return;
       case Delta::Type::kAdded:
         if (known) complain("added, but there");

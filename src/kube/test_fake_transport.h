@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +13,14 @@
 
 namespace strata::kube {
 
-// A transport without a network, in a time of its own that passes only by Advance. Whoever plays
-// the server sets `on_request` and answers by Head, Body and End. Limits are kept as the real one
-// does.
+// A transport without a network, in a time of its own that passes only by Advance. The test that
+// plays the server sets `on_request` and answers by Head, Body and End. Limits are kept as the real
+// one does.
 class FakeTransport final : public net::Transport {
  public:
   std::function<void(net::RequestId, const net::ClientRequest&)> on_request;
   std::vector<net::ClientRequest> sent;
+  int closings = 0;  // calls of CloseConnections
 
   [[nodiscard]] net::SteadyTime Now() const override { return now_; }
   [[nodiscard]] bool OnThread() const override { return true; }
@@ -49,6 +51,15 @@ class FakeTransport final : public net::Transport {
     Post([this, request] { Break(request, Cause::kCancelled); });
   }
 
+  void CloseConnections() override {
+    ++closings;
+    Post([this] {
+      std::vector<net::RequestId> open;
+      for (const auto& [id, active] : active_) open.push_back(id);
+      for (const net::RequestId id : open) Break(id, Cause::kConnection);
+    });
+  }
+
   // What the server does. Nothing for a request that has ended.
   void Head(net::RequestId id, int status, std::vector<net::Header> headers = {}) {
     if (Active* active = Find(id)) active->receiver->OnHead({status, std::move(headers), ""});
@@ -77,6 +88,13 @@ class FakeTransport final : public net::Transport {
   [[nodiscard]] bool IsActive(net::RequestId id) const { return active_.contains(id); }
   [[nodiscard]] std::size_t under_way() const { return active_.size(); }
 
+  // When something is due next; none: nothing is.
+  [[nodiscard]] std::optional<net::SteadyTime> next_timer() const {
+    return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first.first);
+  }
+  // Lets time pass while nothing runs, as in a process that is stopped: what became due runs late,
+  // by the next Advance.
+  void Suspend(Duration time) { now_ += time; }
   // Lets time pass, running what is due in order.
   void Advance(Duration time) {
     const net::SteadyTime end = now_ + time;

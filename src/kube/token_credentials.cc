@@ -22,6 +22,7 @@ Result<std::shared_ptr<TokenFile>> TokenFile::Open(std::string path,
                                                    Now now) {
   std::shared_ptr<TokenFile> file(
       new TokenFile(std::move(path), std::move(outside), std::move(now)));
+  const MutexLock lock(file->mutex_);
   TRY(file->Read());
   return file;
 }
@@ -38,13 +39,13 @@ Status TokenFile::Read() {
 }
 
 std::string TokenFile::Authorization() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (now_() - read_at_ >= kReadAgain) (void)Read();
   return "Bearer " + token_;
 }
 
 void TokenFile::Renew() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (now_() - read_at_ >= kReadPause) (void)Read();
 }
 

@@ -2,9 +2,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "kube/credentials.h"
 #include "kube/kubeconfig.h"
 #include "net/transport.h"
@@ -41,14 +41,14 @@ class TokenFile final : public Credentials {
  private:
   TokenFile(std::string path, Surroundings outside, Now now)
       : path_(std::move(path)), outside_(std::move(outside)), now_(std::move(now)) {}
-  [[nodiscard]] Status Read();
+  [[nodiscard]] Status Read() REQUIRES(mutex_);
 
   const std::string path_;
   const Surroundings outside_;
   const Now now_;
-  std::mutex mutex_;  // guards what follows
-  std::string token_;
-  net::SteadyTime read_at_;
+  Mutex mutex_;
+  std::string token_ GUARDED_BY(mutex_);
+  net::SteadyTime read_at_ GUARDED_BY(mutex_);
 };
 
 }  // namespace strata::kube

@@ -1,6 +1,7 @@
 #include "kube/work_queue.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/check.h"
 #include "kube/pacing.h"
@@ -37,11 +38,11 @@ void WorkQueueState::AddAt(const std::string& key, net::SteadyTime due) {
 }
 
 void WorkQueueState::AddRateLimited(const std::string& key, net::SteadyTime now) {
-  constexpr int kMostDoublings = 64;
+  constexpr int kMaxDoublings = 64;
   if (closed_) return;
   int& failures = failures_[key];
-  const Duration delay = Doubled(limits_.first, failures, limits_.most);
-  failures = std::min(failures + 1, kMostDoublings);
+  const Duration delay = Doubled(limits_.first, failures, limits_.max);
+  failures = std::min(failures + 1, kMaxDoublings);
   AddAt(key, After(now, delay));
 }
 
@@ -86,63 +87,64 @@ WorkQueue::WorkQueue(WorkQueueState::Limits limits, Now now)
 
 void WorkQueue::Add(const std::string& key) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.Add(key);
   }
-  changed_.notify_one();
+  changed_.NotifyOne();
 }
 
 void WorkQueue::AddAfter(const std::string& key, Duration delay) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.AddAt(key, After(now_(), delay));
   }
-  changed_.notify_all();  // somebody waits for a later time
+  changed_.NotifyAll();  // somebody waits for a later time
 }
 
 void WorkQueue::AddRateLimited(const std::string& key) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.AddRateLimited(key, now_());
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void WorkQueue::Forget(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.Forget(key);
 }
 
 std::optional<std::string> WorkQueue::Get() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (true) {
     const net::SteadyTime now = now_();
     if (auto key = state_.Next(now)) return key;
     if (state_.closed() && state_.IsDrained()) return std::nullopt;
     if (const auto due = state_.NextDue()) {
       constexpr Duration kLookAgain = std::chrono::hours(1);  // a machine may sleep in between
-      changed_.wait_for(lock, std::min<Duration>(*due - now, kLookAgain));
+      changed_.WaitUntil(
+          mutex_, std::chrono::steady_clock::now() + std::min<Duration>(*due - now, kLookAgain));
     } else {
-      changed_.wait(lock);
+      changed_.Wait(mutex_);
     }
   }
 }
 
 void WorkQueue::Done(const std::string& key) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.Done(key);
   }
   // Also those who wait for the end of a closed queue.
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void WorkQueue::Close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.Close();
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace strata::kube

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "net/transport.h"
 
 namespace strata::kube {
@@ -25,7 +24,7 @@ class WorkQueueState {
  public:
   struct Limits {
     Duration first = std::chrono::milliseconds(5);
-    Duration most = std::chrono::seconds(1000);
+    Duration max = std::chrono::seconds(1000);
   };
   explicit WorkQueueState(Limits limits) : limits_(limits) {}
 
@@ -82,10 +81,10 @@ class WorkQueue {
   void Close();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  WorkQueueState state_;
-  Now now_;
+  Mutex mutex_;
+  CondVar changed_;
+  WorkQueueState state_ GUARDED_BY(mutex_);
+  const Now now_;
 };
 
 }  // namespace strata::kube

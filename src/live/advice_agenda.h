@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "explain/kept_relaxations.h"
 #include "net/transport.h"
 #include "sched/extension.h"
-#include "simulate/kept_relaxations.h"
 
 namespace strata::live {
 

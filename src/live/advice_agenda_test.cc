@@ -51,7 +51,7 @@ TEST(AdviceAgenda, RestsNineTimesAsLongAsASearchTook) {
   EXPECT_EQ(JobOf(agenda.Begin(kBegin + seconds(21))), "ns/b");
 }
 
-TEST(AdviceAgenda, AnAnswerToAVerdictOfThePastIsNotTold) {
+TEST(AdviceAgenda, DropsTheAnswerToAPreviousVerdict) {
   AdviceAgenda agenda;
   EXPECT_FALSE(agenda.Follow({{"ns/a", kFits2}}, kBegin));
   ASSERT_EQ(JobOf(agenda.Begin(kBegin + seconds(1))), "ns/a");
@@ -62,7 +62,7 @@ TEST(AdviceAgenda, AnAnswerToAVerdictOfThePastIsNotTold) {
   EXPECT_THAT(next->verdict, Eq(kFits1));
 }
 
-TEST(AdviceAgenda, AJobThatStartedIsOfNoMoreInterest) {
+TEST(AdviceAgenda, ForgetsAJobThatStarted) {
   AdviceAgenda agenda;
   EXPECT_FALSE(agenda.Follow({{"ns/a", kFits2}}, kBegin));
   ASSERT_EQ(JobOf(agenda.Begin(kBegin + seconds(1))), "ns/a");
@@ -71,7 +71,7 @@ TEST(AdviceAgenda, AJobThatStartedIsOfNoMoreInterest) {
   EXPECT_EQ(JobOf(agenda.Begin(kBegin + seconds(60))), "");
 }
 
-TEST(AdviceAgenda, ARestlessVerdictHoldsNobodyUp) {
+TEST(AdviceAgenda, AVerdictThatKeepsChangingDelaysNoOtherJob) {
   AdviceAgenda agenda;
   EXPECT_FALSE(agenda.Follow({{"ns/a", kFits2}}, kBegin));
   for (int i = 1; i <= 20; ++i) {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "simulate/cluster.h"
-#include "simulate/explain.h"
+#include "explain/explain.h"
+#include "whatif/cluster.h"
 
 namespace strata::live {
 namespace {
@@ -29,7 +29,7 @@ struct Question {
 std::optional<RelaxationReport> Solve(Question question, const std::stop_token& stop) {
   const auto objects = CompleteObjects(std::move(question.objects), std::move(question.takes));
   if (!objects) return RelaxationReport{};
-  SimulationOptions options;
+  RunOptions options;
   options.now = question.now;
   const auto story = ExplainJob({.objects = &*objects,
                                  .config = &question.config,
@@ -45,7 +45,7 @@ std::optional<RelaxationReport> Solve(Question question, const std::stop_token& 
 
 }  // namespace
 
-Advisor::Advisor(std::shared_ptr<Mailbox> mailbox, Now now, OnAdvice on_advice)
+Advisor::Advisor(std::shared_ptr<kube::Mailbox> mailbox, Now now, OnAdvice on_advice)
     : mailbox_(std::move(mailbox)), now_(std::move(now)), on_advice_(std::move(on_advice)) {}
 
 Advisor::~Advisor() = default;
@@ -53,7 +53,7 @@ Advisor::~Advisor() = default;
 void Advisor::Follow(const ClusterState& state, const CycleResult& result) {
   KeptRelaxations::Verdicts verdicts;
   for (const auto& [id, verdict] : result.verdicts) {
-    if (IsWorthALook(verdict)) verdicts.emplace(state.job(id).spec.name, verdict);
+    if (IsWorthALook(verdict)) verdicts.emplace(state.workload().job(id).spec.name, verdict);
   }
   if (agenda_.Follow(verdicts, now_())) search_.request_stop();
 }

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "convert/cluster_feed.h"
+#include "kube/mailbox.h"
 #include "live/advice_agenda.h"
-#include "live/mailbox.h"
 #include "sched/config.h"
-#include "sched/scheduler.h"
+#include "sched/cycle_result.h"
 
 namespace strata::live {
 
@@ -31,7 +31,7 @@ class Advisor {
   using Now = std::function<net::SteadyTime()>;
 
   // `mailbox` is where answers come, so that `on_advice` runs on the thread that schedules.
-  Advisor(std::shared_ptr<Mailbox> mailbox, Now now, OnAdvice on_advice);
+  Advisor(std::shared_ptr<kube::Mailbox> mailbox, Now now, OnAdvice on_advice);
   Advisor(const Advisor&) = delete;
   Advisor& operator=(const Advisor&) = delete;
   // Gives a search up. COST: as long as it takes to solve the cluster once.
@@ -47,7 +47,7 @@ class Advisor {
  private:
   void Answer(std::optional<RelaxationReport> report);
 
-  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<kube::Mailbox> mailbox_;
   Now now_;
   OnAdvice on_advice_;
   AdviceAgenda agenda_;

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "simulate/cluster.h"
-#include "simulate/test_support.h"
+#include "sched/scheduler.h"
+#include "whatif/cluster.h"
+#include "whatif/test_support.h"
 
 namespace strata::live {
 namespace {
@@ -32,14 +33,13 @@ class AdvisorTest : public testing::Test {
     return scheduler_->Close();
   }
   void Pass(Duration time) { now_ += time; }
-  void TakeLetters() {
-    for (const Mailbox::Letter& letter : mailbox_->Wait(seconds(60))) letter();
-  }
+  void TakeLetters() { mailbox_->Serve(seconds(60)); }
 
   net::SteadyTime now_{std::chrono::hours(1)};
-  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  std::shared_ptr<kube::Mailbox> mailbox_ = std::make_shared<kube::Mailbox>();
   SchedulerConfig config_ = DefaultSchedulerConfig();
-  ClusterFeed feed_{IsOurs};
+  ClusterState state_;
+  ClusterFeed feed_{state_, IsOurs};
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::string> told_;
   Advisor advisor_{

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,7 +9,7 @@
 #include "kube/client.h"
 #include "live/call_queue.h"
 #include "model/cluster_state.h"
-#include "sched/scheduler.h"
+#include "sched/cycle_result.h"
 
 namespace strata::live {
 
@@ -26,11 +25,19 @@ struct BindOrder {
                                       const CycleResult::Bind& bind,
                                       Time now);
 
-// The key under which writes to a pod wait for each other.
-[[nodiscard]] std::string PodKey(const std::string& space, const std::string& name);
+// The condition of a pod whose bind had no answer; a write of it makes the bind void.
+inline constexpr const char* kBindUnanswered = "strata.sh/BindUnanswered";
 
-// Carries bind orders out. An order that failed is looked into: a bind whose answer got lost may
-// have been done, and a conflict may mean that the pod has a node already.
+// The key under which writes to a pod wait for each other.
+[[nodiscard]] std::string PodKey(const std::string& ns, const std::string& name);
+
+// Carries bind orders out. A bind names the version of the pod, so that it is carried out only as
+// long as nobody has written to the pod since.
+//
+// A bind that failed is looked into. After a refusal the pod is read: it may have a node already,
+// or have changed, and is bound again by its new version then. After a bind without an answer,
+// which the server may still carry out, the pod is written to: the answer says whether it has a
+// node, and if it has none, the bind that is still on its way names a version that is gone.
 class Binder {
  public:
   struct Outcome {
@@ -44,18 +51,21 @@ class Binder {
   // Called on a thread of the client; must not block.
   using OnOutcome = std::function<void(Outcome)>;
 
-  // Both must outlive it.
-  Binder(kube::Client& client, CallQueue& calls) : client_(client), calls_(calls) {}
+  // All must outlive it.
+  Binder(kube::Client& client, CallQueue& calls, const Clock& clock);
+  Binder(const Binder&) = delete;
+  Binder& operator=(const Binder&) = delete;
+  // No outcome is told afterwards.
+  ~Binder();
 
   void Bind(BindOrder order, OnOutcome on_outcome);
   // A bind that was sent has no answer, and nobody could say yet what came of it: it may still be
   // done.
-  [[nodiscard]] bool IsUnsure() const { return *unsure_ > 0; }
+  [[nodiscard]] bool IsUnsure() const;
 
  private:
-  kube::Client& client_;
-  CallQueue& calls_;
-  std::shared_ptr<std::atomic<int>> unsure_ = std::make_shared<std::atomic<int>>(0);  // binds
+  class Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace strata::live

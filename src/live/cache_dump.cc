@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
 #include "model/amount_format.h"
 
 namespace strata::live {
@@ -50,9 +51,9 @@ nlohmann::ordered_json JobJson(const ClusterState& state, const Job& job) {
   std::map<std::string, nlohmann::ordered_json> pods;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = state.task(id);
+      const Task& task = state.workload().task(id);
       pods[task.name] = {{"status", kStatusWords[static_cast<std::size_t>(task.status)]},
-                         {"node", task.node.valid() ? state.node(task.node).name : ""}};
+                         {"node", task.node.valid() ? state.nodes().spec(task.node).name : ""}};
     }
   }
   return {{"queue", job.spec.queue},
@@ -72,11 +73,11 @@ void AddJob(const ClusterState& state, const Job& job, std::string& out) {
   std::vector<std::string> lines;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = state.task(id);
+      const Task& task = state.workload().task(id);
       lines.push_back(fmt::format("  pod {} {} {}\n",
                                   task.name,
                                   kStatusWords[static_cast<std::size_t>(task.status)],
-                                  task.node.valid() ? state.node(task.node).name : "-"));
+                                  task.node.valid() ? state.nodes().spec(task.node).name : "-"));
     }
   }
   std::sort(lines.begin(), lines.end());
@@ -88,47 +89,50 @@ void AddJob(const ClusterState& state, const Job& job, std::string& out) {
 std::string DescribeState(const ClusterState& state) {
   std::string out;
   std::vector<std::string> nodes;
-  for (const NodeId id : state.nodes()) {
+  for (const NodeId id : state.nodes().all()) {
     nodes.push_back(fmt::format("node {} has {}; idle {}; {} pods\n",
-                                state.node(id).name,
-                                Amounts(state, state.Allocatable(id)),
-                                Amounts(state, state.Idle(id)),
-                                state.TasksOn(id).size()));
+                                state.nodes().spec(id).name,
+                                Amounts(state, state.nodes().Allocatable(id)),
+                                Amounts(state, state.nodes().Idle(id)),
+                                state.nodes().TasksOn(id).size()));
   }
   std::sort(nodes.begin(), nodes.end());
   for (const std::string& node : nodes) out += node;
-  for (const QueueId id : state.queues()) {
-    const Queue& queue = state.queue(id);
+  for (const QueueId id : state.workload().queues()) {
+    const Queue& queue = state.workload().queue(id);
     out += fmt::format("queue {} weight {} holds {}; waits for {}\n",
                        queue.spec.name,
                        queue.spec.weight,
                        Amounts(state, queue.allocated.amounts()),
-                       Amounts(state, queue.pending.amounts()));
+                       Amounts(state, queue.pending.Clamped().amounts()));
   }
-  for (const JobId id : state.jobs()) AddJob(state, state.job(id), out);
+  for (const JobId id : state.workload().jobs()) AddJob(state, state.workload().job(id), out);
   return out;
 }
 
 std::string StateJson(const ClusterState& state) {
   using nlohmann::ordered_json;
   std::map<std::string, ordered_json> nodes;
-  for (const NodeId id : state.nodes()) {
-    nodes[state.node(id).name] = {{"allocatable", AmountsJson(state, state.Allocatable(id))},
-                                  {"idle", AmountsJson(state, state.Idle(id))},
-                                  {"pods", state.TasksOn(id).size()}};
+  for (const NodeId id : state.nodes().all()) {
+    nodes[state.nodes().spec(id).name] = {
+        {"allocatable", AmountsJson(state, state.nodes().Allocatable(id))},
+        {"idle", AmountsJson(state, state.nodes().Idle(id))},
+        {"pods", state.nodes().TasksOn(id).size()}};
   }
   ordered_json queues = ordered_json::object();
-  for (const QueueId id : state.queues()) {
-    const Queue& queue = state.queue(id);
+  for (const QueueId id : state.workload().queues()) {
+    const Queue& queue = state.workload().queue(id);
     queues[queue.spec.name] = {{"weight", queue.spec.weight},
                                {"allocated", AmountsJson(state, queue.allocated.amounts())},
-                               {"pending", AmountsJson(state, queue.pending.amounts())}};
+                               {"pending", AmountsJson(state, queue.pending.Clamped().amounts())}};
   }
   ordered_json jobs = ordered_json::object();
-  for (const JobId id : state.jobs()) jobs[state.job(id).spec.name] = JobJson(state, state.job(id));
+  for (const JobId id : state.workload().jobs()) {
+    jobs[state.workload().job(id).spec.name] = JobJson(state, state.workload().job(id));
+  }
   const ordered_json all = {
       {"nodes", nodes}, {"queues", std::move(queues)}, {"jobs", std::move(jobs)}};
-  return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return DumpPrettyJson(all) + "\n";
 }
 
 Result<std::string> WriteCacheDump(const ClusterState& state,

@@ -1,11 +1,12 @@
 #include "live/call_queue.h"
 
-#include <condition_variable>
+#include <chrono>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace strata::live {
 
@@ -15,7 +16,7 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
 
   void Submit(const std::string& key, kube::Call call, Urgency urgency, Done done) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (draining_) return;
       const auto [known, is_new] = waiting_.try_emplace(key);
       Item& item = known->second;
@@ -31,16 +32,19 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   bool Drain(Duration limit) {
-    std::unique_lock lock(mutex_);
+    const auto end = std::chrono::steady_clock::now() + limit;
+    const MutexLock lock(mutex_);
     draining_ = true;
     waiting_.clear();
     line_.clear();
-    return answered_.wait_for(lock, limit, [this] { return busy_.empty(); });
+    while (!busy_.empty() && answered_.WaitUntil(mutex_, end)) {
+    }
+    return busy_.empty();
   }
 
   void Close() {
-    const std::lock_guard telling(telling_);
-    const std::lock_guard lock(mutex_);
+    const MutexLock telling(telling_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     waiting_.clear();
     line_.clear();
@@ -60,25 +64,14 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
       auto& [key, item] = *next;
       const auto answered = [self = shared_from_this(), key = key, done = std::move(item.done)](
                                 const kube::Reply& reply) { self->Finish(key, done, reply); };
-      if (!MaySend()) {
-        kube::Failure dropped;
-        dropped.error = Error{Code::kUnavailable, "not the leader any more"};
-        dropped.sent = net::TransportError::Sent::kNo;
-        answered(tl::unexpected(std::move(dropped)));
-      } else {
-        client_.Start(std::move(item.call), answered);
-      }
+      item.call.leadership = options_.leadership;
+      client_.Start(std::move(item.call), answered);
     }
   }
 
-  bool MaySend() {
-    const std::lock_guard telling(telling_);
-    return !closed_ && (!options_.may_send || options_.may_send());
-  }
-
   std::optional<Next> TakeNext() {
-    const std::lock_guard lock(mutex_);
-    if (static_cast<int>(busy_.size()) >= options_.most_under_way) return std::nullopt;
+    const MutexLock lock(mutex_);
+    if (static_cast<int>(busy_.size()) >= options_.max_in_flight) return std::nullopt;
     if (line_.empty()) return std::nullopt;
     std::string key = line_.extract(line_.begin()).mapped();
     busy_.insert(key);
@@ -88,30 +81,31 @@ class CallQueue::Impl : public std::enable_shared_from_this<Impl> {
 
   void Finish(const std::string& key, const Done& done, const kube::Reply& reply) {
     {
-      const std::lock_guard telling(telling_);
+      const MutexLock telling(telling_);
       if (closed_) return;
       if (done) done(reply);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       busy_.erase(key);
       if (const auto next = waiting_.find(key); next != waiting_.end()) {
         line_.emplace(next->second.place, key);
       }
-      answered_.notify_all();
+      answered_.NotifyAll();
     }
     client_.writes().Post([self = shared_from_this()] { self->SendSome(); });
   }
 
   kube::Client& client_;
   Options options_;
-  std::mutex telling_;  // held while hooks run, so that none does after Close
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  bool closed_ = false;
-  bool draining_ = false;
-  std::uint64_t submitted_ = 0;
-  std::map<std::string, Item> waiting_;  // by key
-  std::map<Place, std::string> line_;    // the keys of those that nothing under way holds up
-  std::set<std::string> busy_;
+  Mutex telling_;  // held while a `done` runs, so that none does after Close
+  Mutex mutex_;
+  CondVar answered_;
+  bool closed_ GUARDED_BY(telling_) = false;
+  bool draining_ GUARDED_BY(mutex_) = false;
+  std::uint64_t submitted_ GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Item> waiting_ GUARDED_BY(mutex_);  // by key
+  // The keys of those that nothing under way holds up.
+  std::map<Place, std::string> line_ GUARDED_BY(mutex_);
+  std::set<std::string> busy_ GUARDED_BY(mutex_);
 };
 
 CallQueue::CallQueue(kube::Client& client, Options options)

@@ -18,10 +18,9 @@ class CallQueue {
   enum class Urgency : std::uint8_t { kUrgent, kUsual };  // urgent ones overtake the others
 
   struct Options {
-    int most_under_way = 32;
-    // Asked right before each call is sent. False: it is dropped, and fails as one that was not
-    // sent.
-    std::function<bool()> may_send;
+    int max_in_flight = 32;
+    // What every call of this queue needs (kube::Call::leadership); null: nothing.
+    std::shared_ptr<const kube::Leadership> leadership;
   };
 
   // `client` must outlive it.

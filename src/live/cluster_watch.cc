@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "live/conf_source.h"
+#include "live/conf_change.h"
 #include "live/watched_kinds.h"
 #include "objects/load.h"
 
@@ -13,41 +13,70 @@ namespace strata::live {
 ClusterWatch::ClusterWatch(kube::Client& client,
                            ClusterFeed& feed,
                            const obs::Log& log,
-                           std::shared_ptr<Mailbox> mailbox)
-    : client_(client), feed_(feed), log_(log), mailbox_(std::move(mailbox)) {}
+                           std::shared_ptr<kube::Mailbox> mailbox,
+                           kube::Random random)
+    : client_(client),
+      feed_(feed),
+      log_(log),
+      mailbox_(std::move(mailbox)),
+      random_(std::move(random)) {}
 
 void ClusterWatch::Start(OnConfMap on_conf_map) {
   on_conf_map_ = std::move(on_conf_map);
   queue_.SetWake([mailbox = mailbox_] { mailbox->Wake(); });
   kube::Informers::Options options;
-  options.trouble = [mailbox = mailbox_, this](const std::string& line) {
-    mailbox->Post([this, line] { TakeTrouble(line); });
+  options.random = random_;
+  options.trouble = [mailbox = mailbox_, this](const kube::WatchTrouble& trouble) {
+    mailbox->Post([this, trouble] { TakeTrouble(trouble); });
+  };
+  options.sight = [mailbox = mailbox_, this](int source, kube::Reflector::Sight sight) {
+    mailbox->Post([this, source, sight] { TakeSight(source, sight); });
   };
   informers_.emplace(client_, queue_, std::move(options));
   for (const WatchedKind& kind : kWatchedKinds) {
-    waited_for_.insert(informers_->Add({kind.resource, "", "", ""}));
+    sources_.insert(informers_->Add({kind.resource, "", "", ""}));
   }
-  if (!on_conf_map_) return;
-  conf_source_ = informers_->Add(
-      {kube::kConfigMaps, kConfSpace, "", fmt::format("metadata.name={}", kConfMap)});
-  waited_for_.insert(conf_source_);
+  if (on_conf_map_) {
+    conf_source_ = informers_->Add(
+        {kube::kConfigMaps, kConfNamespace, "", fmt::format("metadata.name={}", kConfMap)});
+    sources_.insert(conf_source_);
+  }
+  waited_for_ = sources_;
 }
 
-void ClusterWatch::TakeTrouble(const std::string& line) {
-  log_.Warning("cannot watch", {{"err", line}});
-  for (std::size_t i = 0; i < kWatchedKinds.size(); ++i) {
-    const WatchedKind& kind = kWatchedKinds[i];
-    const bool its = line.starts_with(std::string(kind.resource.plural) + ":");
-    if (its && kind.may_be_missing) waited_for_.erase(static_cast<int>(i));
+void ClusterWatch::CatchUp() {
+  if (!informers_) return;
+  behind_ = sources_;
+  informers_->CatchUp();
+}
+
+void ClusterWatch::TakeTrouble(const kube::WatchTrouble& trouble) {
+  log_.Warning("watch failed, retrying", {{"err", trouble.Text()}});
+  if (trouble.source == conf_source_) return;
+  const WatchedKind& kind = kWatchedKinds[static_cast<std::size_t>(trouble.source)];
+  if (!kind.may_be_missing || !trouble.IsUnavailable()) return;
+  waited_for_.erase(trouble.source);
+  if (behind_) behind_->erase(trouble.source);
+}
+
+void ClusterWatch::TakeSight(int source, kube::Reflector::Sight sight) {
+  if (sight == kube::Reflector::Sight::kLost) {
+    overdue_.insert(source);
+    log_.Warning("watch overdue, connecting again", {{"informer", source}});
+  } else {
+    overdue_.erase(source);
+    log_.Info("watch works again", {{"informer", source}});
   }
+  blind_ = !overdue_.empty();
 }
 
 void ClusterWatch::TakeDeltas() {
   for (const kube::Delta& delta : queue_.Take()) TakeDelta(delta);
   if (synced_ || !waited_for_.empty()) return;
   synced_ = true;
-  log_.Info("cluster seen",
-            {{"nodes", feed_.state().nodes().size()}, {"jobs", feed_.state().jobs().size()}});
+  log_.Info("has seen the cluster",
+            {{"nodes", feed_.state().nodes().all().size()},
+             {"jobs", feed_.state().workload().jobs().size()}});
 }
 
 void ClusterWatch::TakeDelta(const kube::Delta& delta) {
@@ -56,22 +85,46 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
     waited_for_.erase(delta.source);
     return;
   }
+  if (delta.type == Type::kCaughtUp) {
+    behind_->erase(delta.source);
+    return;
+  }
   if (delta.source == conf_source_) return on_conf_map_(delta);
   const kube::Resource& resource = kWatchedKinds[static_cast<std::size_t>(delta.source)].resource;
   if (delta.type == Type::kDeleted) {
-    feed_.Remove(resource.kind, delta.key.space, delta.key.name);
-    return;
+    feed_.Remove(resource.kind, delta.key.ns, delta.key.name);
+  } else {
+    Apply(delta);
   }
+  if (resource == kube::kPods) NoteVersion(delta);
+}
+
+void ClusterWatch::NoteVersion(const kube::Delta& delta) {
+  const std::string name = delta.key.ns + "/" + delta.key.name;
+  const objects::Pod* const pod = feed_.FindPod(name);
+  if (pod != nullptr && pod->spec.node_name.empty()) {
+    versions_[name] = delta.version;
+  } else {
+    versions_.erase(name);
+  }
+}
+
+std::string ClusterWatch::VersionOf(const std::string& pod) const {
+  const auto found = versions_.find(pod);
+  return found == versions_.end() ? "" : found->second;
+}
+
+void ClusterWatch::Apply(const kube::Delta& delta) {
   const objects::Source source{"cluster", delta.text};
   Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
   if (read) {
     for (const std::string& warning : read->warnings) {
-      log_.Warning("object not used as written", {{"what", warning}});
+      log_.Warning("object used only in part", {{"what", warning}});
     }
   }
   const Status applied =
       read ? feed_.Apply(*std::move(read)) : Status(tl::unexpected<Error>(std::move(read).error()));
-  if (!applied) log_.Warning("object left out", {{"err", applied.error().message}});
+  if (!applied) log_.Warning("object skipped", {{"err", applied.error().message}});
 }
 
 }  // namespace strata::live

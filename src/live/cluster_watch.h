@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 #include "kube/client.h"
 #include "kube/delta.h"
 #include "kube/informers.h"
-#include "live/mailbox.h"
+#include "kube/mailbox.h"
 #include "obs/log.h"
 
 namespace strata::live {
@@ -24,32 +25,51 @@ class ClusterWatch {
  public:
   using OnConfMap = std::function<void(const kube::Delta&)>;
 
-  // All of it must outlive it; `mailbox` is woken when something was seen.
+  // All of it must outlive it; `mailbox` is woken when something was seen, `random` spreads
+  // retries.
   ClusterWatch(kube::Client& client,
                ClusterFeed& feed,
                const obs::Log& log,
-               std::shared_ptr<Mailbox> mailbox);
+               std::shared_ptr<kube::Mailbox> mailbox,
+               kube::Random random);
 
-  // `on_conf_map` is told of the scheduler's ConfigMap; empty: nobody looks at that.
+  // `on_conf_map` gets the scheduler's ConfigMap; empty: not needed.
   void Start(OnConfMap on_conf_map);
   void Stop() { informers_.reset(); }
+  // caught_up() is false from now on, until everything that the server has now has been seen.
+  void CatchUp();
   // Puts what was seen since the last time into the feed.
   void TakeDeltas();
+  // The version of a pod ("namespace/name") that waits for a node, as last seen; "" of any other.
+  [[nodiscard]] std::string VersionOf(const std::string& pod) const;
+  // Whether everything that the server had at the last CatchUp has been seen; false before.
+  [[nodiscard]] bool caught_up() const { return behind_ && behind_->empty(); }
   // Whether everything that was there at the start has been seen. From any thread.
   [[nodiscard]] bool synced() const { return synced_; }
+  // The same, and no watch is overdue. From any thread.
+  [[nodiscard]] bool current() const { return synced_ && !blind_; }
 
  private:
-  void TakeTrouble(const std::string& line);
+  void TakeTrouble(const kube::WatchTrouble& trouble);
+  void TakeSight(int source, kube::Reflector::Sight sight);
   void TakeDelta(const kube::Delta& delta);
+  void Apply(const kube::Delta& delta);
+  void NoteVersion(const kube::Delta& delta);
 
   kube::Client& client_;
   ClusterFeed& feed_;
   const obs::Log& log_;
-  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<kube::Mailbox> mailbox_;
+  kube::Random random_;
   OnConfMap on_conf_map_;
   int conf_source_ = -1;
-  std::set<int> waited_for_;  // informers that have not given everything yet
+  std::set<int> sources_;
+  std::set<int> waited_for_;                     // informers that have not given everything yet
+  std::optional<std::set<int>> behind_;          // the same, since CatchUp
+  std::map<std::string, std::string> versions_;  // of pods without a node
   std::atomic<bool> synced_{false};
+  std::set<int> overdue_;  // informers
+  std::atomic<bool> blind_{false};
   kube::DeltaQueue queue_;
   std::optional<kube::Informers> informers_;  // last: they feed the queue
 };

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
+
 namespace strata::live {
 namespace {
 
@@ -13,13 +15,13 @@ std::string QueueText(const std::string& name, bool reclaimable) {
                                         {"kind", kube::kQueues.kind},
                                         {"metadata", {{"name", name}}},
                                         {"spec", {{"reclaimable", reclaimable}, {"weight", 1}}}};
-  return queue.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return DumpJson(queue);
 }
 
 }  // namespace
 
 DefaultQueues::DefaultQueues(Tools tools,
-                             std::shared_ptr<Mailbox> mailbox,
+                             std::shared_ptr<kube::Mailbox> mailbox,
                              std::string default_queue)
     : tools_(std::move(tools)),
       mailbox_(std::move(mailbox)),
@@ -43,7 +45,7 @@ void DefaultQueues::Ensure(const ClusterFeed& feed) {
     auto answered = [this, mailbox = mailbox_, name = name](const kube::Reply& reply) {
       if (reply || reply.error().AlreadyExists()) return;
       mailbox->Post([this, name, error = reply.error().error.message] {
-        tools_.log.Warning("cannot make queue", {{"queue", name}, {"err", error}});
+        tools_.log.Warning("cannot create queue", {{"queue", name}, {"err", error}});
         asked_for_.erase(name);
         const net::SteadyTime due = retries_.Failed(name, tools_.now());
         next_try_ = std::min(next_try_.value_or(due), due);

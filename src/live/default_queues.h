@@ -7,8 +7,8 @@
 #include <string>
 
 #include "convert/cluster_feed.h"
+#include "kube/mailbox.h"
 #include "live/call_queue.h"
-#include "live/mailbox.h"
 #include "live/retry_times.h"
 #include "obs/log.h"
 
@@ -25,7 +25,7 @@ class DefaultQueues {
     kube::Random random;
   };
   // All of it must outlive it; `mailbox` is where the answers come.
-  DefaultQueues(Tools tools, std::shared_ptr<Mailbox> mailbox, std::string default_queue);
+  DefaultQueues(Tools tools, std::shared_ptr<kube::Mailbox> mailbox, std::string default_queue);
 
   void Ensure(const ClusterFeed& feed);
   // When Ensure will have something to try again.
@@ -33,7 +33,7 @@ class DefaultQueues {
 
  private:
   Tools tools_;
-  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<kube::Mailbox> mailbox_;
   RetryTimes retries_;
   std::string default_queue_;
   std::set<std::string> asked_for_;

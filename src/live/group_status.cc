@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "json/dump.h"
 #include "objects/waiting_advice.h"
 
 namespace strata::live {
@@ -145,7 +146,7 @@ std::string StatusPatch(const GroupStatus& status, const std::string& uid) {
                                           {"running", counter(status.running)},
                                           {"succeeded", counter(status.succeeded)},
                                           {"failed", counter(status.failed)}}}};
-  return patch.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return DumpJson(patch);
 }
 
 }  // namespace strata::live

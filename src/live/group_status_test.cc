@@ -70,7 +70,7 @@ TEST(WithAdvice, StaysWithTheSentenceForAsLongAsThatIsTheVerdict) {
   EXPECT_TRUE(SaysTheSame(WithAdvice(refused, other, "x"), refused)) << "not what it is about";
 }
 
-TEST(IsUrgent, IsAPhaseOrARefusalButNoCount) {
+TEST(IsUrgent, IsTrueForAPhaseOrAVerdictAndFalseForCounts) {
   const GroupStatus fresh = NextStatus({}, Gang(2, 2, 0), nullptr, kFirst);
   const GroupStatus refused = NextStatus(fresh, Gang(2, 2, 0), &kRefusal, kFirst);
   EXPECT_TRUE(IsUrgent(fresh, refused));

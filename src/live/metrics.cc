@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-#include "simulate/queue_report.h"
+#include "report/queue_report.h"
 
 namespace strata::live {
 namespace {
@@ -27,7 +27,7 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
-// `count` bounds from `first` to `last`, each larger than the one before by the same factor.
+// `count` bounds from `first` to `last`, each larger than the previous one by the same factor.
 Histogram::BucketBoundaries Bounds(double first, double last, int count) {
   double factor = last / first;
   // The root by halving: exact enough for bounds, and the same everywhere.
@@ -75,7 +75,7 @@ class SchedulerMetrics::Impl {
     unscheduled_.Increment(static_cast<double>(result.verdicts.size()));
     unscheduled_tasks_.Begin();
     for (const auto& [id, verdict] : result.verdicts) {
-      const Job& job = state.job(id);
+      const Job& job = state.workload().job(id);
       unscheduled_tasks_.Set({{"job_id", job.spec.name}}, job.counts.Of(TaskStatus::kPending));
     }
     unscheduled_tasks_.End();
@@ -84,7 +84,7 @@ class SchedulerMetrics::Impl {
 
   void RecordQueues(const ClusterState& state, const SchedulerConfig& config) {
     for (Gauges* gauges : QueueFamilies()) gauges->Begin();
-    for (const QueueReport::Row& row : MakeQueueReport(state, {}, config).rows) {
+    for (const QueueReport::Row& row : MakeQueueReport(state, config, {}).rows) {
       SetQueue(row, state.resource_names());
     }
     for (Gauges* gauges : QueueFamilies()) gauges->End();
@@ -146,11 +146,13 @@ class SchedulerMetrics::Impl {
     };
     std::set<JobId> placed;
     for (const CycleResult::Bind& bind : result.binds) {
-      const Task& task = state.task(bind.task);
+      const Task& task = state.workload().task(bind.task);
       task_latency_.Observe(ms_since(task.created));
       placed.insert(task.job);
     }
-    for (const JobId id : placed) job_latency_.Observe(ms_since(state.job(id).spec.created));
+    for (const JobId id : placed) {
+      job_latency_.Observe(ms_since(state.workload().job(id).spec.created));
+    }
   }
 
   static void SetAmounts(QueueGauges& gauges,
@@ -202,51 +204,54 @@ class SchedulerMetrics::Impl {
   Registry registry_;
   Histogram& e2e_ = MakeHistogram(registry_,
                                   "volcano_e2e_scheduling_latency_milliseconds",
-                                  "Time of a scheduling cycle, without binding",
+                                  "Duration of a scheduling cycle, without binds",
                                   Bounds(1, 5000, 20));
   Histogram& open_ = MakeHistogram(registry_,
                                    "volcano_open_session_duration_milliseconds",
-                                   "Time to open a session",
+                                   "Duration of opening a session",
                                    Bounds(1, 5000, 20));
   Histogram& actions_ = BuildHistogram()
                             .Name("volcano_scheduling_stage_duration_milliseconds")
-                            .Help("Time of a stage of a cycle")
+                            .Help("Duration of a stage of a cycle")
                             .Register(registry_)
                             .Add({{"stage", "actions"}}, Bounds(0.1, 500, 20));
   Family<Histogram>& action_latency_ = BuildHistogram()
                                            .Name("volcano_action_scheduling_latency_milliseconds")
-                                           .Help("Time of an action in a cycle")
+                                           .Help("Duration of an action of a cycle")
                                            .Register(registry_);
-  Histogram& job_latency_ = MakeHistogram(registry_,
-                                          "volcano_e2e_job_scheduling_latency_milliseconds",
-                                          "From the making of a job to a cycle that placed it",
-                                          WaitBounds());
+  Histogram& job_latency_ =
+      MakeHistogram(registry_,
+                    "volcano_e2e_job_scheduling_latency_milliseconds",
+                    "From the creation of a PodGroup to the cycle that placed it",
+                    WaitBounds());
   Histogram& task_latency_ = MakeHistogram(registry_,
                                            "volcano_task_scheduling_latency_milliseconds",
-                                           "From the making of a pod to the cycle that placed it",
+                                           "From the creation of a pod to the cycle that placed it",
                                            WaitBounds());
   Family<prometheus::Counter>& attempts_ = BuildCounter()
                                                .Name("volcano_schedule_attempts_total")
-                                               .Help("Attempts to schedule, by what came of them")
+                                               .Help("Scheduling attempts by result")
                                                .Register(registry_);
   prometheus::Counter& scheduled_ = attempts_.Add({{"result", "scheduled"}});
   prometheus::Counter& unscheduled_ = attempts_.Add({{"result", "unschedulable"}});
   prometheus::Counter& errors_ = attempts_.Add({{"result", "error"}});
   Gauge& unscheduled_jobs_ = BuildGauge()
                                  .Name("volcano_unschedule_job_count")
-                                 .Help("Jobs that could not be scheduled")
+                                 .Help("Jobs that wait after the last cycle")
                                  .Register(registry_)
                                  .Add({});
   Gauges unscheduled_tasks_{
-      registry_, "volcano_unschedule_task_count", "Tasks that could not be scheduled, by job"};
+      registry_, "volcano_unschedule_task_count", "Pods that wait after the last cycle, by job"};
   Gauges weight_{registry_, "volcano_queue_weight", "Weight of a queue"};
-  Gauges share_{registry_, "volcano_queue_share", "The part of what it deserves that a queue has"};
-  Gauges overused_{registry_, "volcano_queue_overused", "Whether a queue has all that it deserves"};
-  QueueGauges allocated_{registry_, "allocated", "What the jobs of a queue hold:"};
-  QueueGauges request_{registry_, "request", "What the jobs of a queue ask for:"};
-  QueueGauges deserved_{registry_, "deserved", "What a queue deserves:"};
-  QueueGauges capacity_{registry_, "capacity", "What a queue may have by its spec:"};
-  QueueGauges real_capacity_{registry_, "real_capacity", "What a queue can have of the cluster:"};
+  Gauges share_{
+      registry_, "volcano_queue_share", "Share of a queue: allocated divided by deserved"};
+  Gauges overused_{
+      registry_, "volcano_queue_overused", "Whether a queue uses all that it deserves"};
+  QueueGauges allocated_{registry_, "allocated", "Allocated to the jobs of a queue:"};
+  QueueGauges request_{registry_, "request", "Requested by the jobs of a queue:"};
+  QueueGauges deserved_{registry_, "deserved", "Deserved by a queue:"};
+  QueueGauges capacity_{registry_, "capacity", "Limit of a queue by its spec:"};
+  QueueGauges real_capacity_{registry_, "real_capacity", "Limit of a queue in this cluster:"};
 };
 
 SchedulerMetrics::SchedulerMetrics() : impl_(std::make_unique<Impl>()) {}

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "model/cluster_state.h"
 #include "sched/config.h"
-#include "sched/scheduler.h"
+#include "sched/cycle_result.h"
 
 namespace strata::live {
 

@@ -20,7 +20,7 @@ TEST(RetryTimes, WaitsTwiceAsLongAfterEachFailureUpToTheLimit) {
   }
 }
 
-TEST(RetryTimes, WhatWorkedBeginsAnewAndNamesDoNotWaitForEachOther) {
+TEST(RetryTimes, ASuccessResetsTheDelayOfThatNameOnly) {
   RetryTimes times([] { return 1.0; }, kLimits);
   times.Failed("a", kStart);
   times.Failed("a", kStart);
@@ -31,14 +31,14 @@ TEST(RetryTimes, WhatWorkedBeginsAnewAndNamesDoNotWaitForEachOther) {
   EXPECT_EQ(times.Failed("a", kStart), kStart + milliseconds(100));
 }
 
-TEST(RetryTimes, ManyThatFailAtOnceDoNotComeBackAtOnce) {
+TEST(RetryTimes, SpreadsTheRetriesOfNamesThatFailTogether) {
   double next = 0;
   RetryTimes times([&next] { return next += 0.25; }, kLimits);
   const net::SteadyTime first = times.Failed("a", kStart);
   EXPECT_LT(first, times.Failed("b", kStart));
 }
 
-TEST(RetryTimes, ForgetsWhatNobodyTriesAnyMore) {
+TEST(RetryTimes, ForgetsNamesThatAreNoLongerTried) {
   RetryTimes times([] { return 1.0; }, kLimits);
   for (int i = 0; i < 2000; ++i) times.Failed(std::to_string(i), kStart);
   times.Failed("late", kStart + minutes(11));

@@ -48,8 +48,8 @@ void LogOpenSession(const obs::Log& log, const ClusterState& state, bool first) 
   if (!log.On(3)) return;
   log.Info("HyperNodesReadyToSchedule", {{"ready", state.tree().ready()}});
   if (!first && !log.On(4)) return;
-  for (const JobId id : state.jobs()) {
-    const Job& job = state.job(id);
+  for (const JobId id : state.workload().jobs()) {
+    const Job& job = state.workload().job(id);
     if (job.allocated_hypernode.empty()) continue;
     log.Info("AllocatedHyperNode in session",
              {{"job", job.spec.name}, {"AllocatedHyperNode", job.allocated_hypernode}});
@@ -60,9 +60,11 @@ void LogOpenSession(const obs::Log& log, const ClusterState& state, bool first) 
 void LogDecisions(const obs::Log& log, const ClusterState& state, const CycleResult& result) {
   if (!log.On(3)) return;
   std::set<JobId> placed;
-  for (const CycleResult::Bind& bind : result.binds) placed.insert(state.task(bind.task).job);
+  for (const CycleResult::Bind& bind : result.binds) {
+    placed.insert(state.workload().task(bind.task).job);
+  }
   for (const JobId id : placed) {
-    const Job& job = state.job(id);
+    const Job& job = state.workload().job(id);
     if (job.allocated_hypernode.empty()) continue;
     log.Info("AllocatedHyperNode",
              {{"job", job.spec.name}, {"AllocatedHyperNode", job.allocated_hypernode}});
@@ -70,7 +72,7 @@ void LogDecisions(const obs::Log& log, const ClusterState& state, const CycleRes
   for (const auto& [id, verdict] : result.verdicts) {
     if (verdict.reason != "UnknownTierName" && verdict.reason != "TopologyUnsatisfied") continue;
     log.Error("build hyperNode gradient fail",
-              {{"job", state.job(id).spec.name}, {"err", verdict.message}});
+              {{"job", state.workload().job(id).spec.name}, {"err", verdict.message}});
   }
 }
 

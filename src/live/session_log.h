@@ -2,7 +2,7 @@
 
 #include "model/cluster_state.h"
 #include "obs/log.h"
-#include "sched/scheduler.h"
+#include "sched/cycle_result.h"
 #include "sched/trace.h"
 
 // A cycle as lines of the log, under the words that Volcano's users search for.

@@ -8,8 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "simulate/cluster.h"
-#include "simulate/test_support.h"
+#include "sched/scheduler.h"
+#include "whatif/cluster.h"
+#include "whatif/test_support.h"
 
 namespace strata::live {
 namespace {
@@ -25,11 +26,11 @@ class KeptLines final : public obs::LogSink {
   std::string text;
 };
 
-// What a cycle over the seeds' cluster says at this verbosity: a gang of two below one leaf, and
-// one of three that no leaf holds.
+// What two cycles on eight nodes log at this verbosity: a gang of two is placed below one leaf, and
+// a gang of three fits below none.
 std::string LinesAt(int verbosity) {
   const std::string topology = "mode: hard, highestTierAllowed: 1";
-  SimulatedCluster cluster =
+  LoadedCluster cluster =
       BuildCluster(objects::MustLoad(EightNodes("cpu: 1") + GangOf("fits", 2, "cpu: 1", topology) +
                                      GangOf("large", 3, "cpu: 1", topology)))
           .value();
@@ -51,25 +52,24 @@ std::string LinesAt(int verbosity) {
   return lines.text;
 }
 
-// The lines that the seeds' debugging guide greps for, and the verbosity from which on they are
-// there.
-struct GuideLine {
+// The scheduler's lines of docs/stable-lines.md, and the lowest verbosity that logs them.
+struct StableLine {
   const char* words;
   int verbosity;
 };
-constexpr GuideLine kGuide[] = {{"HyperNodesReadyToSchedule", 3},
-                                {"AllocatedHyperNode", 3},
-                                {"build hyperNode gradient fail", 3},
-                                {"AllocatedHyperNode in session", 4},
-                                {"networkTopologyAware hyperNode score", 4},
-                                {"networkTopologyAware node score", 4},
-                                {"hyperNode in session", 5},
-                                {"hyperNode binpacking score calculation", 5}};
+constexpr StableLine kStableLines[] = {{"HyperNodesReadyToSchedule", 3},
+                                       {"AllocatedHyperNode", 3},
+                                       {"build hyperNode gradient fail", 3},
+                                       {"AllocatedHyperNode in session", 4},
+                                       {"networkTopologyAware hyperNode score", 4},
+                                       {"networkTopologyAware node score", 4},
+                                       {"hyperNode in session", 5},
+                                       {"hyperNode binpacking score calculation", 5}};
 
-TEST(SessionLog, HasEveryLineOfTheDebuggingGuideFromItsVerbosityOn) {
+TEST(SessionLog, LogsEachStableLineFromItsVerbosityOn) {
   for (int verbosity = 0; verbosity <= 5; ++verbosity) {
     const std::string lines = LinesAt(verbosity);
-    for (const GuideLine& line : kGuide) {
+    for (const StableLine& line : kStableLines) {
       EXPECT_EQ(lines.find(line.words) != std::string::npos, verbosity >= line.verbosity)
           << line.words << " at -v " << verbosity;
     }

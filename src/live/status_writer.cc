@@ -9,6 +9,7 @@
 
 #include "base/timestamp.h"
 #include "convert/amounts.h"
+#include "json/dump.h"
 #include "objects/waiting_advice.h"
 
 namespace strata::live {
@@ -20,14 +21,10 @@ using nlohmann::ordered_json;
 // told that they are not there.
 constexpr Duration kPace = std::chrono::seconds(1);
 
-std::string Dump(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 kube::ObjectReference Refer(const objects::Metadata& meta, const kube::Resource& resource) {
   return {.kind = std::string(resource.kind),
           .api_version = kube::ApiVersion(resource),
-          .space = meta.ns,
+          .ns = meta.ns,
           .name = meta.name,
           .uid = meta.uid,
           .version = ""};
@@ -47,7 +44,7 @@ const objects::Condition* True(const GroupStatus& status, const char* type) {
 
 }  // namespace
 
-StatusWriter::StatusWriter(Tools tools, std::shared_ptr<Mailbox> mailbox)
+StatusWriter::StatusWriter(Tools tools, std::shared_ptr<kube::Mailbox> mailbox)
     : tools_(std::move(tools)), mailbox_(std::move(mailbox)), retries_(tools_.random) {}
 
 void StatusWriter::Write(const ClusterFeed& feed,
@@ -65,13 +62,13 @@ void StatusWriter::WriteLate(const ClusterFeed& feed) {
 }
 
 std::set<JobId> StatusWriter::Concerned(const ClusterState& state, const CycleResult& cycle) {
-  const auto touched = state.JobsTouchedSince(seen_);
-  seen_ = state.NextJobVersion();
+  const auto touched = state.workload().JobsTouchedSince(seen_);
+  seen_ = state.workload().NextJobVersion();
   std::set<JobId> jobs;
   if (touched) {
     jobs.insert(touched->begin(), touched->end());
   } else {
-    jobs.insert(state.jobs().begin(), state.jobs().end());
+    jobs.insert(state.workload().jobs().begin(), state.workload().jobs().end());
     for (const auto& [id, group] : groups_) jobs.insert(id);  // some may be gone
   }
   for (const auto& [id, verdict] : cycle.verdicts) {
@@ -91,7 +88,7 @@ std::set<JobId> StatusWriter::Concerned(const ClusterState& state, const CycleRe
 
 void StatusWriter::WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs) {
   for (const JobId id : jobs) {
-    if (feed.state().job(id).alive) {
+    if (feed.state().workload().job(id).alive) {
       WriteGroup(feed, id);
     } else {
       groups_.erase(id);
@@ -100,7 +97,7 @@ void StatusWriter::WriteGroups(const ClusterFeed& feed, const std::set<JobId>& j
 }
 
 void StatusWriter::WriteGroup(const ClusterFeed& feed, JobId id) {
-  const Job& job = feed.state().job(id);
+  const Job& job = feed.state().workload().job(id);
   const objects::PodGroup* group = feed.FindGroup(job.spec.name);
   if (group == nullptr) return;
   Group& known = groups_[id];
@@ -169,7 +166,7 @@ void StatusWriter::Advise(const ClusterFeed& feed,
                           const std::string& job,
                           const Refusal& verdict,
                           const std::string& advice) {
-  const auto id = feed.state().FindJob(job);
+  const auto id = feed.state().workload().FindJob(job);
   const auto refused = id ? refused_.find(*id) : refused_.end();
   if (refused == refused_.end() || refused->second.verdict != verdict) return;
   refused->second.advice = advice;
@@ -197,7 +194,7 @@ void StatusWriter::TellOf(const objects::PodGroup& group,
 void StatusWriter::WritePods(const ClusterFeed& feed, const Job& job, const Refusal& verdict) {
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = feed.state().task(id);
+      const Task& task = feed.state().workload().task(id);
       if (task.status != TaskStatus::kPending || task.gated) continue;
       if (const objects::Pod* pod = feed.FindPod(task.name)) WritePod(*pod, verdict);
     }
@@ -226,22 +223,22 @@ void StatusWriter::WritePod(const objects::Pod& pod, const Refusal& verdict) {
   Send("pods/" + pod.meta.ns + "/" + pod.meta.name,
        kube::PatchCall({kube::kPods, pod.meta.ns, pod.meta.name, "status"},
                        {.type = kube::PatchType::kStrategic, .field_manager = ""},
-                       Dump(patch)),
+                       DumpJson(patch)),
        {});
 }
 
 std::map<std::string, std::map<std::string, std::string>> AllocatedOfQueues(
     const ClusterState& state) {
   std::map<std::string, Resources> sums;
-  for (const QueueId id : state.queues()) sums[state.queue(id).spec.name];
-  for (const QueueId id : state.queues()) {
-    const Queue& queue = state.queue(id);
+  for (const QueueId id : state.workload().queues()) sums[state.workload().queue(id).spec.name];
+  for (const QueueId id : state.workload().queues()) {
+    const Queue& queue = state.workload().queue(id);
     std::set<std::string_view> seen;  // queues may be on a cycle
     for (std::string_view name = queue.spec.name; seen.insert(name).second;) {
-      const auto above = state.FindQueue(name);
+      const auto above = state.workload().FindQueue(name);
       if (!above) break;
       sums[std::string(name)].Add(queue.allocated);
-      name = state.queue(*above).spec.parent;
+      name = state.workload().queue(*above).spec.parent;
     }
   }
   std::map<std::string, std::map<std::string, std::string>> allocated;
@@ -269,7 +266,10 @@ void StatusWriter::WriteQueues(const ClusterFeed& feed) {
     for (const auto& [resource, amount] : queue->allocated) {
       if (!amounts.contains(resource)) allocated[resource] = nullptr;  // a merge patch takes it out
     }
-    if (WriteQueue(name, Dump({{"status", {{"allocated", std::move(allocated)}}}}))) wrote = true;
+    if (WriteQueue(name,
+                   DumpJson(ordered_json{{"status", {{"allocated", std::move(allocated)}}}}))) {
+      wrote = true;
+    }
   }
   if (wrote) queues_due_ = now + kPace;
 }

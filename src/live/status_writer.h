@@ -12,11 +12,11 @@
 #include "base/clock.h"
 #include "convert/cluster_feed.h"
 #include "kube/event_recorder.h"
+#include "kube/mailbox.h"
 #include "live/call_queue.h"
 #include "live/group_status.h"
-#include "live/mailbox.h"
 #include "live/retry_times.h"
-#include "sched/scheduler.h"
+#include "sched/cycle_result.h"
 
 namespace strata::live {
 
@@ -37,7 +37,7 @@ class StatusWriter {
     kube::Random random;
   };
   // All of it must outlive it; `mailbox` is where the answers come.
-  StatusWriter(Tools tools, std::shared_ptr<Mailbox> mailbox);
+  StatusWriter(Tools tools, std::shared_ptr<kube::Mailbox> mailbox);
 
   // After a cycle; `feed` is as it left it. COST: what changed since the last time.
   void Write(const ClusterFeed& feed, const CycleResult& cycle, std::uint64_t cycle_number);
@@ -85,7 +85,7 @@ class StatusWriter {
   void Send(const std::string& key, kube::Call call, std::function<void()> forget);
 
   Tools tools_;
-  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<kube::Mailbox> mailbox_;
   RetryTimes retries_;
   std::string cycle_;                 // the number of the last one
   std::uint64_t seen_ = 0;            // the version of jobs up to which all has been said

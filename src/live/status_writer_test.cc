@@ -8,7 +8,7 @@
 
 #include "live/test_slow_server.h"
 #include "objects/test_support.h"
-#include "simulate/cluster.h"
+#include "whatif/cluster.h"
 
 namespace strata::live {
 namespace {
@@ -31,11 +31,11 @@ QueueSpec QueueOf(const std::string& name, const std::string& parent) {
 TEST(AllocatedOfQueues, CountsWhatTheQueuesBelowHold) {
   //   root <- all <- team (2 CPUs), and two queues on a cycle
   ClusterState state;
-  state.UpsertQueue(QueueOf("root", ""));
-  state.UpsertQueue(QueueOf("all", "root"));
-  state.UpsertQueue(QueueOf("team", "all"));
-  state.UpsertQueue(QueueOf("x", "y"));
-  state.UpsertQueue(QueueOf("y", "x"));
+  state.workload().UpsertQueue(QueueOf("root", ""));
+  state.workload().UpsertQueue(QueueOf("all", "root"));
+  state.workload().UpsertQueue(QueueOf("team", "all"));
+  state.workload().UpsertQueue(QueueOf("x", "y"));
+  state.workload().UpsertQueue(QueueOf("y", "x"));
   NodeSpec node;
   node.name = "n";
   node.allocatable.Set(kCpu, 8000);
@@ -45,11 +45,11 @@ TEST(AllocatedOfQueues, CountsWhatTheQueuesBelowHold) {
   job.queue = "team";
   TaskSpec task;
   task.name = "ns/p";
-  task.job = state.UpsertJob(job);
+  task.job = state.workload().UpsertJob(job);
   task.status = TaskStatus::kRunning;
   task.node_name = "n";
   task.constraints.request.Set(kCpu, 1500);
-  ASSERT_TRUE(state.AddTask(task));
+  state.workload().AddTask(task);
   const auto allocated = AllocatedOfQueues(state);
   for (const char* name : {"root", "all", "team"}) {
     EXPECT_THAT(allocated.at(name), ElementsAre(Pair("cpu", "1500m"))) << name;
@@ -92,7 +92,7 @@ class StatusWriterTest : public testing::Test {
     ASSERT_TRUE(feed_.Apply(objects::MustLoad(kGangOfTwo)));
     std::vector<std::string> problems;
     feed_.Settle(problems);
-    job_ = feed_.state().FindJob("ns/g").value();
+    job_ = feed_.state().workload().FindJob("ns/g").value();
   }
 
   void WriteRefused(const Refusal& verdict) {
@@ -124,16 +124,17 @@ class StatusWriterTest : public testing::Test {
       const bool of_group = server_.open.front().second.path.ends_with("/podgroups/g");
       server_.Answer(of_group ? status : 200);
     }
-    for (const Mailbox::Letter& letter : mailbox_->Wait(Duration(0))) letter();
+    mailbox_->Serve(Duration(0));
   }
 
   SlowServer server_;
   FixedClock clock_;
-  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
-  ClusterFeed feed_{IsOurs};
+  std::shared_ptr<kube::Mailbox> mailbox_ = std::make_shared<kube::Mailbox>();
+  ClusterState state_;
+  ClusterFeed feed_{state_, IsOurs};
   JobId job_;
   std::uint64_t cycles_ = 0;
-  CallQueue calls_{*server_.client, {.most_under_way = 8, .may_send = {}}};
+  CallQueue calls_{*server_.client, {.max_in_flight = 8, .leadership = {}}};
   kube::EventRecorder events_{*server_.client, {.component = "volcano"}, clock_};
   StatusWriter writer_{
       {calls_, events_, clock_, [this] { return server_.transport.Now(); }, [] { return 1.0; }},

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <string>
+#include <cstddef>
 
-#include "kube/reflector_state.h"
 #include "kube/resource.h"
+#include "objects/kinds.h"
 
 namespace strata::live {
 
@@ -15,20 +16,18 @@ struct WatchedKind {
   bool may_be_missing = false;
 };
 
-inline constexpr std::array kWatchedKinds = {
-    WatchedKind{kube::kNodes},
-    WatchedKind{kube::kPods},
-    WatchedKind{kube::kPodGroups},
-    WatchedKind{kube::kQueues},
-    WatchedKind{kube::kHyperNodes},
-    WatchedKind{kube::kResourceQuotas},
-    WatchedKind{kube::kNamespaces},
-    WatchedKind{kube::kPriorityClasses},
-    WatchedKind{kube::kVolumeClaims},
-    WatchedKind{kube::kVolumes},
-    WatchedKind{kube::kStorageClasses},
-    WatchedKind{kube::kCsiNodes},
-    WatchedKind{kube::kNumatopologies, true},
-};
+constexpr bool IsWatched(const objects::Kind& kind) {
+  return kind.use == objects::Use::kScheduler;
+}
+
+inline constexpr auto kWatchedKinds = [] {
+  constexpr auto kCount = std::count_if(objects::kKinds.begin(), objects::kKinds.end(), IsWatched);
+  std::array<WatchedKind, static_cast<std::size_t>(kCount)> watched{};
+  std::size_t next = 0;
+  for (const objects::Kind& kind : objects::kKinds) {
+    if (IsWatched(kind)) watched[next++] = {kube::ToResource(kind), kind.may_be_missing};
+  }
+  return watched;
+}();
 
 }  // namespace strata::live

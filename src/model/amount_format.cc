@@ -8,7 +8,7 @@ namespace strata {
 namespace {
 
 // Beyond this every amount of 64 bits shows its last unit: 1 byte of 1 Ei is 1e-18.
-constexpr int kMostDecimals = 18;
+constexpr int kMaxDecimals = 18;
 
 // `magnitude` / `divisor` rounded half up to `decimals` decimals, without trailing zeros.
 std::string Divide(std::uint64_t magnitude, std::uint64_t divisor, int decimals) {
@@ -69,7 +69,7 @@ std::pair<std::string, std::string> FormatNumbers(std::string_view resource_name
   for (int decimals = 2;; ++decimals) {
     std::pair<std::string, std::string> texts = {FormatNumber(resource_name, a, decimals),
                                                  FormatNumber(resource_name, b, decimals)};
-    if (a == b || texts.first != texts.second || decimals == kMostDecimals) return texts;
+    if (a == b || texts.first != texts.second || decimals == kMaxDecimals) return texts;
   }
 }
 

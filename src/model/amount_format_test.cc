@@ -50,9 +50,9 @@ TEST(FormatNumbers, ShowsEnoughDecimalsToTellTheTwoApart) {
   EXPECT_THAT(FormatNumbers("memory", 64 * kGi, 64 * kGi - (Amount{1} << 20)),
               Pair("64Gi", "63.999Gi"));
   EXPECT_THAT(FormatNumbers("memory", 7, 7), Pair("7", "7"));
-  const auto [most, less] = FormatNumbers(
+  const auto [max, less] = FormatNumbers(
       "memory", std::numeric_limits<Amount>::max(), std::numeric_limits<Amount>::max() - 1);
-  EXPECT_NE(most, less);
+  EXPECT_NE(max, less);
 }
 
 }  // namespace

@@ -41,16 +41,16 @@ bool GpuClaim::IsInit(std::size_t container) const {
 // An init container runs beside the sidecars before it, which are all that `held` has by then.
 GpuTotals TotalOf(const GpuClaim& claim) {
   GpuTotals held;
-  GpuTotals most;
+  GpuTotals max;
   for (std::size_t i = 0; i < claim.containers.size(); ++i) {
     GpuTotals sum = held;
     for (const GpuShare& share : claim.containers[i]) sum.Add({1, share.memory_mib, share.cores});
-    most = {std::max(most.gpus, sum.gpus),
-            std::max(most.memory_mib, sum.memory_mib),
-            std::max(most.cores, sum.cores)};
+    max = {std::max(max.gpus, sum.gpus),
+           std::max(max.memory_mib, sum.memory_mib),
+           std::max(max.cores, sum.cores)};
     if (!claim.IsInit(i)) held = sum;
   }
-  return most;
+  return max;
 }
 
 void GpuUsage::Add(const GpuShare& share) {
@@ -72,17 +72,17 @@ void GpuUsage::RaiseTo(const GpuUsage& other) {
 void AddClaim(const NodeGpus& node, const GpuClaim& claim, std::vector<GpuUsage>& usage) {
   CHECK(usage.size() == node.gpus.size());
   std::vector<GpuUsage> held(node.gpus.size());
-  std::vector<GpuUsage> most(node.gpus.size());
+  std::vector<GpuUsage> max(node.gpus.size());
   for (std::size_t i = 0; i < claim.containers.size(); ++i) {
     if (claim.IsInit(i)) {
       std::vector<GpuUsage> beside = held;  // the sidecars before it
       AddShares(node, claim.containers[i], beside);
-      RaiseAll(most, beside);
+      RaiseAll(max, beside);
     } else {
       AddShares(node, claim.containers[i], held);
     }
   }
-  RaiseAll(held, most);
+  RaiseAll(held, max);
   for (std::size_t g = 0; g < held.size(); ++g) {
     usage[g].slots += held[g].slots;
     usage[g].memory_mib += held[g].memory_mib;

@@ -104,7 +104,7 @@ struct GpuRequest {
   // Its namespace, where a quota there limits GPUs; else "", so that pods of many namespaces stay
   // one class.
   std::string quota_namespace;
-  std::string problem;  // why no node can take it: a request that is no valid number; "" if none
+  std::string problem;  // why no node can take it: an invalid number in the request; "" if none
 
   auto operator<=>(const GpuRequest&) const = default;
 };
@@ -147,7 +147,7 @@ struct GpuTotals {
 // before it, where that is more.
 [[nodiscard]] GpuTotals TotalOf(const GpuClaim& claim);
 
-// Of a ResourceQuota; none: no limit.
+// The GPU limits of a ResourceQuota; none: no limit.
 struct GpuLimits {
   std::optional<std::int64_t> gpus;
   std::optional<std::int64_t> memory_mib;

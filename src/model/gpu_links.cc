@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kPerPcieLevel = 10;
 constexpr std::int32_t kPerNvlink = 100;
-constexpr std::int32_t kMostNvlinks = 18;
+constexpr std::int32_t kMaxNvlinks = 18;
 
 constexpr std::array<std::string_view, 7> kLevelNames = {
     "?", "SYS", "NODE", "PHB", "PXB", "PIX", "BOARD"};
@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 7> kLevelNames = {
 
 std::optional<std::int32_t> ScoreOf(const GpuLink& link) {
   if (link.pcie == PcieLevel::kUnknown || !link.nvlinks) return std::nullopt;
-  const bool counts = *link.nvlinks > 0 && *link.nvlinks <= kMostNvlinks;
+  const bool counts = *link.nvlinks > 0 && *link.nvlinks <= kMaxNvlinks;
   return static_cast<std::int32_t>(link.pcie) * kPerPcieLevel +
          (counts ? *link.nvlinks * kPerNvlink : 0);
 }
@@ -34,7 +34,7 @@ std::string ToString(const GpuLink& link) {
 std::optional<GpuLink> LinkOfScore(std::int32_t score) {
   const std::int32_t nvlinks = score / kPerNvlink;
   const std::int32_t level = score % kPerNvlink / kPerPcieLevel;
-  const bool in_table = score > 0 && score % kPerPcieLevel == 0 && nvlinks <= kMostNvlinks &&
+  const bool in_table = score > 0 && score % kPerPcieLevel == 0 && nvlinks <= kMaxNvlinks &&
                         level >= 1 && level < static_cast<std::int32_t>(kLevelNames.size());
   if (!in_table) return std::nullopt;
   return GpuLink{.pcie = static_cast<PcieLevel>(level), .nvlinks = nvlinks};

@@ -35,7 +35,7 @@ struct GpuLink {
 [[nodiscard]] std::optional<std::int32_t> ScoreOf(const GpuLink& link);
 // "NV2+PIX", "SYS", "NV?+PHB": how people write it.
 [[nodiscard]] std::string ToString(const GpuLink& link);
-// The link behind a score of the table; none for a number that is no sum of it.
+// The link behind a score of the table; none for a number that is not a sum of its rows.
 [[nodiscard]] std::optional<GpuLink> LinkOfScore(std::int32_t score);
 // "NV2+PIX" for 250, the number itself where the table has no such sum.
 [[nodiscard]] std::string DescribeScore(std::int32_t score);

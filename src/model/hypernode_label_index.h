@@ -16,9 +16,9 @@ namespace strata {
 // Where a HyperNode is kept from its first upsert until its removal. Says nothing about order.
 using HyperNodeSlot = Id<struct HyperNodeSlotTag>;
 
-// Which nodes bear a label value and which HyperNodes ask for it, for the label keys that
+// Which nodes have a label value and which HyperNodes ask for it, for the label keys that
 // HyperNodes ask for. A thousand racks, each with `rack in (...)`, then cost a lookup per node and
-// not a thousand selectors. It only narrows down: whoever finds a candidate here tests the whole
+// not a thousand selectors. It only narrows down: the caller tests each candidate by the whole
 // selector.
 class HyperNodeLabelIndex {
  public:

@@ -139,8 +139,8 @@ void LeaveOutCycles(Specs specs, const Edges& edges, HyperNodeLinks& links) {
     const bool lists_itself = HasSorted(edges[i], i);
     links.faults[i] =
         lists_itself
-            ? "Left out of the tree: it lists itself as a member; remove that member."
-            : "Left out of the tree: it is on a cycle, its member \"" + specs[*back]->name +
+            ? "Excluded from the tree: it lists itself as a member; remove that member."
+            : "Excluded from the tree: it is on a cycle, its member \"" + specs[*back]->name +
                   "\" leads back to it; remove one of the members that close the cycle.";
   }
 }
@@ -166,14 +166,14 @@ void ClaimChildren(Specs specs,
   std::string& faults = links.faults[parent];
   if (!not_below.empty()) {
     AddSentence(faults,
-                "Goes on without " + not_below.ToString() + ": its own tier " +
+                "Continues without " + not_below.ToString() + ": its own tier " +
                     std::to_string(specs[parent]->tier) +
                     " must be above theirs; change the tiers or remove the members.");
   }
   if (!taken.empty()) {
     AddSentence(faults,
-                "Goes on without " + taken.ToString() +
-                    ": a HyperNode has one parent, of several the lowest name keeps it; remove it"
+                "Continues without " + taken.ToString() +
+                    ": a HyperNode has one parent, the one with the lowest name; remove it"
                     " from the members of one of them.");
   }
 }

@@ -10,7 +10,8 @@
 
 namespace strata {
 
-// Who is whose child, and what is wrong with whom. Indexed like the specs it was made from.
+// The parents and children of HyperNodes, and what is invalid about each. Indexed like the specs it
+// was made from.
 struct HyperNodeLinks {
   std::vector<HyperNodeId> parent;  // none: a root, or left out
   std::vector<bool> left_out;       // on a cycle
@@ -19,7 +20,7 @@ struct HyperNodeLinks {
 
 // Decides every disputed membership: first every HyperNode on a cycle is left out; then a parent
 // whose tier is not above a child's loses that child; then, of the parents that remain, the lowest
-// name keeps it. A member that does not exist is no fault.
+// name keeps it. A member may name a HyperNode that does not exist.
 //
 // Pure. REQUIRES: `specs` ascend by name, no name twice. COST: O(n log n), n HyperNodes and
 // members.

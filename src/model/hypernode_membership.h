@@ -78,7 +78,7 @@ class HyperNodeMembership {
   std::vector<HyperNodeSlot> pattern_slots_;  // with regexMatch, ascending
   std::vector<HyperNodeSlot> open_slots_;     // with labelMatch that label_index_ cannot file, same
   HyperNodeLabelIndex label_index_;
-  // Who names a node by exactMatch, whether the node exists or not; ascending.
+  // The HyperNodes that name a node by exactMatch, whether the node exists or not; ascending.
   std::map<std::string, std::vector<HyperNodeSlot>, std::less<>> named_by_;
 
   std::vector<Node> nodes_;

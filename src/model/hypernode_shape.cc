@@ -118,18 +118,18 @@ void HyperNodeShape::CollectTiers() {
 }
 
 void HyperNodeShape::CollectTierNames() {
-  // Of each tier name, the first HyperNode of each tier that bears it.
-  std::map<std::string, std::map<std::int32_t, HyperNodeId>, std::less<>> bearers;
+  // For each tier name, the first HyperNode of each tier that has it.
+  std::map<std::string, std::map<std::int32_t, HyperNodeId>, std::less<>> with_name;
   for (std::size_t i = 0; i < hypernodes_.size(); ++i) {
     const ResolvedHyperNode& hypernode = hypernodes_[i];
     if (!hypernode.in_tree || hypernode.tier_name.empty()) continue;
-    bearers[hypernode.tier_name].try_emplace(hypernode.tier, IdAt<HyperNodeId>(i));
+    with_name[hypernode.tier_name].try_emplace(hypernode.tier, IdAt<HyperNodeId>(i));
   }
-  for (const auto& [name, tiers] : bearers) tier_of_name_[name] = tiers.rbegin()->first;
+  for (const auto& [name, tiers] : with_name) tier_of_name_[name] = tiers.rbegin()->first;
 
   for (ResolvedHyperNode& hypernode : hypernodes_) {
     if (!hypernode.in_tree || hypernode.tier_name.empty()) continue;
-    const std::map<std::int32_t, HyperNodeId>& tiers = bearers.find(hypernode.tier_name)->second;
+    const std::map<std::int32_t, HyperNodeId>& tiers = with_name.find(hypernode.tier_name)->second;
     if (tiers.size() == 1) continue;
     const auto& [tier, bearer] =
         tiers.begin()->first == hypernode.tier ? *std::next(tiers.begin()) : *tiers.begin();

@@ -13,7 +13,7 @@
 namespace strata {
 
 inline constexpr std::string_view kTopHyperNodeName = "<cluster-top-hypernode>";
-// Of a HyperNode that is written: the virtual top is above it, and has a tier, too.
+// The highest tier that users may give: the virtual top is above it, and has a tier, too.
 inline constexpr std::int32_t kHighestTier = std::numeric_limits<std::int32_t>::max() - 1;
 
 // One member of a HyperNode as written. A member without any selector matches nothing.

@@ -44,12 +44,12 @@ class HyperNodeTree {
 
   // Adds or replaces the HyperNode of that name.
   void UpsertHyperNode(HyperNodeSpec spec);
-  // Of a name that is not there: nothing happens.
+  // An unknown name changes nothing.
   void RemoveHyperNode(std::string_view name);
   // Adds the node, or says that its labels changed; whether that changed what HyperNodes it is in.
   // The name of an id never changes.
   bool UpsertNode(NodeId node, std::string_view name, const NodeLabels& labels);
-  // The id may be given to another node afterwards. Of an id that is not there: nothing happens.
+  // The id may be given to another node afterwards. An unknown id changes nothing.
   void RemoveNode(NodeId node);
 
   // Every HyperNode, ascending by name; the virtual top is the last. Left-out ones are included.
@@ -76,7 +76,7 @@ class HyperNodeTree {
   [[nodiscard]] std::span<const HyperNodeId> OfTier(std::int32_t tier) const {
     return shape().OfTier(tier);
   }
-  // The highest tier at which a HyperNode in the tree bears this tierName (decision 13), none when
+  // The highest tier at which a HyperNode in the tree has this tierName, none when
   // nobody does.
   [[nodiscard]] std::optional<std::int32_t> TierOfName(std::string_view tier_name) const {
     return shape().TierOfName(tier_name);
@@ -104,7 +104,7 @@ class HyperNodeTree {
   // HyperNode.
   [[nodiscard]] HyperNodeId LeafOf(ChainId chain) const { return HyperNodesOf(chain).front(); }
 
-  // "id" itself, its parent, ... up to the top. Of what is left out: itself alone.
+  // "id" itself, its parent, ... up to the top. A HyperNode outside the tree: itself alone.
   [[nodiscard]] std::vector<HyperNodeId> AncestorsOf(HyperNodeId id) const {
     return shape().AncestorsOf(id);
   }

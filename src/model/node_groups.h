@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// Node groups: nodes that bear the same value of one label, and what queues say about them.
+// Node groups: nodes that have the same value of one label, and what queues say about them.
 namespace strata {
 
 inline constexpr std::string_view kNodeGroupLabel = "volcano.sh/nodegroup-name";

@@ -12,7 +12,7 @@ enum class NumaPolicy : std::uint8_t { kNone, kBestEffort, kRestricted, kSingleN
 // "single-numa-node"
 [[nodiscard]] const char* ToString(NumaPolicy policy);
 
-// Of a pod; empty unless the pod is Guaranteed.
+// The NUMA rules of a pod; empty unless the pod is Guaranteed.
 struct NumaRules {
   NumaPolicy policy = NumaPolicy::kNone;
   std::vector<std::int32_t> cpus;  // whole CPUs that each container will hold alone, in order
@@ -28,7 +28,7 @@ struct NumaCell {
   bool operator==(const NumaCell&) const = default;
 };
 
-// Of a node, as its Numatopology says.
+// The NUMA cells of a node, by its Numatopology.
 struct NumaSpec {
   NumaPolicy policy = NumaPolicy::kNone;
   bool static_cpus = false;     // the CPU manager gives out whole CPUs

@@ -7,12 +7,12 @@ namespace strata {
 bool PodTerm::Matches(const PodIdentity& pod) const {
   if (!selector) return false;
   const bool in_reach =
-      every_namespace || std::binary_search(namespaces.begin(), namespaces.end(), pod.name_space);
+      every_namespace || std::binary_search(namespaces.begin(), namespaces.end(), pod.ns);
   return in_reach && selector->Matches(pod.labels);
 }
 
 bool SpreadRule::Matches(const PodIdentity& self, const PodIdentity& pod) const {
-  return selector && self.name_space == pod.name_space && selector->Matches(pod.labels);
+  return selector && self.ns == pod.ns && selector->Matches(pod.labels);
 }
 
 bool PodRules::empty() const {

@@ -13,11 +13,11 @@
 // compiled at the edge; each with Kubernetes' meaning.
 namespace strata {
 
-// Who a pod is to the rules of others. The edge may leave out labels that no rule in the cluster
+// What other pods' rules see of a pod. The edge may leave out labels that no rule in the cluster
 // looks at, and the namespace when there are no rules at all, so that pods which differ in nothing
 // else stay one class.
 struct PodIdentity {
-  std::string name_space;
+  std::string ns;
   Labels labels;
 
   auto operator<=>(const PodIdentity&) const = default;

@@ -10,15 +10,15 @@ namespace {
 using testing::ClusterBuilder;
 using testing::Pods;
 
-const PodIdentity kWeb{.name_space = "", .labels = {{"app", "web"}}};
+const PodIdentity kWeb{.ns = "", .labels = {{"app", "web"}}};
 
 TEST(PodTerm, MatchesByLabelsAndNamespace) {
   PodTerm term = Pods("app", "web", "zone");
   EXPECT_TRUE(term.Matches(kWeb));
-  EXPECT_FALSE(term.Matches({.name_space = "", .labels = {{"app", "db"}}}));
+  EXPECT_FALSE(term.Matches({.ns = "", .labels = {{"app", "db"}}}));
   term.namespaces = {"a", "b"};
   EXPECT_FALSE(term.Matches(kWeb));
-  EXPECT_TRUE(term.Matches({.name_space = "b", .labels = kWeb.labels}));
+  EXPECT_TRUE(term.Matches({.ns = "b", .labels = kWeb.labels}));
   term.every_namespace = true;
   EXPECT_TRUE(term.Matches(kWeb));
 }
@@ -36,7 +36,7 @@ TEST(SpreadRule, MeansPodsOfTheOwnNamespaceOnly) {
   EXPECT_FALSE(rule.Matches(kWeb, kWeb));
   rule.selector = LabelSelector{};
   EXPECT_TRUE(rule.Matches(kWeb, kWeb));
-  EXPECT_FALSE(rule.Matches(kWeb, {.name_space = "other", .labels = {}}));
+  EXPECT_FALSE(rule.Matches(kWeb, {.ns = "other", .labels = {}}));
 }
 
 TEST(ClusterState, KnowsItsNodesByTheValueOfALabel) {
@@ -44,16 +44,16 @@ TEST(ClusterState, KnowsItsNodesByTheValueOfALabel) {
   cluster.Node("n0", {.labels = {{"zone", "a"}}}).Node("n1", {.labels = {{"zone", "b"}}});
   cluster.Node("n2", {.labels = {{"zone", "a"}}}).Node("n3");
   const auto zone_of = [&](const char* node) {
-    return cluster.state.Domains("zone").Of(cluster.FindNode(node));
+    return cluster.state.nodes().Domains("zone").Of(cluster.FindNode(node));
   };
-  EXPECT_EQ(cluster.state.Domains("zone").count, 2U);
+  EXPECT_EQ(cluster.state.nodes().Domains("zone").count, 2U);
   EXPECT_EQ(zone_of("n0"), zone_of("n2"));
   EXPECT_NE(zone_of("n0"), zone_of("n1"));
   EXPECT_EQ(zone_of("n3"), TopologyDomains::kNone);
   cluster.Node("n2", {.labels = {{"zone", "b"}}});
   EXPECT_EQ(zone_of("n2"), zone_of("n1"));
   cluster.state.RemoveNode(cluster.FindNode("n0"));
-  EXPECT_EQ(cluster.state.Domains("zone").count, 1U);
+  EXPECT_EQ(cluster.state.nodes().Domains("zone").count, 1U);
 }
 
 }  // namespace

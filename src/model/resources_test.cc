@@ -1,5 +1,7 @@
 #include "model/resources.h"
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -32,6 +34,41 @@ TEST(ResourceNames, GivesANameTheSameIdEveryTime) {
   EXPECT_NE(gpu, names.Intern("rdma/hca"));
   EXPECT_EQ(gpu, names.Intern("nvidia.com/gpu"));
   EXPECT_EQ(names.name(gpu), "nvidia.com/gpu");
+}
+
+TEST(ResourceNames, WhatNoNodeHasTakesNoPlaceAmongTheOthers) {
+  ResourceNames names;
+  const std::size_t before = names.size();
+  const ResourceId absent = names.InternAsked("example.com/fpga");
+  EXPECT_TRUE(IsAbsent(absent));
+  EXPECT_EQ(names.name(absent), "example.com/fpga");
+  EXPECT_EQ(names.InternAsked("example.com/fpga"), absent);
+  EXPECT_EQ(names.InternAsked("cpu"), kCpu);
+  EXPECT_EQ(names.size(), before);
+}
+
+TEST(ResourceNames, ANameThatANodeBringsIsAbsentNoLonger) {
+  ResourceNames names;
+  const ResourceId absent = names.InternAsked("example.com/fpga");
+  const std::uint64_t version = names.found_version();
+  const ResourceId known = names.Intern("example.com/fpga");
+  EXPECT_FALSE(IsAbsent(known));
+  EXPECT_EQ(names.InternAsked("example.com/fpga"), known);
+  EXPECT_EQ(names.name(absent), "example.com/fpga");  // for those that are not read again yet
+  EXPECT_NE(names.found_version(), version);
+}
+
+TEST(ResourceNames, ForgetsAbsentNamesAndUsesTheirIdsAgain) {
+  ResourceNames names;
+  const ResourceId first = names.InternAsked("a");
+  const ResourceId second = names.InternAsked("b");
+  names.KeepAbsent({second});
+  EXPECT_EQ(names.Find("a"), std::nullopt);
+  EXPECT_EQ(names.Find("b"), second);
+  EXPECT_EQ(names.absent_count(), 1U);
+  EXPECT_EQ(names.InternAsked("c"), first);
+  names.KeepAbsent({});
+  EXPECT_EQ(names.absent_count(), 0U);
 }
 
 TEST(UnitOf, CountsBytesForMemoryAndWholePodsAndThousandthsElsewhere) {
@@ -86,6 +123,42 @@ TEST(Resources, AreBestEffortWhenNothingButPodsIsAskedFor) {
   EXPECT_TRUE(Resources{}.IsBestEffort());
   EXPECT_FALSE(Of(1, 0, 1).IsBestEffort());
   EXPECT_FALSE(Of(0, 1).IsBestEffort());
+}
+
+TEST(Resources, OfWhatNoNodeHasAddUpAndFitNowhere) {
+  constexpr auto kAbsent = IdAt<ResourceId>(kFirstAbsent + 7);
+  Resources one = Of(1, 1);
+  one.Set(kAbsent, 3);
+  EXPECT_EQ(one.Get(kAbsent), 3);
+  EXPECT_EQ(one.size(), Of(1, 1).size());
+  EXPECT_FALSE(one.FitsIn(std::vector<Amount>{9, 9, 9}));
+  Resources two = one;
+  two.Add(one);
+  EXPECT_EQ(two.Get(kAbsent), 6);
+  two.Sub(one);
+  EXPECT_EQ(two, one);
+  two.Set(kAbsent, 0);
+  EXPECT_EQ(two, Of(1, 1));
+  EXPECT_FALSE(two.IsBestEffort());
+}
+
+TEST(Resources, SumsThatExceed64BitsStopAtTheLargestAmount) {
+  constexpr Amount kMax = std::numeric_limits<Amount>::max();
+  Resources sum = Of(1, kMax - 1);
+  sum.AddSaturating(Of(2, 1), 3);
+  EXPECT_EQ(sum, Of(7, kMax));
+  sum.AddSaturating(Of(kMax, 0), 2);
+  EXPECT_EQ(sum, Of(kMax, kMax));
+}
+
+TEST(WideResources, AreExactBeyond64Bits) {
+  constexpr Amount kMax = std::numeric_limits<Amount>::max();
+  WideResources sum;
+  for (int i = 0; i < 3; ++i) sum.AddSigned(Of(kMax, 1), +1);
+  EXPECT_EQ(sum.Clamped(), Of(kMax, 3));
+  EXPECT_EQ(sum.Get(kCpu), 3 * static_cast<double>(kMax));
+  for (int i = 0; i < 2; ++i) sum.AddSigned(Of(kMax, 1), -1);
+  EXPECT_EQ(sum.Clamped(), Of(kMax, 1));
 }
 
 TEST(ResourceTable, KeepsItsAmountsWhileItGrowsInBothDirections) {

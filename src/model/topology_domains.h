@@ -13,7 +13,7 @@ namespace strata {
 struct TopologyDomains {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  std::vector<std::uint32_t> of_node;  // by id; kNone where the node does not bear the label
+  std::vector<std::uint32_t> of_node;  // by id; kNone where the node does not have the label
   std::uint32_t count = 0;
 
   [[nodiscard]] std::uint32_t Of(NodeId node) const { return of_node[node.index()]; }

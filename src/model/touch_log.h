@@ -12,8 +12,8 @@ namespace strata {
 // Things in the order in which they changed: every change has the next version number. A reader
 // that remembers a version asks what changed since, with repetitions, and looks at no more.
 //
-// Memory is bounded by how many things there are: who slept through many more changes than that is
-// told so, and looks at everything.
+// Memory is bounded by how many things there are: a reader that is more changes behind than that is
+// told so, and rescans everything.
 template <typename IdType>
 class TouchLog {
  public:

@@ -1,8 +1,16 @@
 #include "model/workload.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace strata {
+
+std::int64_t SubGroupKey::FirstNumber() const {
+  const std::string& text = values.front();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+}
 
 std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
                                       const Labels& pod_labels) {

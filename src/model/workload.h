@@ -24,7 +24,7 @@
 
 // What asks for nodes: queues, jobs (PodGroups) with their sub-jobs, tasks (pods), and the classes
 // tasks come in. A *Spec is what the outside said; the struct beside it is the spec plus what
-// ClusterState keeps up to date.
+// WorkloadTable keeps up to date.
 namespace strata {
 
 // ---- tasks
@@ -50,6 +50,31 @@ inline constexpr std::size_t kTaskStatusCount = 10;
          status == TaskStatus::kBound || status == TaskStatus::kRunning;
 }
 
+// Takes room on its node.
+[[nodiscard]] constexpr bool HoldsNode(TaskStatus status) {
+  return status != TaskStatus::kPending && status != TaskStatus::kSucceeded &&
+         status != TaskStatus::kFailed;
+}
+
+// Whether a task that holds its node uses its idle resources now, and will in the future.
+[[nodiscard]] constexpr bool UsesNode(TaskStatus status) {
+  return status != TaskStatus::kPipelined;
+}
+[[nodiscard]] constexpr bool BlocksFuture(TaskStatus status) {
+  return status != TaskStatus::kReleasing;
+}
+
+// Counts as allocated to its job and queue.
+[[nodiscard]] constexpr bool CountsAsAllocated(TaskStatus status) {
+  return IsAllocated(status) || status == TaskStatus::kPipelined;
+}
+
+// The kubelet has not started the task, so no report of its node counts it.
+[[nodiscard]] constexpr bool IsStillToStart(TaskStatus status) {
+  return status == TaskStatus::kPipelined || status == TaskStatus::kAllocated ||
+         status == TaskStatus::kBinding || status == TaskStatus::kBound;
+}
+
 // What a class of tasks asks of a node and of the pods around it. Tasks with equal ClassSpecs are
 // interchangeable to every rule, so filters and scores are worked out once per class and node.
 struct ClassSpec {
@@ -64,7 +89,7 @@ struct ClassSpec {
   PodRules rules;
   VolumeRules volumes;
   std::optional<GpuRequest> gpus;  // none: asks for none
-  NodeGroupRules node_groups;      // kept by ClusterState: of the queue of the task's job
+  NodeGroupRules node_groups;      // kept by WorkloadTable: of the queue of the task's job
   NumaRules numa;
 
   // True when what runs on other nodes matters to it, or it to pods there.
@@ -78,6 +103,8 @@ struct SubGroupKey {
   std::size_t policy = 0;
   std::vector<std::string> values;
 
+  // The first value as a number, else 0.
+  [[nodiscard]] std::int64_t FirstNumber() const;
   auto operator<=>(const SubGroupKey&) const = default;
 };
 
@@ -112,13 +139,18 @@ struct Task {
   TaskStatus status = TaskStatus::kPending;
   bool best_effort = false;
   bool gated = false;
-  bool alive = false;  // false: a free slot of the table
+  bool alive = false;           // false: a free slot of the table
+  bool exceeds_nodes = false;   // asks for more of a resource than any node has
+  bool came_with_node = false;  // its request is a part of what such tasks use together
   Time created{};
   // When it got its node: 0 when what is reported of the node counts it already, kCameWithNode when
   // it had the node as it came, else more with every placement.
   std::uint64_t placed = 0;
   static constexpr std::uint64_t kCameWithNode = 1;
   std::optional<std::uint32_t> missed_policy = std::nullopt;  // index into JobSpec::sub_groups
+
+  // Waits, and no node could hold it: it is not in the sums of what waits.
+  [[nodiscard]] bool IsOversized() const { return exceeds_nodes && status == TaskStatus::kPending; }
 };
 
 // ---- jobs
@@ -149,7 +181,7 @@ struct SubGroupPolicy {
 [[nodiscard]] std::optional<SubGroupKey> SubGroupOf(const std::vector<SubGroupPolicy>& policies,
                                                     const Labels& pod_labels);
 
-// Of a pod that no policy takes: the first policy with a topology and keys whose selector matches
+// For a pod that no policy takes: the first policy with a topology and keys whose selector matches
 // the pod, so that a label is all that the pod lacks. None when there is no such policy.
 [[nodiscard]] std::optional<std::uint32_t> PolicyMissed(const std::vector<SubGroupPolicy>& policies,
                                                         const Labels& pod_labels);
@@ -229,6 +261,7 @@ struct Job {
   std::set<std::uint32_t> free_sub_jobs;            // those without, [0] aside
   std::vector<Role> roles;
   TaskCounts counts;
+  std::int32_t oversized = 0;       // tasks
   Resources allocated;              // of allocated and pipelined tasks
   std::string allocated_hypernode;  // "" if none
   bool alive = false;
@@ -276,8 +309,8 @@ struct QueueSpec {
 
 struct Queue {
   QueueSpec spec;
-  Resources allocated;  // of allocated and pipelined tasks of its jobs
-  Resources pending;    // asked for by pending tasks of its jobs
+  Resources allocated;    // of allocated and pipelined tasks of its jobs
+  WideResources pending;  // asked for by pending tasks of its jobs, oversized ones aside
   std::size_t jobs = 0;
   bool alive = false;
 };

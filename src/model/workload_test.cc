@@ -52,8 +52,9 @@ TEST(SubGroupOf, APodThatOnlyLacksALabelMissesThePolicy) {
 
 TaskCounts Counts(std::initializer_list<std::pair<TaskStatus, std::int32_t>> by_status) {
   TaskCounts counts;
-  for (const auto& [status, count] : by_status)
+  for (const auto& [status, count] : by_status) {
     counts.by_status[static_cast<std::size_t>(status)] = count;
+  }
   return counts;
 }
 

@@ -86,7 +86,7 @@ bool SetSerial(X509* certificate) {
 }
 
 bool SetName(X509* certificate, const std::string& name) {
-  // A common name has at most 64 characters; who checks looks at the alternative names.
+  // A common name has at most 64 characters; clients check the alternative names.
   const std::string cut = name.substr(0, 64);
   return X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate),
                                     "CN",
@@ -121,12 +121,12 @@ Certificate ParseCertificate(std::string_view pem) {
 Result<Time> ToTime(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) {
-    return Fail(Code::kInvalidArgument, "a certificate with a time that is none");
+    return Fail(Code::kInvalidArgument, "a certificate with an invalid time");
   }
   return Time(std::chrono::seconds(timegm(&parts)));
 }
 
-// "127.0.0.1", "::1", "" when it is no address.
+// "127.0.0.1", "::1", "" when it is not an address.
 std::string AddressText(const ASN1_OCTET_STRING* bytes) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const int family = ASN1_STRING_length(bytes) == sizeof(in_addr) ? AF_INET : AF_INET6;
@@ -212,7 +212,7 @@ Result<ServerCertificate> IssueCertificate(const CertificateAuthority& authority
   if (issuer == nullptr || issuer_key == nullptr ||
       X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
     ERR_clear_error();
-    return Fail(Code::kInvalidArgument, "the CA's certificate and key do not fit or are broken");
+    return Fail(Code::kInvalidArgument, "the CA's certificate and key do not match or are invalid");
   }
   TRY_ASSIGN(const Key key, MakeKey());
   TRY_ASSIGN(const Certificate certificate, Blank(key, hosts.front(), {now, lifetime}));

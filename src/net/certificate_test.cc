@@ -41,8 +41,9 @@ std::string GetOverTls(std::uint16_t port, const std::string& ca, const std::str
   BIO_free(pem);
   const std::unique_ptr<SSL, decltype(&SSL_free)> tls(SSL_new(context.get()), SSL_free);
   X509_VERIFY_PARAM* const verify = SSL_get0_param(tls.get());
-  if (X509_VERIFY_PARAM_set1_ip_asc(verify, host.c_str()) != 1)
+  if (X509_VERIFY_PARAM_set1_ip_asc(verify, host.c_str()) != 1) {
     SSL_set1_host(tls.get(), host.c_str());
+  }
   SSL_set_verify(tls.get(), SSL_VERIFY_PEER, nullptr);
   SSL_set_fd(tls.get(), client.descriptor());
   if (SSL_connect(tls.get()) != 1) {
@@ -58,7 +59,7 @@ std::string GetOverTls(std::uint16_t port, const std::string& ca, const std::str
   return answer;
 }
 
-TEST(Certificate, IsBelievedForItsHostsByWhoTrustsTheAuthority) {
+TEST(Certificate, IsAcceptedForItsHostsByClientsThatTrustTheCa) {
   const CertificateAuthority ca = MakeAuthority("test-ca", Now()).value();
   const CertificateAuthority other = MakeAuthority("test-ca", Now()).value();
   const std::string large(300'000, 'x');
@@ -74,7 +75,7 @@ TEST(Certificate, IsBelievedForItsHostsByWhoTrustsTheAuthority) {
               HasSubstr("unable to get local issuer certificate"));
 }
 
-TEST(Certificate, WhoSpeaksNoTlsIsLeft) {
+TEST(Certificate, DoesNotAnswerPlainHttp) {
   const CertificateAuthority ca = MakeAuthority("test-ca", Now()).value();
   ServerThread server([](const std::shared_ptr<Exchange>&) { FAIL(); },
                       {.certificate = IssueCertificate(ca, Hosts(), Now()).value()});
@@ -83,14 +84,14 @@ TEST(Certificate, WhoSpeaksNoTlsIsLeft) {
   EXPECT_EQ(client.ReadToEnd().find("HTTP/1.1 200"), std::string::npos);
 }
 
-TEST(Certificate, NeedsAnAuthorityThatIsOne) {
+TEST(Certificate, RejectsAnInvalidCa) {
   CertificateAuthority ca = MakeAuthority("a", Now()).value();
   ca.key_pem = MakeAuthority("b", Now()).value().key_pem;
   EXPECT_EQ(IssueCertificate(ca, Hosts(), Now()).error().code, Code::kInvalidArgument);
   EXPECT_EQ(IssueCertificate({}, Hosts(), Now()).error().code, Code::kInvalidArgument);
 }
 
-TEST(Certificate, SaysWhenAndForWhomItHolds) {
+TEST(Certificate, KnowsItsExpiryAndHosts) {
   const Time now{std::chrono::seconds(1'800'000'000)};
   const CertificateAuthority ca = MakeAuthority("test-ca", now).value();
   const ServerCertificate made = IssueCertificate(ca, Hosts(), now, std::chrono::hours(48)).value();
@@ -115,7 +116,7 @@ TEST(Certificate, KnowsItsAuthority) {
   EXPECT_FALSE(IsSignedBy("", ca.certificate_pem));
 }
 
-TEST(HttpServer, ShowsAnotherCertificateFromNowOn) {
+TEST(HttpServer, ServesANewCertificateAtOnce) {
   const CertificateAuthority first = MakeAuthority("first", Now()).value();
   const CertificateAuthority second = MakeAuthority("second", Now()).value();
   const ServerCertificate renewed = IssueCertificate(second, Hosts(), Now()).value();
@@ -133,7 +134,7 @@ TEST(HttpServer, ShowsAnotherCertificateFromNowOn) {
   EXPECT_THAT(GetOverTls(server.port(), second.certificate_pem, "localhost"), HasSubstr("hello"));
 }
 
-TEST(HttpServer, NeedsACertificateThatIsOne) {
+TEST(HttpServer, RejectsAnInvalidCertificate) {
   EventLoop loop;
   const auto server =
       HttpServer::Listen(loop, {.certificate = ServerCertificate{"no", "no"}}, nullptr);

@@ -12,7 +12,7 @@ constexpr std::size_t kLongestLine = 4096;
 // Long extensions on tiny chunks would make a small body cost gigabytes of reading.
 constexpr std::size_t kFreeOverhead = std::size_t{16} << 10U;
 constexpr std::size_t kOverheadPerByte = 16;
-constexpr std::size_t kMostDigits = 15;  // of a size, so that it never overflows
+constexpr std::size_t kMaxDigits = 15;  // of a size, so that it never overflows
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void ChunkReader::BeginChunk(std::string_view line) {
   std::size_t count = 0;
   const char* const end = size.data() + size.size();
   const auto [stop, error] = std::from_chars(size.data(), end, count, 16);
-  if (odd_end || size.size() > kMostDigits || error != std::errc() || stop != end ||
+  if (odd_end || size.size() > kMaxDigits || error != std::errc() || stop != end ||
       line.find_first_of("\r\n") != std::string_view::npos) {
     state_ = State::kBad;
   } else if (count > left_) {

@@ -41,7 +41,7 @@ class ChunkReader {
 
   std::size_t left_;          // that may still come
   std::size_t in_chunk_ = 0;  // that belong to the present chunk
-  std::size_t overhead_ = 0;  // bytes that were no body
+  std::size_t overhead_ = 0;  // bytes that were not part of the body
   State state_ = State::kMore;
   Part part_ = Part::kSize;
   std::string body_;

@@ -48,7 +48,7 @@ TEST(ChunkReader, ReadsTheSameHoweverTheBytesAreCut) {
   }
 }
 
-TEST(ChunkReader, RefusesWhatTwoReadersCouldUnderstandInTwoWays) {
+TEST(ChunkReader, RejectsAmbiguousFraming) {
   for (const std::string_view text : {"\r\n",
                                       "x\r\n",
                                       "-1\r\n",
@@ -69,7 +69,7 @@ TEST(ChunkReader, RefusesWhatTwoReadersCouldUnderstandInTwoWays) {
             ChunkState::kTooLarge);
 }
 
-TEST(ChunkReader, MuchAroundLittleIsRefused) {
+TEST(ChunkReader, RejectsTooMuchFramingAroundLittleData) {
   EXPECT_EQ(StateAfterChunks(std::string(5000, '0')), ChunkState::kBad);
   std::string text;
   for (int i = 0; i < 50; ++i) text += "1;" + std::string(4000, 'x') + "\r\na\r\n";
@@ -114,7 +114,7 @@ TEST(RequestReader, ABadEndOfTheChunksMayComeInPieces) {
   }
 }
 
-TEST(RequestReader, KnowsNoEncodingButChunks) {
+TEST(RequestReader, RejectsEncodingsOtherThanChunked) {
   for (const std::string_view head : {"Transfer-Encoding: gzip, chunked\r\n",
                                       "Transfer-Encoding: identity\r\n",
                                       "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n"}) {

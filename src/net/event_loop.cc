@@ -55,7 +55,7 @@ void EventLoop::Cancel(TimerId timer) {
 void EventLoop::OnSignals(std::initializer_list<int> signals, std::function<void()> callback) {
   auto& set = impl_->signals.emplace_back(impl_->context);
   for (const int signal : signals) {
-    error_code ignored;  // fails only for numbers that are no signals
+    error_code ignored;  // fails only for numbers that are not signals
     set.add(signal, ignored);
   }
   WaitForSignal(set, std::move(callback));

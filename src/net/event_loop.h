@@ -11,8 +11,8 @@ namespace strata::net {
 
 enum class TimerId : std::uint64_t {};
 
-// The one thread on which a server and everything it owns lives. Callbacks run one after the other;
-// whoever holds state on the loop needs no locks.
+// The one thread on which a server and everything it owns lives. Callbacks run one after the other:
+// state that only the loop uses needs no locks.
 //
 // Post and Stop may be called from any thread, everything else on the loop's own.
 class EventLoop {

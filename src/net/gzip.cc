@@ -30,9 +30,9 @@ class Deflater {
 
   // `flush` is Z_NO_FLUSH, Z_SYNC_FLUSH or, for the last time, Z_FINISH.
   void Append(std::string_view text, int flush, std::string& out) {
-    constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+    constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
     do {
-      const std::string_view part = text.substr(0, kMost);
+      const std::string_view part = text.substr(0, kMax);
       text.remove_prefix(part.size());
       Deflate(part, text.empty() ? flush : Z_NO_FLUSH, out);
     } while (!text.empty());

@@ -45,7 +45,7 @@ class GivenPieces final : public BodySource {
   std::size_t next_ = 0;
 };
 
-TEST(Gzip, GivesBackWhatItGot) {
+TEST(Gzip, DecompressesToTheOriginal) {
   for (const std::size_t bytes : {0UL, 1UL, 1000UL, 500'000UL}) {
     const std::string text = Readable(bytes);
     const std::string zipped = Gzip(text);
@@ -56,7 +56,7 @@ TEST(Gzip, GivesBackWhatItGot) {
   }
 }
 
-TEST(Gzip, ASourceIsOneText) {
+TEST(Gzip, CompressesASourceAsOneStream) {
   const std::vector<std::string> pieces = {Readable(70'000), "", Readable(10), Readable(200'000)};
   const auto source = GzipSource(std::make_unique<GivenPieces>(pieces));
   std::string all;
@@ -68,7 +68,7 @@ TEST(Gzip, ASourceIsOneText) {
   EXPECT_EQ(Unzipped(all + piece), pieces[0] + pieces[1] + pieces[2] + pieces[3]);
 }
 
-TEST(Gzip, IsForThoseWhoTakeIt) {
+TEST(Gzip, IsUsedOnlyWhereTheClientAcceptsIt) {
   const auto accepts = [](const std::string& value) {
     return AcceptsGzip({.method = "GET",
                         .path = "/",

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "net/curl_transfer.h"
 
 namespace strata::net {
@@ -75,13 +75,19 @@ class HttpClient::Impl {
   struct CloseMulti {
     void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
   };
+  using Multi = std::unique_ptr<CURLM, CloseMulti>;
 
-  Impl(CurlServer server, std::unique_ptr<CURLM, CloseMulti> multi)
-      : server_(std::move(server)), multi_(std::move(multi)) {
-    const long connections = server_.options.max_connections;
-    curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, connections);
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, connections);
+  // A set of connections, empty at first; null when libcurl has none to give.
+  static Multi MakeMulti(long max_connections) {
+    Multi multi(curl_multi_init());
+    if (multi == nullptr) return multi;
+    curl_multi_setopt(multi.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(multi.get(), CURLMOPT_MAX_HOST_CONNECTIONS, max_connections);
+    curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, max_connections);
+    return multi;
+  }
+
+  Impl(CurlServer server, Multi multi) : server_(std::move(server)), multi_(std::move(multi)) {
     thread_ = std::thread([this] { Loop(); });
   }
   Impl(const Impl&) = delete;
@@ -94,15 +100,13 @@ class HttpClient::Impl {
   [[nodiscard]] bool OnThread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
   void Enqueue(std::function<void()> task) {
-    {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
+    const MutexLock lock(mutex_);
+    tasks_.push_back(std::move(task));
     curl_multi_wakeup(multi_.get());
   }
 
   RequestId NextRequest() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return RequestId{++last_request_};
   }
 
@@ -121,6 +125,20 @@ class HttpClient::Impl {
   void End(RequestId id, Cause cause, std::string_view why) {
     const auto found = transfers_.find(id);
     if (found != transfers_.end()) Take(found)->Abandon(cause, why);
+  }
+
+  void CloseConnections() {
+    Multi fresh = MakeMulti(server_.options.max_connections);
+    if (fresh == nullptr) return;
+    std::vector<std::unique_ptr<CurlTransfer>> ended;
+    while (!transfers_.empty()) ended.push_back(Take(transfers_.begin()));
+    {
+      const MutexLock lock(mutex_);  // other threads wake it
+      multi_.swap(fresh);
+    }
+    for (const auto& transfer : ended) {
+      transfer->Abandon(Cause::kConnection, "the connection was closed: the server is silent");
+    }
   }
 
   TimerId AddTimer(Duration delay, std::function<void()> task) {
@@ -146,8 +164,9 @@ class HttpClient::Impl {
 
   void Loop() {
     while (!stopping_) {
-      RunTasks();
+      // Timers first: a call that they cancel after the machine was suspended is not sent any more.
       RunTimers();
+      RunTasks();
       int running = 0;
       curl_multi_perform(multi_.get(), &running);
       FinishTransfers();
@@ -169,7 +188,7 @@ class HttpClient::Impl {
   bool RunTasks() {
     std::vector<std::function<void()>> tasks;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       tasks.swap(tasks_);
     }
     for (const std::function<void()>& task : tasks) task();
@@ -193,7 +212,7 @@ class HttpClient::Impl {
       const auto found = transfers_.find(id);
       if (found == transfers_.end()) return;
       if (found->second->HasStirred()) return ListenAgain(id, silence);
-      End(id, Cause::kTimeout, "no byte came for " + std::to_string(silence.count()) + " ms");
+      End(id, Cause::kTimeout, "no data received for " + std::to_string(silence.count()) + " ms");
     });
   }
 
@@ -211,7 +230,7 @@ class HttpClient::Impl {
   // How long to sleep when no connection stirs; libcurl shortens it by its own timers.
   [[nodiscard]] int PollTimeout() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!tasks_.empty()) return 0;
     }
     constexpr Duration kLongest = std::chrono::hours(1);
@@ -220,25 +239,25 @@ class HttpClient::Impl {
     return static_cast<int>(std::clamp(left, Duration(0), kLongest).count());
   }
 
-  // Of the thread.
+  // Used on the thread only.
   CurlServer server_;
-  std::unique_ptr<CURLM, CloseMulti> multi_;
+  Multi multi_;  // changed under mutex_
   Transfers transfers_;
   std::map<std::pair<SteadyTime, TimerId>, std::function<void()>> timers_;
   std::map<TimerId, SteadyTime> due_;
   std::uint64_t last_timer_ = 0;
   bool stopping_ = false;
 
-  std::mutex mutex_;  // guards what follows
-  std::vector<std::function<void()>> tasks_;
-  std::uint64_t last_request_ = 0;
+  Mutex mutex_;
+  std::vector<std::function<void()>> tasks_ GUARDED_BY(mutex_);
+  std::uint64_t last_request_ GUARDED_BY(mutex_) = 0;
 
   std::thread thread_;
 };
 
 Result<std::unique_ptr<HttpClient>> HttpClient::Start(HttpClientOptions options) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::unique_ptr<CURLM, Impl::CloseMulti> multi(curl_multi_init());
+  Impl::Multi multi = Impl::MakeMulti(options.max_connections);
   if (ready != CURLE_OK || multi == nullptr) {
     return Fail(Code::kInternal, "libcurl cannot be used");
   }
@@ -282,6 +301,11 @@ RequestId HttpClient::Send(ClientRequest request, std::shared_ptr<Receiver> rece
 void HttpClient::Cancel(RequestId request) {
   auto* const impl = impl_.get();
   impl->Enqueue([impl, request] { impl->End(request, Cause::kCancelled, "cancelled"); });
+}
+
+void HttpClient::CloseConnections() {
+  auto* const impl = impl_.get();
+  impl->Enqueue([impl] { impl->CloseConnections(); });
 }
 
 }  // namespace strata::net

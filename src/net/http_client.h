@@ -59,6 +59,7 @@ class HttpClient final : public Transport {
   void CancelTimer(TimerId timer) override;
   RequestId Send(ClientRequest request, std::shared_ptr<Receiver> receiver) override;
   void Cancel(RequestId request) override;
+  void CloseConnections() override;
 
  private:
   class Impl;

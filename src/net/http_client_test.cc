@@ -33,7 +33,7 @@ class Kept final : public Receiver {
     const std::lock_guard lock(mutex_);
     body_ += piece;
     changed_.notify_all();
-    return body_.size() > most ? Wish::kCancel : Wish::kMore;
+    return body_.size() > max ? Wish::kCancel : Wish::kMore;
   }
   void OnEnd(Outcome outcome) override {
     const std::lock_guard lock(mutex_);
@@ -56,7 +56,7 @@ class Kept final : public Receiver {
   [[nodiscard]] const HttpResponse& head() const { return head_; }
   [[nodiscard]] int ends() const { return ends_; }
 
-  std::size_t most = std::string::npos;
+  std::size_t max = std::string::npos;
 
  private:
   std::mutex mutex_;
@@ -121,6 +121,33 @@ TEST(HttpClient, AnEmptyDeleteHasNoBodyAndKeepsItsMethod) {
   EXPECT_TRUE(Fetch(*ClientOf(server.url()), request)->Wait());
   EXPECT_EQ(seen.method, "DELETE");
   EXPECT_EQ(seen.Header("content-length"), "0");
+}
+
+TEST(HttpClient, ClosedConnectionsEndWhatIsUnderWayAndAreNotUsedAgain) {
+  std::atomic<int> connections = 0;
+  std::promise<void> arrived;
+  SocketServer server([&](RawConnection& peer) {
+    ++connections;
+    while (const auto request = peer.Read()) {
+      if (request->target == "/answered") {
+        peer.Answer(200, "yes");
+      } else {
+        arrived.set_value();
+      }
+    }
+  });
+  const auto client = ClientOf(server.url());
+  EXPECT_TRUE(Fetch(*client, Get("/answered"))->Wait());
+  EXPECT_TRUE(Fetch(*client, Get("/answered"))->Wait());
+  EXPECT_EQ(connections, 1);
+  const auto held = std::make_shared<Kept>();
+  client->Send(Get("/held"), held);
+  arrived.get_future().wait();
+  client->CloseConnections();
+  ASSERT_FALSE(held->Wait());
+  EXPECT_EQ(held->Wait().error().cause, TransportError::Cause::kConnection);
+  EXPECT_TRUE(Fetch(*client, Get("/answered"))->Wait());
+  EXPECT_EQ(connections, 2);
 }
 
 TEST(HttpClient, AHeadDoesNotWaitForTheBodyThatItsHeadersPromise) {
@@ -203,7 +230,7 @@ TEST(HttpClient, AServerThatSaysNothingRunsIntoTheLimits) {
   silent.limits = {Duration(60'000), Duration(0), Duration(30)};
   const auto kept = Fetch(*client, silent);
   EXPECT_EQ(kept->Wait().error().cause, TransportError::Cause::kTimeout);
-  EXPECT_EQ(kept->Wait().error().message, "no byte came for 30 ms");
+  EXPECT_EQ(kept->Wait().error().message, "no data received for 30 ms");
 }
 
 TEST(HttpClient, CancelEndsARequestOnce) {
@@ -225,7 +252,7 @@ TEST(HttpClient, AReceiverMayStopABodyThatIsTooLong) {
   });
   const auto client = ClientOf(server.url());
   const auto kept = std::make_shared<Kept>();
-  kept->most = 1 << 20U;
+  kept->max = 1 << 20U;
   client->Send(Get("/"), kept);
   EXPECT_EQ(kept->Wait().error().cause, TransportError::Cause::kCancelled);
   EXPECT_LT(kept->body().size(), 2U << 20U);
@@ -262,7 +289,7 @@ TEST(HttpClient, ManyRequestsAreUnderWayAtOnce) {
   for (const auto& one : kept) EXPECT_TRUE(one->Wait());
 }
 
-TEST(HttpClient, AnAnswerThatIsNoHttpIsAnError) {
+TEST(HttpClient, FailsOnAnAnswerThatIsNotHttp) {
   SocketServer server([](RawConnection& peer) {
     peer.Read();
     peer.Write("HTTP/1.1 200 OK\r\nContent-Length: twelve\r\n\r\n???");
@@ -311,7 +338,7 @@ TEST(HttpClient, ErrorsNeverHoldPasswordsOrTokens) {
   }
 }
 
-TEST(HttpClient, AnAddressThatIsNoneIsRefused) {
+TEST(HttpClient, RejectsAnInvalidAddress) {
   for (const char* bad : {"", "host:1", "ftp://x", "https://", "https://a b"}) {
     HttpClientOptions options;
     options.server = bad;

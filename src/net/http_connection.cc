@@ -16,7 +16,7 @@ constexpr std::size_t kReadBytesOfBody = std::size_t{64} << 10U;
 // While a stream waits, all that is read is the end of the connection, and at most the beginning of
 // a next request.
 constexpr std::size_t kReadBytesOfWatcher = 64;
-constexpr std::size_t kMostBytesOfWatcher = std::size_t{16} << 10U;
+constexpr std::size_t kMaxBytesOfWatcher = std::size_t{16} << 10U;
 constexpr std::size_t kStreamBytes = std::size_t{64} << 10U;
 // Below that head and body go out as one piece: one packet, one TLS record.
 constexpr std::size_t kSmallBody = std::size_t{16} << 10U;
@@ -163,7 +163,7 @@ void Connection::Parse() {
   in_used_ = in_.size();
   if (reader_->state() == State::kRefused) return Refuse(reader_->refusal());
   if (reader_->state() == State::kDone) return Dispatch();
-  // Who sends a head byte by byte gets no more time for each.
+  // A peer that sends a head byte by byte gets no additional time for each.
   if (!in_head || reader_->state() == State::kBody) Expect(hub_->options.stall_timeout);
   deadline_ = std::min(deadline_, request_deadline_);
   if (reader_->ExpectsContinue() && !std::exchange(continued_, true)) {
@@ -278,7 +278,7 @@ void Connection::WaitForSource() {
 // For the end of the connection: it is how a watcher leaves.
 void Connection::Listen() {
   if (reading_) return;
-  if (in_used_ > kMostBytesOfWatcher) return Close();
+  if (in_used_ > kMaxBytesOfWatcher) return Close();
   Read();
 }
 

@@ -71,8 +71,7 @@ struct HttpServerOptions {
   Duration stall_timeout = std::chrono::minutes(1);
   // ... when a request has not come whole so long after its first byte.
   Duration request_timeout = std::chrono::minutes(2);
-  // Who comes when there are so many takes the place of the connection that has been idle longest,
-  // or is turned away.
+  // At the limit a new connection replaces the one that has been idle longest, or is rejected.
   std::size_t max_connections = 8192;
   // The answer to a body that is larger, to a header nobody can read, and so on; `status` is the
   // HTTP code.

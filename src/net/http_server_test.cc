@@ -107,7 +107,7 @@ TEST(HttpServer, HasNoBodyForHead) {
   EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 200 OK"));
 }
 
-TEST(HttpServer, SaysContinueToWhoWaitsForIt) {
+TEST(HttpServer, Sends100ContinueWhenTheClientExpectsIt) {
   ServerThread server(Echo);
   RawClient client(server.port());
   client.Send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
@@ -116,7 +116,7 @@ TEST(HttpServer, SaysContinueToWhoWaitsForIt) {
   EXPECT_THAT(client.ReadAnswer(), EndsWith("POST / [] ab"));
 }
 
-TEST(HttpServer, ClosesWhenThePeerWantsThat) {
+TEST(HttpServer, ClosesWhenThePeerAsksForIt) {
   ServerThread server(Echo);
   RawClient old(server.port());
   old.Send("GET /old HTTP/1.0\r\n\r\n");
@@ -235,7 +235,7 @@ void WaitFor(const std::function<bool()>& condition) {
   }
 }
 
-TEST(HttpServer, AWatchGetsWhatIsSaidWhenItIsSaid) {
+TEST(HttpServer, SendsEachPieceOfAWatchAtOnce) {
   Watches watches;
   ServerThread server(std::ref(watches));
   RawClient client(server.port());
@@ -247,7 +247,7 @@ TEST(HttpServer, AWatchGetsWhatIsSaidWhenItIsSaid) {
   }
 }
 
-TEST(HttpServer, AWatchGoesWhenItsPeerGoes) {
+TEST(HttpServer, EndsAWatchWhenItsPeerCloses) {
   Watches watches;
   ServerThread server(std::ref(watches));
   RawClient client(server.port());
@@ -258,7 +258,7 @@ TEST(HttpServer, AWatchGoesWhenItsPeerGoes) {
   WaitFor([&] { return watches.gone() == 1; });
 }
 
-TEST(HttpServer, AWatchWhosePeerSaysMoreStillGoesWithIt) {
+TEST(HttpServer, EndsAWatchWhosePeerSentMoreAndCloses) {
   Watches watches;
   ServerThread server(std::ref(watches));
   RawClient client(server.port());
@@ -298,8 +298,9 @@ TEST(HttpServer, FiveHundredWatchesLiveOnOneThread) {
     server.OnLoop([&] {
       for (std::size_t i = 0; i < kWatches; ++i) watches.Say(i, "event\n");
     });
-    for (const auto& client : clients)
+    for (const auto& client : clients) {
       EXPECT_THAT(client->ReadTo("event\n\r\n"), EndsWith("event\n\r\n"));
+    }
   }
   clients.clear();
   WaitFor([&] { return watches.gone() == kWatches; });
@@ -319,7 +320,7 @@ class Endless final : public BodySource {
   std::atomic<std::size_t>& given_;
 };
 
-TEST(HttpServer, AReaderThatDoesNotReadIsNotReadFor) {
+TEST(HttpServer, DoesNotBufferForAClientThatDoesNotRead) {
   std::atomic<std::size_t> given = 0;
   ServerThread server(
       [&](const std::shared_ptr<Exchange>& exchange) {
@@ -371,7 +372,7 @@ TEST(HttpServer, ARequestThatTricklesInIsBoundedAsAWhole) {
   }
 }
 
-TEST(HttpServer, WhoComesToAFullServerTakesAnIdlePlaceOrNone) {
+TEST(HttpServer, AtTheLimitANewConnectionReplacesAnIdleOneOrIsRejected) {
   Watches watches;
   ServerThread server(std::ref(watches), {.max_connections = 2});
   RawClient watcher(server.port());
@@ -388,7 +389,7 @@ TEST(HttpServer, WhoComesToAFullServerTakesAnIdlePlaceOrNone) {
   EXPECT_EQ(watcher.ReadTo("alive\r\n"), "5\r\nalive\r\n");
 }
 
-TEST(HttpServer, DrainingEndsWatchesAnswersWhatIsAskedAndTakesNobodyIn) {
+TEST(HttpServer, DrainingEndsWatchesAnswersRequestsAndAcceptsNoConnection) {
   std::promise<std::shared_ptr<Exchange>> asked;
   Watches watches;
   ServerThread server([&](const std::shared_ptr<Exchange>& exchange) {

@@ -42,7 +42,7 @@ std::string_view WithoutHost(std::string_view target) {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
-// Only chunks, and nothing below them: whoever stands in front of us might see another end.
+// Only chunks, and nothing below them: a proxy in front of us might see another end.
 bool KnowsEncoding(const http::request_parser<http::string_body>& parser) {
   const auto& head = parser.get();
   if (head.count(http::field::transfer_encoding) == 0) return true;

@@ -41,7 +41,7 @@ TEST(RequestReader, ReadsTheSameHoweverTheBytesAreCut) {
   });
 }
 
-TEST(RequestReader, NeverTakesMoreThanItIsGivenAndAlwaysEndsSomewhere) {
+TEST(RequestReader, NeverReadsBeyondItsInputAndAlwaysEnds) {
   strata::testing::CheckProperty(2000, [] {
     // Broken in ways that look like HTTP.
     const std::vector<std::string> words = {"GET ",

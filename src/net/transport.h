@@ -15,8 +15,8 @@
 
 namespace strata::net {
 
-// A time that never goes back and is of this process only. It counts while the machine sleeps, so
-// that whoever measured "15 seconds" before a suspend does not believe in them afterwards.
+// A time that never goes back and is of this process only. It counts while the machine sleeps: an
+// interval of 15 seconds that was measured across a suspend includes the suspend.
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 // One thread with timers. Whatever lives on it needs no locks; tests give one with a time of their
@@ -42,7 +42,7 @@ class Executor {
   void Run(const std::function<void()>& task);
 };
 
-// What a request may take. Zero is no limit.
+// What a request may take. Zero means unlimited.
 struct RequestLimits {
   Duration connect = std::chrono::seconds(10);
   Duration total = std::chrono::seconds(60);
@@ -101,6 +101,9 @@ class Transport : public Executor {
   virtual RequestId Send(ClientRequest request, std::shared_ptr<Receiver> receiver) = 0;
   // From any thread. OnEnd follows (kCancelled), never inside Cancel; nothing when it has been.
   virtual void Cancel(RequestId request) = 0;
+  // Closes every connection, for a peer that acknowledges but does not answer any more: what was
+  // sent before ends (kConnection), what is sent from now on goes over new ones. From any thread.
+  virtual void CloseConnections() = 0;
 };
 
 }  // namespace strata::net

@@ -2,16 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
+
 namespace strata::nvml {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 // A driver's text need not be UTF-8.
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json ToJson(const MigProfile& profile) {
   Json json = {{"name", profile.name}, {"memoryMB", profile.memory_mib}, {"core", profile.cores}};
   json["placements"] = Json::array();
@@ -42,7 +40,7 @@ Json ToJson(const Gpu& gpu) {
 std::string RegisterText(const NodeGpus& node) {
   Json json = Json::array();
   for (const Gpu& gpu : node.gpus) json.push_back(ToJson(gpu));
-  return Dump(json);
+  return DumpJson(json);
 }
 
 std::string ScoreText(const NodeGpus& node) {
@@ -54,7 +52,7 @@ std::string ScoreText(const NodeGpus& node) {
     }
     json.push_back({{"uuid", node.gpus[i].uuid}, {"score", std::move(row)}});
   }
-  return Dump(json);
+  return DumpJson(json);
 }
 
 }  // namespace strata::nvml

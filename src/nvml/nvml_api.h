@@ -47,7 +47,7 @@ inline constexpr unsigned int kFabricInfoVersion = sizeof(FabricInfo) | (2U << 2
 inline constexpr unsigned char kFabricCompleted = 3;
 
 inline constexpr int kFeatureEnabled = 1;
-inline constexpr unsigned int kMostLinks = 36;  // per GPU
+inline constexpr unsigned int kMaxLinks = 36;  // per GPU
 enum RemoteType : int { kRemoteGpu = 0, kRemoteSwitch = 2, kRemoteUnknown = 255 };
 
 // A function that the driver does not have is null.

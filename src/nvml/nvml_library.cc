@@ -43,7 +43,7 @@ std::unique_ptr<Library> Library::Open(const std::string& path, std::string& err
   library->LoadFunctions();
   const Api& api = library->api_;
   if (api.init == nullptr || api.device_count == nullptr || api.device_by_index == nullptr) {
-    error = fmt::format("{} is no NVML: it has no nvmlInit_v2 and device list", name);
+    error = fmt::format("{} is not NVML: it has no nvmlInit_v2 and device list", name);
     return nullptr;
   }
   const int code = api.init();

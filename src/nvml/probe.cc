@@ -114,7 +114,7 @@ class Prober {
   std::optional<std::vector<UpLink>> ReadLinks(const std::string& who, Device device) {
     std::vector<UpLink> links;
     std::vector<unsigned int> down;
-    for (unsigned int link = 0; link < kMostLinks; ++link) {
+    for (unsigned int link = 0; link < kMaxLinks; ++link) {
       int state = 0;
       const int code = Call(api_.link_state, device, link, &state);
       if (code == kNotSupported || code == kInvalidArgument || code == kFunctionNotFound) continue;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
 #include "nvml/node_annotations.h"
 
 namespace strata::nvml {
@@ -65,7 +66,7 @@ std::string RenderProbeJson(const ProbeReport& report) {
   const NodeGpus node = ToNodeGpus(report);
   json["annotations"] = {{kRegisterKey, RegisterText(node)}, {kScoreKey, ScoreText(node)}};
   json["problems"] = report.problems;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpPrettyJson(json) + "\n";
 }
 
 std::string RenderProbeTable(const ProbeReport& report) {

@@ -26,7 +26,7 @@ void Check(std::string_view before, std::string_view after, const std::vector<Ca
   }
 }
 
-TEST(BadInput, TextsThatAreNoObjects) {
+TEST(BadInput, RejectsTextsThatAreNotObjects) {
   EXPECT_EQ(LoadError(""), "in.yaml: is empty (want Kubernetes manifests)");
   EXPECT_EQ(LoadError("# comment\n---\n"), "in.yaml: is empty (want Kubernetes manifests)");
   EXPECT_EQ(LoadError("hello"), "in.yaml: document 1: found string \"hello\", want an object");
@@ -44,7 +44,7 @@ TEST(BadInput, TextsThatAreNoObjects) {
             "in.yaml: document 1: PodList: items: found an object, want a list");
 }
 
-TEST(BadInput, ItemsOfLists) {
+TEST(BadInput, RejectsInvalidItemsOfLists) {
   Check("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Node, metadata: {name: a}}, ",
         "]}",
         {{"{apiVersion: v1, kind: Node}", "document 1: items[1]: Node: metadata.name: is required"},
@@ -57,7 +57,7 @@ TEST(BadInput, ItemsOfLists) {
           "document 1: items[2]: found number 3, want an object"}});
 }
 
-TEST(BadInput, Metadata) {
+TEST(BadInput, RejectsInvalidMetadata) {
   Check(
       "{apiVersion: v1, kind: Node, metadata: {",
       "}}",
@@ -84,7 +84,7 @@ TEST(BadInput, Metadata) {
         "2026-08-20T10:00:00Z)"}});
 }
 
-TEST(BadInput, Quantities) {
+TEST(BadInput, RejectsInvalidQuantities) {
   Check(
       "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {",
       "}}}",
@@ -109,7 +109,7 @@ TEST(BadInput, Quantities) {
        {"cpu: []", "Node n1: status.capacity.cpu: found a list, want a quantity"}});
 }
 
-TEST(BadInput, QuantitiesOfJson) {
+TEST(BadInput, RejectsInvalidQuantitiesInJson) {
   const auto error = [](const std::string& cpu) {
     return LoadError(
         R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"capacity":{"cpu":)" +
@@ -122,7 +122,7 @@ TEST(BadInput, QuantitiesOfJson) {
   EXPECT_EQ(error("1e400"), where + "bad quantity \"1e400\" (want a number within 2^63-1)");
 }
 
-TEST(BadInput, Nodes) {
+TEST(BadInput, RejectsInvalidNodes) {
   Check("{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {",
         "}}",
         {{"unschedulable: maybe",
@@ -133,10 +133,10 @@ TEST(BadInput, Nodes) {
           "PreferNoSchedule "
           "or NoExecute)"},
          {"taints: [{key: a, effect: NoExecute}, {key: a, effect: NoExecute}]",
-          "Node n1: spec.taints[1]: a taint of this key and effect is there already"}});
+          "Node n1: spec.taints[1]: duplicate taint (same key and effect)"}});
 }
 
-TEST(BadInput, Pods) {
+TEST(BadInput, RejectsInvalidPods) {
   Check(
       "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}], ",
       "}}",
@@ -185,7 +185,7 @@ TEST(BadInput, Pods) {
             "in.yaml: Pod default/p: spec.containers: want at least one container");
 }
 
-TEST(BadInput, PodGroups) {
+TEST(BadInput, RejectsInvalidPodGroups) {
   Check(
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: g}, spec: {",
       "}}",
@@ -216,7 +216,7 @@ TEST(BadInput, PodGroups) {
         "suffix at most, such as 2, 0.5, 1500m, 16Gi or 1e3)"}});
 }
 
-TEST(BadInput, LimitsOfNodeGroups) {
+TEST(BadInput, RejectsInvalidLimitsOfNodeGroups) {
   const auto error = [](const std::string& limits) {
     return LoadError(
         "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q, annotations: "
@@ -234,7 +234,7 @@ TEST(BadInput, LimitsOfNodeGroups) {
   EXPECT_EQ(error("{\"fast\": {\"cpu\": \"2\"}}"), "no error");
 }
 
-TEST(BadInput, Queues) {
+TEST(BadInput, RejectsInvalidQueues) {
   Check("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {",
         "}}",
         {{"weight: -1", "Queue q: spec.weight: found number -1, want an integer from 0 to 65535"},
@@ -251,7 +251,7 @@ TEST(BadInput, Queues) {
           "Unknown)"}});
 }
 
-TEST(BadInput, HyperNodes) {
+TEST(BadInput, RejectsInvalidHyperNodes) {
   Check(
       "{apiVersion: topology.volcano.sh/v1alpha1, kind: HyperNode, metadata: {name: s}, spec: {",
       "}}",
@@ -285,7 +285,7 @@ TEST(BadInput, HyperNodes) {
       ::testing::StartsWith("in.yaml: HyperNode s: spec.members[0].selector.regexMatch.pattern: "));
 }
 
-TEST(BadInput, Jobs) {
+TEST(BadInput, RejectsInvalidJobs) {
   Check("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {",
         "tasks: [{name: a, replicas: 2, template: {spec: {containers: [{name: c}]}}}]}}",
         {{"minAvailable: 3,",
@@ -308,7 +308,7 @@ TEST(BadInput, Jobs) {
          {"policies: [{action: RestartJob, exitCode: 0}],",
           "Job default/j: spec.policies[0].exitCode: found number 0, want a code of failure"},
          {"policies: [{action: RestartJob, event: \"*\"}, {action: AbortJob, event: PodFailed}],",
-          "Job default/j: spec.policies: event * stands for all events, want no other beside it"},
+          "Job default/j: spec.policies: event * includes all events (want no other event)"},
          {"policies: [{action: Sleep, event: PodFailed}],",
           "Job default/j: spec.policies[0].action: unknown value \"Sleep\" (want AbortJob, "
           "RestartJob, "
@@ -321,7 +321,7 @@ TEST(BadInput, Jobs) {
           "Job default/j: spec.volumes[1].mountPath: is used by another volume"}});
 }
 
-TEST(BadInput, TasksOfJobs) {
+TEST(BadInput, RejectsInvalidTasksOfJobs) {
   constexpr std::string_view kTemplate = "template: {spec: {containers: [{name: c}]}}";
   const auto job = [&](const std::string& tasks) {
     std::string text = tasks;
@@ -352,9 +352,9 @@ TEST(BadInput, TasksOfJobs) {
        "2, minPartitions: 1}, TEMPLATE}]",
        "spec.tasks[0].minAvailable: 3 is not minPartitions * partitionSize (2)"},
       {"[{name: a, dependsOn: {name: [b]}, TEMPLATE}]",
-       "spec.tasks: task \"a\" depends on \"b\", which is no task of this job"},
+       "spec.tasks: task \"a\" depends on \"b\", which is not a task of this job"},
       {"[{name: a, dependsOn: {name: [b]}, TEMPLATE}, {name: b, dependsOn: {name: [a]}, TEMPLATE}]",
-       "spec.tasks: dependsOn of the tasks goes in a circle"},
+       "spec.tasks: dependsOn of the tasks has a cycle"},
       {"[{name: a, replicas: 99999999999, TEMPLATE}]",
        "spec.tasks[0].replicas: found number 99999999999, want an integer from 0 to 2147483647"}};
   for (const Case& c : cases) {
@@ -363,7 +363,7 @@ TEST(BadInput, TasksOfJobs) {
   }
 }
 
-TEST(BadInput, SmallKinds) {
+TEST(BadInput, RejectsInvalidSmallKinds) {
   EXPECT_EQ(
       LoadError("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: p}}"),
       "in.yaml: PriorityClass p: value: is required");

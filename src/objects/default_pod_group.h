@@ -15,7 +15,7 @@ namespace strata::objects {
 //
 // kInvalidArgument, one line that names the pod and the field, when the topology's mode is neither
 // hard nor soft (in any case), its tier no number, or a sum of requests does not fit into 64 bits.
-// Of a pod that already has its node such a topology is left out, with a line in `warnings`.
+// For a pod that already has its node such a topology is left out, with a line in `warnings`.
 [[nodiscard]] Result<PodGroup> MakeDefaultPodGroup(const Pod& pod,
                                                    std::vector<std::string>& warnings);
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "objects/json_error.h"
+#include "json/error.h"
 #include "objects/text_check.h"
 #include "objects/yaml_to_json.h"
 
@@ -140,7 +140,7 @@ Status VisitJson(std::string_view text,
     if (!document) {
       const auto offset = static_cast<std::size_t>(piece.data() - text.data());
       return Fail(Code::kInvalidArgument,
-                  "in the value that starts at " + PositionOf(text, offset) + ": " +
+                  "in the value that starts at " + LineAndColumn(text, offset) + ": " +
                       document.error().message);
     }
     ++count;
@@ -162,7 +162,7 @@ Result<std::size_t> ForEachDocument(std::string_view name,
   const bool is_json_file = name.ends_with(".json");
   if (is_json_file || body[first] == '{' || body[first] == '[') {
     const Document::Tail tail = padded ? Document::Tail::kReadable : Document::Tail::kNone;
-    // A visitor's error is final; only a text that is no JSON gets the second look.
+    // A visitor's error is final; only a text that is not JSON gets the second look.
     bool visited = false;
     const Status read = VisitJson(
         body,

@@ -7,7 +7,7 @@
 
 namespace strata::objects {
 
-// The path of a key that is there twice in one object, as the API server's strict mode refuses it;
+// The path of a duplicate key in one object, as the API server's strict mode rejects it;
 // none when there is no such key. metadata.managedFields, most of the bulk of a dump, is not looked
 // at.
 //

@@ -133,8 +133,8 @@ std::string HolderName(const Job& job) {
   return "Job " + job.meta.name;
 }
 
-// Who controls an object: "Job train", or with its API version where it is no Job of ours; "" when
-// nobody does.
+// The controller of an object: "Job train", or with its API version where it is not a Volcano Job;
+// "" when nobody does.
 std::string HolderOf(const Metadata& meta) {
   const auto owner = std::find_if(
       meta.owners.begin(), meta.owners.end(), [](const auto& each) { return each.controller; });

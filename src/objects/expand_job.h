@@ -46,9 +46,9 @@ namespace strata::objects {
                           std::int32_t index,
                           const std::string& pod_group);
 
-// Which PodGroup is whose: "namespace/podgroup" by "namespace/job". Of those in `objects` the one
-// named <job>-<uid>, else the one named <job> if it is nobody else's; where there is none the one
-// to be made, <job>-<uid>. What has another controller is not the job's.
+// Which PodGroup is whose: "namespace/podgroup" by "namespace/job". Among those in `objects` the
+// one named <job>-<uid>, else the one named <job> if it is nobody else's; where there is none the
+// one to be made, <job>-<uid>. What has another controller is not the job's.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> GroupsOfJobs(
     const ObjectSet& objects);
 

@@ -152,7 +152,7 @@ void CheckDependencies(const Cursor& tasks, const Job& job) {
     if (!task.depends_on) continue;
     for (const std::string& name : task.depends_on->tasks) {
       if (known.contains(name)) continue;
-      tasks.Fail(fmt::format("task \"{}\" depends on \"{}\", which is no task of this job",
+      tasks.Fail(fmt::format("task \"{}\" depends on \"{}\", which is not a task of this job",
                              task.name,
                              name.substr(0, 100)));
     }
@@ -169,7 +169,7 @@ void CheckDependencies(const Cursor& tasks, const Job& job) {
       if (ready && done.insert(task.name).second) progress = true;
     }
   }
-  if (done.size() < job.tasks.size()) tasks.Fail("dependsOn of the tasks goes in a circle");
+  if (done.size() < job.tasks.size()) tasks.Fail("dependsOn of the tasks has a cycle");
 }
 
 void ReadVolumes(const Cursor& volumes, Job& out) {

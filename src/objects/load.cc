@@ -1,7 +1,6 @@
 #include "objects/load.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,9 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "objects/cursor.h"
 #include "objects/document.h"
 #include "objects/duplicate_key.h"
+#include "objects/kinds.h"
 #include "objects/readers.h"
 #include "objects/sort_by_name.h"
 #include "objects/text_check.h"
@@ -24,70 +25,33 @@ namespace {
 
 constexpr int kMaxListDepth = 8;
 
-template <typename T, std::vector<T> ObjectSet::*kList>
-const Metadata& Add(const Cursor& object, Metadata&& meta, ObjectSet& set) {
-  T& out = (set.*kList).emplace_back();
-  out.meta = std::move(meta);
-  ReadObject(object, out);
-  return out.meta;
+// Whether objects of the kind are written with this apiVersion.
+bool HasApiVersion(const Kind& row, std::string_view api_version) {
+  if (row.group.empty()) return api_version == row.version;
+  return api_version.size() == row.group.size() + 1 + row.version.size() &&
+         api_version.starts_with(row.group) && api_version[row.group.size()] == '/' &&
+         api_version.ends_with(row.version);
 }
 
-struct ServedKind {
-  std::string_view api_version;
-  std::string_view kind;
-  Scope scope;
-  const Metadata& (*add)(const Cursor& object, Metadata&& meta, ObjectSet& set);
-};
-
-constexpr std::array kKinds = {
-    ServedKind{"v1", "Pod", Scope::kNamespaced, Add<Pod, &ObjectSet::pods>},
-    ServedKind{"v1", "Node", Scope::kCluster, Add<Node, &ObjectSet::nodes>},
-    ServedKind{"v1", "Namespace", Scope::kCluster, Add<Namespace, &ObjectSet::namespaces>},
-    ServedKind{"v1", "ConfigMap", Scope::kNamespaced, Add<ConfigMap, &ObjectSet::config_maps>},
-    ServedKind{"v1", "Secret", Scope::kNamespaced, Add<Secret, &ObjectSet::secrets>},
-    ServedKind{
-        "v1", "PersistentVolume", Scope::kCluster, Add<PersistentVolume, &ObjectSet::volumes>},
-    ServedKind{"v1",
-               "PersistentVolumeClaim",
-               Scope::kNamespaced,
-               Add<PersistentVolumeClaim, &ObjectSet::claims>},
-    ServedKind{"v1", "ResourceQuota", Scope::kNamespaced, Add<ResourceQuota, &ObjectSet::quotas>},
-    ServedKind{"storage.k8s.io/v1",
-               "StorageClass",
-               Scope::kCluster,
-               Add<StorageClass, &ObjectSet::storage_classes>},
-    ServedKind{
-        "storage.k8s.io/v1", "CSINode", Scope::kCluster, Add<CsiNode, &ObjectSet::csi_nodes>},
-    ServedKind{"scheduling.k8s.io/v1",
-               "PriorityClass",
-               Scope::kCluster,
-               Add<PriorityClass, &ObjectSet::priority_classes>},
-    ServedKind{"policy/v1",
-               "PodDisruptionBudget",
-               Scope::kNamespaced,
-               Add<PodDisruptionBudget, &ObjectSet::disruption_budgets>},
-    ServedKind{"scheduling.volcano.sh/v1beta1",
-               "PodGroup",
-               Scope::kNamespaced,
-               Add<PodGroup, &ObjectSet::pod_groups>},
-    ServedKind{
-        "scheduling.volcano.sh/v1beta1", "Queue", Scope::kCluster, Add<Queue, &ObjectSet::queues>},
-    ServedKind{"topology.volcano.sh/v1alpha1",
-               "HyperNode",
-               Scope::kCluster,
-               Add<HyperNode, &ObjectSet::hypernodes>},
-    ServedKind{"batch.volcano.sh/v1alpha1", "Job", Scope::kNamespaced, Add<Job, &ObjectSet::jobs>},
-    ServedKind{"nodeinfo.volcano.sh/v1alpha1",
-               "Numatopology",
-               Scope::kCluster,
-               Add<NumaTopology, &ObjectSet::numa_topologies>},
-};
-
-const ServedKind* FindKind(std::string_view api_version, std::string_view kind) {
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const ServedKind& entry) {
-    return entry.kind == kind && entry.api_version == api_version;
+const Kind* FindKind(std::string_view api_version, std::string_view kind) {
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& row) {
+    return row.kind == kind && HasApiVersion(row, api_version);
   });
   return found == kKinds.end() ? nullptr : &*found;
+}
+
+// Reads `object` into the list of its kind.
+const Metadata& AddObject(const Kind& kind, const Cursor& object, Metadata meta, ObjectSet& set) {
+  const Metadata* added = nullptr;
+  ForEachList(set, [&](std::string_view name, auto& list) {
+    if (added != nullptr || name != kind.kind) return;
+    auto& out = list.emplace_back();
+    out.meta = std::move(meta);
+    ReadObject(object, out);
+    added = &out.meta;
+  });
+  CHECK(added != nullptr);  // a row of kinds.h without a line in ForEachList
+  return *added;
 }
 
 // What an item of a typed list (PodList) is when it does not say.
@@ -113,7 +77,7 @@ class SourceReader {
   Status ReadDocument(const Value& value) {
     ++document_;
     if (const std::optional<std::string> twice = FindDuplicateKey(value)) {
-      return FailAt(Place(), *twice + ": is there twice");
+      return FailAt(Place(), *twice + ": duplicate key");
     }
     return Read(value, TypeMeta{}, 0);
   }
@@ -133,7 +97,7 @@ class SourceReader {
     if (type.kind.ends_with("List") && (type.kind == "List" || object.At("items").present())) {
       return ReadItems(object, type, depth);
     }
-    const ServedKind* known = FindKind(type.api_version, type.kind);
+    const Kind* known = FindKind(type.api_version, type.kind);
     if (known == nullptr) return Warn(object, type);
     return ReadKnown(*known, value);
   }
@@ -160,7 +124,7 @@ class SourceReader {
     return {};
   }
 
-  Status ReadKnown(const ServedKind& kind, const Value& value) {
+  Status ReadKnown(const Kind& kind, const Value& value) {
     ReadLog log;
     const Cursor object(value, log);
     Metadata meta;
@@ -174,7 +138,7 @@ class SourceReader {
           meta.name.empty() ? fmt::format("{}: {}", Place(), kind.kind) : ObjectName(meta);
       return FailAt(who, log.error);
     }
-    const Metadata& added = kind.add(object, std::move(meta), set_);
+    const Metadata& added = AddObject(kind, object, std::move(meta), set_);
     if (!log.error.empty()) return FailAt(ObjectName(added), log.error);
     for (const std::string& note : log.notes) {
       set_.warnings.push_back(
@@ -192,12 +156,11 @@ class SourceReader {
     meta.At("name").Read(name);
     meta.At("namespace").Read(ns);
     const std::string full = ns.empty() ? name : ns + "/" + name;
-    set_.warnings.push_back(
-        OneLine(fmt::format("{}: {} {}: ignored, {} is no kind that is read here",
-                            source_,
-                            type.kind,
-                            full,
-                            type.api_version + " " + type.kind)));
+    set_.warnings.push_back(OneLine(fmt::format("{}: {} {}: ignored, {} is not a supported kind",
+                                                source_,
+                                                type.kind,
+                                                full,
+                                                type.api_version + " " + type.kind)));
     return {};
   }
 
@@ -237,25 +200,12 @@ Status SortAndCheckUnique(std::vector<T>& list) {
 }
 
 Status SortAll(ObjectSet& set) {
-  TRY(SortAndCheckUnique(set.nodes));
-  TRY(SortAndCheckUnique(set.pods));
-  TRY(SortAndCheckUnique(set.namespaces));
-  TRY(SortAndCheckUnique(set.config_maps));
-  TRY(SortAndCheckUnique(set.secrets));
-  TRY(SortAndCheckUnique(set.volumes));
-  TRY(SortAndCheckUnique(set.claims));
-  TRY(SortAndCheckUnique(set.quotas));
-  TRY(SortAndCheckUnique(set.storage_classes));
-  TRY(SortAndCheckUnique(set.csi_nodes));
-  TRY(SortAndCheckUnique(set.priority_classes));
-  TRY(SortAndCheckUnique(set.disruption_budgets));
-  TRY(SortAndCheckUnique(set.pod_groups));
-  TRY(SortAndCheckUnique(set.queues));
-  TRY(SortAndCheckUnique(set.hypernodes));
-  TRY(SortAndCheckUnique(set.jobs));
-  TRY(SortAndCheckUnique(set.numa_topologies));
+  Status result;
+  ForEachList(set, [&](std::string_view /*kind*/, auto& list) {
+    if (result) result = SortAndCheckUnique(list);
+  });
   std::sort(set.warnings.begin(), set.warnings.end());
-  return {};
+  return result;
 }
 
 }  // namespace

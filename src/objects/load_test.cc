@@ -250,7 +250,7 @@ stringData: {password: hush}
             "in.yaml: Secret default/s: data: want an object with keys and strings");
 }
 
-TEST(Load, KindsNobodyReadsAreWarnings) {
+TEST(Load, UnknownKindsAreWarnings) {
   const ObjectSet set = MustLoad(R"(
 {apiVersion: v1, kind: Service, metadata: {name: web, namespace: team}}
 ---
@@ -258,8 +258,8 @@ TEST(Load, KindsNobodyReadsAreWarnings) {
 )");
   EXPECT_THAT(
       set.warnings,
-      ElementsAre("in.yaml: Job plain: ignored, batch/v1 Job is no kind that is read here",
-                  "in.yaml: Service team/web: ignored, v1 Service is no kind that is read here"));
+      ElementsAre("in.yaml: Job plain: ignored, batch/v1 Job is not a supported kind",
+                  "in.yaml: Service team/web: ignored, v1 Service is not a supported kind"));
 }
 
 TEST(Load, DuplicatesNameBothFiles) {
@@ -268,10 +268,10 @@ TEST(Load, DuplicatesNameBothFiles) {
   EXPECT_EQ(ParseObjects(sources).error().message, "b.yaml: Node n1: is already defined in a.yaml");
 }
 
-TEST(Load, AKeyThatIsThereTwiceIsAnErrorInJsonToo) {
+TEST(Load, ADuplicateKeyIsAnErrorInJsonToo) {
   EXPECT_EQ(
       LoadError(R"({"apiVersion":"v1","kind":"List","items":[{"kind":"Node","kind":"Pod"}]})"),
-      "in.yaml: document 1: items[0].kind: is there twice");
+      "in.yaml: document 1: items[0].kind: duplicate key");
 }
 
 TEST(Load, APodOnANodeIsNotRefusedForSchedulingRules) {
@@ -325,7 +325,7 @@ TEST(Load, ARuleThatAPodOnANodeBreaksIsAWarning) {
   EXPECT_EQ(warning(OnNode("", "", "")), "no warning");
 }
 
-TEST(Load, WhatAPodOnANodeHoldsCountsAsWellAsCanBe) {
+TEST(Load, TheValidPartOfAPodOnANodeCounts) {
   const ObjectSet set = MustLoad(
       OnNode("labels: {a: -b},",
              "tolerations: [{key: a, operator: Foo}, {key: b, operator: Exists}], priority: "

@@ -19,7 +19,7 @@ void ReadObject(const Cursor& object, Node& out) {
     const bool twice = std::any_of(out.taints.begin(), out.taints.end(), [&](const Taint& other) {
       return other.key == taint.key && other.effect == taint.effect;
     });
-    if (twice) item.Fail("a taint of this key and effect is there already");
+    if (twice) item.Fail("duplicate taint (same key and effect)");
     out.taints.push_back(std::move(taint));
   });
 

@@ -16,8 +16,8 @@
 
 namespace strata::objects {
 
-// Everything that was loaded. Each vector is ascending by (namespace, name), without duplicates,
-// whatever the order of the input.
+// The loaded objects of the kinds in kinds.h. Each vector is ascending by (namespace, name),
+// without duplicates, whatever the order of the input.
 struct ObjectSet {
   std::vector<Node> nodes;
   std::vector<Pod> pods;
@@ -40,5 +40,28 @@ struct ObjectSet {
   // One line each, sorted: kinds nobody reads, and what is used otherwise than it was written.
   std::vector<std::string> warnings;
 };
+
+// Calls `visit(kind, list)` for each list of `set`, const or not: the one place that joins a kind
+// to its list.
+template <typename Set, typename Visit>
+void ForEachList(Set& set, const Visit& visit) {
+  visit("Node", set.nodes);
+  visit("Pod", set.pods);
+  visit("Namespace", set.namespaces);
+  visit("ConfigMap", set.config_maps);
+  visit("Secret", set.secrets);
+  visit("PersistentVolume", set.volumes);
+  visit("PersistentVolumeClaim", set.claims);
+  visit("ResourceQuota", set.quotas);
+  visit("StorageClass", set.storage_classes);
+  visit("CSINode", set.csi_nodes);
+  visit("PriorityClass", set.priority_classes);
+  visit("PodDisruptionBudget", set.disruption_budgets);
+  visit("PodGroup", set.pod_groups);
+  visit("Queue", set.queues);
+  visit("HyperNode", set.hypernodes);
+  visit("Job", set.jobs);
+  visit("Numatopology", set.numa_topologies);
+}
 
 }  // namespace strata::objects

@@ -98,7 +98,7 @@ void ReadPlacement(const Cursor& spec, PodSpec& out) {
              other.when_unsatisfiable == constraint.when_unsatisfiable;
     });
     if (twice) {
-      item.Refuse("a constraint of this topologyKey and whenUnsatisfiable is there already");
+      item.Refuse("duplicate constraint (same topologyKey and whenUnsatisfiable)");
     }
   };
   spec.At("topologySpreadConstraints").ReadRules(out.spread, read_spread);
@@ -111,7 +111,7 @@ void ReadContainerStatus(const Cursor& at, ContainerStatus& out) {
   ReadResources(resources.At("requests"), out.requests);
 }
 
-// Adds `key in (value)` (or its opposite) for each key that the pod bears.
+// Adds `key in (value)` (or its opposite) for each key that the pod has.
 void MergeKeys(const Labels& labels,
                const std::vector<std::string>& keys,
                SelectorOp op,

@@ -146,8 +146,8 @@ inline constexpr std::string_view kNotRefused = "; not refused, as the pod is on
 [[nodiscard]] std::string ClaimNameOf(const Pod& pod, const Volume& volume);
 
 // Turns matchLabelKeys and mismatchLabelKeys into requirements of their selectors, from the labels
-// of the pod, as the API server does. Keys the pod does not bear are left out. Idempotent; loaded
-// and expanded pods have it done.
+// of the pod, as the API server does. Keys that the pod does not have are left out. Idempotent;
+// loaded and expanded pods have it done.
 void MergeMatchLabelKeys(Pod& pod);
 
 }  // namespace strata::objects

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kDefaultMilliCpu = 100;
 constexpr std::int64_t kDefaultMemory = 200LL * 1024 * 1024;
-constexpr std::int64_t kMostHeld = std::int64_t{1} << 56U;
+constexpr std::int64_t kMaxHeld = std::int64_t{1} << 56U;
 
 enum class Unset : std::uint8_t { kZero, kSmall };
 
@@ -107,8 +107,8 @@ ResourceList Counted(const Pod& pod, Unset unset) {
   if (pod.spec.node_name.empty()) return request;
   for (auto& [name, amount] : request) {
     const bool thousandths = UnitOf(name) == ResourceUnit::kMilli;
-    amount = std::min(
-        amount, thousandths ? Quantity::FromMilli(kMostHeld) : Quantity::FromValue(kMostHeld));
+    amount = std::min(amount,
+                      thousandths ? Quantity::FromMilli(kMaxHeld) : Quantity::FromValue(kMaxHeld));
   }
   return request;
 }

@@ -19,7 +19,7 @@ class PriorityTable {
 
   // None for a class that does not exist. "" is the global default.
   [[nodiscard]] std::optional<std::int32_t> ValueOf(std::string_view class_name) const;
-  // Of the globalDefault class (of several the lowest value counts, as in Kubernetes), else 0.
+  // That of the globalDefault class (the lowest of several, as in Kubernetes), else 0.
   [[nodiscard]] std::int32_t global_default() const { return global_default_; }
 
  private:

@@ -39,7 +39,7 @@ void ReadNodeGroupLimits(const Cursor& object, Queue& out) {
   if (!log.error.empty()) at.Fail(log.error);
 }
 
-// Whether a missing upper amount is no limit, or zero.
+// Whether a missing upper amount means unlimited, or zero.
 enum class Missing : std::uint8_t { kUnlimited, kZero };
 
 void CheckAtMost(const Cursor& at,
@@ -51,10 +51,10 @@ void CheckAtMost(const Cursor& at,
   for (const auto& [name, amount] : amounts) {
     const auto limit = limits->find(name);
     if (limit == limits->end() && missing == Missing::kUnlimited) continue;
-    const Quantity most = limit == limits->end() ? Quantity() : limit->second;
-    if (amount <= most) continue;
+    const Quantity max = limit == limits->end() ? Quantity() : limit->second;
+    if (amount <= max) continue;
     at.At(name).Fail(
-        fmt::format("{} is more than {} ({})", amount.ToString(), what, most.ToString()));
+        fmt::format("{} is more than {} ({})", amount.ToString(), what, max.ToString()));
   }
 }
 
@@ -98,9 +98,9 @@ void ReadObject(const Cursor& object, Queue& out) {
   ReadResources(capability, out.capability);
   ReadResources(deserved, out.deserved);
   ReadResources(guarantee, out.guarantee);
-  const auto most = std::pair<std::string_view, const ResourceList*>("capability", &out.capability);
-  CheckAtMost(deserved, out.deserved, most, Missing::kUnlimited);
-  CheckAtMost(guarantee, out.guarantee, most, Missing::kUnlimited);
+  const auto max = std::pair<std::string_view, const ResourceList*>("capability", &out.capability);
+  CheckAtMost(deserved, out.deserved, max, Missing::kUnlimited);
+  CheckAtMost(guarantee, out.guarantee, max, Missing::kUnlimited);
   CheckAtMost(guarantee, out.guarantee, {"deserved", &out.deserved}, Missing::kZero);
 
   const Cursor affinity = spec.At("affinity");

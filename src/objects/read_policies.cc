@@ -84,7 +84,7 @@ void ReadLifecyclePolicies(const Cursor& at, std::vector<LifecyclePolicy>& out) 
     }
   });
   if (events.size() > 1 && events.contains(std::string(kAnyEvent))) {
-    at.Fail("event * stands for all events, want no other beside it");
+    at.Fail("event * includes all events (want no other event)");
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "model/constraints.h"
 #include "model/selector.h"
 #include "objects/cursor.h"
+#include "objects/kinds.h"
 #include "objects/object_set.h"
 #include "objects/topology.h"
 
@@ -14,8 +14,6 @@
 // Volcano's webhooks, and records the first thing that is wrong with the object alone, or, of a pod
 // that has its node, notes what is wrong and reads on (cursor.h).
 namespace strata::objects {
-
-enum class Scope : std::uint8_t { kCluster, kNamespaced };
 
 // `object` is the whole object: its name and namespace, and after them the rest of its metadata but
 // kind and source.

@@ -42,7 +42,7 @@ struct PersistentVolume {
   std::string claim_uid;
   std::optional<std::vector<NodeSelectorTerm>> node_affinity;  // required terms, any of them
   std::string volume_mode = "Filesystem";
-  std::string csi_driver;  // "" when it is no CSI volume
+  std::string csi_driver;  // "" when it is not a CSI volume
   std::string csi_handle;
   std::string phase;
 };

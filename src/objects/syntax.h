@@ -38,7 +38,7 @@ void ReadAnnotations(const Cursor& at, Labels& out);
 
 // Resource amounts. Names are qualified; what is counted in whole things (extended resources, pods)
 // is whole; and every amount fits into 64 bits in the unit Strata counts it in (milli-CPU, bytes,
-// thousandths). Of a lenient object a fraction is rounded up, and a negative amount is 0.
+// thousandths). In a lenient object a fraction is rounded up, and a negative amount is 0.
 void ReadResources(const Cursor& at, ResourceList& out);
 
 }  // namespace strata::objects

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "objects/json_error.h"
+#include "json/error.h"
 
 namespace strata::objects {
 namespace {
@@ -46,11 +46,11 @@ std::string OneLine(std::string text) {
 Status CheckText(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t size = CharacterSize(text.substr(i));
-    if (size == 0) return Fail(Code::kInvalidArgument, PositionOf(text, i) + ": not UTF-8");
+    if (size == 0) return Fail(Code::kInvalidArgument, LineAndColumn(text, i) + ": not UTF-8");
     if (IsControl(text[i])) {
       return Fail(Code::kInvalidArgument,
                   fmt::format("{}: found control character 0x{:02x}, want text",
-                              PositionOf(text, i),
+                              LineAndColumn(text, i),
                               static_cast<int>(text[i])));
     }
     i += size;

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "objects/json_error.h"
+#include "json/error.h"
 
 namespace strata::objects {
 namespace {

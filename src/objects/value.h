@@ -28,7 +28,7 @@ class Value {
   [[nodiscard]] double AsNumber() const;
   [[nodiscard]] std::string_view AsString() const;
   [[nodiscard]] std::vector<Value> Items() const;
-  // In document order; a key that is there twice is there twice.
+  // In document order; a duplicate key is in it twice.
   [[nodiscard]] std::vector<Member> Members() const;
   // REQUIRES: an object. The first member of that name.
   [[nodiscard]] std::optional<Value> Find(std::string_view key) const;

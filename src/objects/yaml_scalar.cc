@@ -32,7 +32,8 @@ bool StartsLikeANumber(std::string_view text) {
   return (text[0] >= '0' && text[0] <= '9') || text[0] == '+' || text[0] == '-' || text[0] == '.';
 }
 
-// "0x1f", "-017", "12": base by prefix, as Go's strconv with base 0. None when it is no integer.
+// "0x1f", "-017", "12": base by prefix, as Go's strconv with base 0. None when it is not an
+// integer.
 std::optional<std::string> Integer(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

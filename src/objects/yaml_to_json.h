@@ -12,8 +12,8 @@ namespace strata::objects {
 // quoted scalars are strings, keys become strings, `<<` is expanded, aliases are copied). Empty
 // documents are left out.
 //
-// kInvalidArgument with "line 3, column 7: ..." for what is no text (text_check.h), broken YAML, a
-// key that is there twice, a document nested too deeply, and aliases that blow up. No exception
+// kInvalidArgument with "line 3, column 7: ..." for invalid text (text_check.h), invalid YAML, a
+// duplicate key, a document nested too deeply, and aliases that blow up. No exception
 // escapes.
 [[nodiscard]] Result<std::vector<std::string>> YamlToJson(std::string_view text);
 

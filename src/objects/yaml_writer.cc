@@ -9,6 +9,8 @@
 #include <yaml-cpp/emitter.h>
 #include <yaml-cpp/emittermanip.h>
 
+#include "json/dump.h"
+
 namespace strata::objects {
 namespace {
 
@@ -55,7 +57,7 @@ void Emit(YAML::Emitter& out, const Json& json) {
   } else if (json.is_string()) {
     EmitText(out, json.get_ref<const std::string&>());
   } else {
-    out << json.dump();
+    out << DumpJson(json);
   }
 }
 

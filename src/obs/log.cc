@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "obs/line_output.h"
+
 namespace strata::obs {
 namespace {
 
@@ -58,16 +60,14 @@ std::string FormatLine(Severity severity,
 }
 
 void StandardErrorSink::Write(std::string_view line) {
-  std::string text(line);
-  text += '\n';
-  // Nobody can be told when standard error itself fails.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  static LineOutput output(STDERR_FILENO);  // a process has one
+  output.Write(line);
 }
 
 void RecentLines::Write(std::string_view line) {
   std::vector<std::shared_ptr<std::function<void()>>> awake;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lines_.emplace_back(line);
     bytes_ += line.size();
     while (bytes_ > max_bytes_ && lines_.size() > 1) {
@@ -94,19 +94,19 @@ RecentLines::Read RecentLines::FromLocked(std::uint64_t from) const {
 }
 
 RecentLines::Read RecentLines::Since(std::uint64_t from) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return FromLocked(from);
 }
 
 RecentLines::Read RecentLines::Last(std::size_t count) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t end = first_ + lines_.size();
   return FromLocked(end - std::min<std::uint64_t>(count, lines_.size()));
 }
 
 RecentLines::Token RecentLines::Subscribe(std::function<void()> listener) {
   auto token = std::make_shared<std::function<void()>>(std::move(listener));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   listeners_.push_back(token);
   return token;
 }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 // What the running system tells its operator. Lines look as those of every Kubernetes component:
 //
@@ -44,7 +44,7 @@ class LogSink {
   virtual void Write(std::string_view line) = 0;
 };
 
-// Standard error, one system call per line, so that lines of threads do not mix.
+// Standard error. A reader of it that stops reading blocks nobody (line_output.h). Thread-safe.
 class StandardErrorSink : public LogSink {
  public:
   void Write(std::string_view line) override;
@@ -72,14 +72,14 @@ class RecentLines : public LogSink {
   [[nodiscard]] Token Subscribe(std::function<void()> listener);
 
  private:
-  [[nodiscard]] Read FromLocked(std::uint64_t from) const;
+  [[nodiscard]] Read FromLocked(std::uint64_t from) const REQUIRES(mutex_);
 
   const std::size_t max_bytes_;
-  mutable std::mutex mutex_;
-  std::deque<std::string> lines_;
-  std::size_t bytes_ = 0;
-  std::uint64_t first_ = 0;  // number of lines_.front()
-  std::vector<std::weak_ptr<std::function<void()>>> listeners_;
+  mutable Mutex mutex_;
+  std::deque<std::string> lines_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t first_ GUARDED_BY(mutex_) = 0;  // number of lines_.front()
+  std::vector<std::weak_ptr<std::function<void()>>> listeners_ GUARDED_BY(mutex_);
 };
 
 // The voice of one component. Thread-safe; sinks and clock outlive it.

@@ -162,8 +162,8 @@ Heard ReadSome(Descriptor& from, std::string& into) {
 
 // What is still in a pipe, of which a daemon may hold the other end: no more than fits into it.
 void ReadRest(Descriptor& from, std::string& into) {
-  constexpr int kMostReads = 16;  // of 64 KiB: the most that a pipe holds
-  for (int i = 0; i < kMostReads && ReadSome(from, into) == Heard::kBytes; ++i) {
+  constexpr int kMaxReads = 16;  // of 64 KiB: the most that a pipe holds
+  for (int i = 0; i < kMaxReads && ReadSome(from, into) == Heard::kBytes; ++i) {
   }
 }
 
@@ -189,7 +189,7 @@ class Listener {
       if (child.TryReap(output_)) {
         ReadRest(out_, output_.out);
         ReadRest(err_, output_.err);
-        if (output_.out.size() > limits_.bytes) output_.end = ProcessOutput::End::kSaidTooMuch;
+        if (output_.out.size() > limits_.bytes) output_.end = ProcessOutput::End::kOutputLimit;
         return Take();
       }
       std::array<pollfd, 4> events = {
@@ -199,16 +199,16 @@ class Listener {
           pollfd{interrupt == nullptr ? -1 : interrupt->descriptor(), POLLIN, 0}};
       const auto now = std::chrono::steady_clock::now();
       const auto left = std::chrono::ceil<Duration>(deadline_ - now).count();
-      if (left <= 0) return End(ProcessOutput::End::kTookTooLong);
+      if (left <= 0) return End(ProcessOutput::End::kTimedOut);
       // Without a descriptor for its end, ask for that now and then.
-      const int most = ended.get() < 0 ? 10 : 60'000;
-      if (poll(events.data(), events.size(), static_cast<int>(std::min<long>(left, most))) <= 0) {
+      const int max = ended.get() < 0 ? 10 : 60'000;
+      if (poll(events.data(), events.size(), static_cast<int>(std::min<long>(left, max))) <= 0) {
         continue;
       }
       if (events[3].revents != 0) return End(ProcessOutput::End::kInterrupted);
       if (events[0].revents != 0) (void)ReadSome(out_, output_.out);
       if (events[1].revents != 0) (void)ReadSome(err_, output_.err);
-      if (output_.out.size() > limits_.bytes) return End(ProcessOutput::End::kSaidTooMuch);
+      if (output_.out.size() > limits_.bytes) return End(ProcessOutput::End::kOutputLimit);
       output_.err.resize(std::min(output_.err.size(), kMaxErr));
     }
   }

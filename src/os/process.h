@@ -22,7 +22,7 @@ struct ProcessLimits {
 };
 
 struct ProcessOutput {
-  enum class End : std::uint8_t { kExited, kTookTooLong, kSaidTooMuch, kInterrupted };
+  enum class End : std::uint8_t { kExited, kTimedOut, kOutputLimit, kInterrupted };
   End end = End::kExited;
   int exit_code = 0;
   int signal = 0;  // what ended it; 0 when it ended by itself

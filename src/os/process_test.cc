@@ -34,9 +34,9 @@ TEST(RunProcess, AddsAndReplacesVariables) {
 
 TEST(RunProcess, ALimitEndsItWithItsChildren) {
   const auto slow = RunProcess(Shell("sleep 1000 & sleep 1000"), {Duration(30), 100});
-  EXPECT_EQ(slow->end, End::kTookTooLong);
+  EXPECT_EQ(slow->end, End::kTimedOut);
   const auto loud = RunProcess(Shell("yes"), {std::chrono::seconds(60), 100});
-  EXPECT_EQ(loud->end, End::kSaidTooMuch);
+  EXPECT_EQ(loud->end, End::kOutputLimit);
   EXPECT_EQ(RunProcess(Shell("kill -9 $$"), kPlenty)->signal, 9);
 }
 
@@ -49,7 +49,7 @@ TEST(RunProcess, ADaemonThatKeepsTheStreamsDoesNotHoldItUp) {
   EXPECT_EQ(far->out, "done\n");
 }
 
-TEST(RunProcess, AllThatWasSaidIsHeard) {
+TEST(RunProcess, ReadsAllOutputBeforeItEnds) {
   const auto run = RunProcess(Shell("head -c 1000000 /dev/zero"), kPlenty);
   EXPECT_EQ(run->out.size(), 1'000'000U);
 }

@@ -12,6 +12,8 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "patch/limits.h"
 #include "schema/path.h"
 
@@ -25,11 +27,7 @@ bool ComesBefore(const Child& child, std::string_view element) {
   return child.element < element;
 }
 
-std::string Text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// The one form of a path element; none when it is no element.
+// The one form of a path element; none when it is not an element.
 std::optional<std::string> Canonical(const std::string& element) {
   if (element.size() < 2 || element[1] != ':') return std::nullopt;
   const std::string_view rest = std::string_view(element).substr(2);
@@ -39,10 +37,10 @@ std::optional<std::string> Canonical(const std::string& element) {
     return index ? std::optional("i:" + std::to_string(*index)) : std::nullopt;
   }
   if (element[0] != 'k' && element[0] != 'v') return std::nullopt;
-  const Json value = Json::parse(rest, nullptr, false);
-  if (value.is_discarded() || !CheckDepth(value)) return std::nullopt;
-  if (element[0] == 'k' && (!value.is_object() || value.empty())) return std::nullopt;
-  return element.substr(0, 2) + Text(value);
+  const Result<Json> value = ParseJson(rest, kMaxDepth);
+  if (!value || !CheckDepth(*value)) return std::nullopt;
+  if (element[0] == 'k' && (!value->is_object() || value->empty())) return std::nullopt;
+  return element.substr(0, 2) + DumpJson(*value);
 }
 
 void AppendElement(const std::string& element, std::string& path) {
@@ -58,37 +56,37 @@ void AppendElement(const std::string& element, std::string& path) {
   if (element[0] != 'k') {
     path += shown(rest);
   } else {
-    const Json keys = Json::parse(rest, nullptr, false);
+    const Json keys = ParseJsonOrNull(rest);
     bool first = true;
     for (const auto& [key, value] : keys.items()) {
       if (!first) path += ',';
       first = false;
       path += shown(key);
       path += '=';
-      path += shown(Text(value));
+      path += shown(DumpJson(value));
     }
   }
   path += ']';
 }
 
 void CollectPaths(const FieldSet& set,
-                  std::size_t most,
+                  std::size_t max,
                   std::string& path,
                   std::vector<std::string>& out) {
-  if (out.size() >= most) return;
+  if (out.size() >= max) return;
   if (set.IsMember()) out.push_back(path);
   const std::size_t length = path.size();
   for (const Child& child : set.Children()) {
-    if (out.size() >= most) return;
+    if (out.size() >= max) return;
     AppendElement(child.element, path);
-    CollectPaths(child.below, most, path, out);
+    CollectPaths(child.below, max, path, out);
     path.resize(length);
   }
 }
 
 Result<FieldSet> Read(const Json& fields, std::size_t levels) {
   if (!fields.is_object() || levels == 0) {
-    return Fail(Code::kInvalidArgument, "fieldsV1 is no tree of fields");
+    return Fail(Code::kInvalidArgument, "fieldsV1 is not a tree of fields");
   }
   bool is_member = false;
   std::vector<Child> children;
@@ -214,10 +212,10 @@ Result<FieldSet> FieldSet::FromJson(const Json& fields_v1) {
   return Read(fields_v1, kMaxDepth);
 }
 
-std::vector<std::string> FieldSet::Paths(std::size_t most) const {
+std::vector<std::string> FieldSet::Paths(std::size_t max) const {
   std::vector<std::string> paths;
   std::string path;
-  CollectPaths(*this, most, path, paths);
+  CollectPaths(*this, max, path, paths);
   return paths;
 }
 

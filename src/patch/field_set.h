@@ -55,9 +55,9 @@ class FieldSet {
   [[nodiscard]] nlohmann::json ToJson() const;
   [[nodiscard]] static Result<FieldSet> FromJson(const nlohmann::json& fields_v1);
 
-  // The first places in the set, at most `most`, as messages name them:
+  // The first places in the set, at most `max`, as messages name them:
   // ".spec.containers[name=\"a\"].image". Long names and values are cut.
-  [[nodiscard]] std::vector<std::string> Paths(std::size_t most) const;
+  [[nodiscard]] std::vector<std::string> Paths(std::size_t max) const;
   // How many places are in the set.
   [[nodiscard]] std::size_t Count() const;
 

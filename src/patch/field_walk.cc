@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "json/dump.h"
 #include "schema/path.h"
 
 namespace strata::patch {
@@ -18,10 +19,6 @@ using Json = nlohmann::json;
 using schema::ListType;
 using schema::Schema;
 using schema::Type;
-
-std::string JsonText(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 const Json* KeyOf(const Schema& list, const std::string& key, const Json& item) {
   if (const auto found = item.find(key); found != item.end()) return &*found;
@@ -191,7 +188,7 @@ FieldType TypeOfField(const Schema* schema, std::string_view name) {
 }
 
 Result<std::string> ElementOf(const Schema& list, Shape shape, const Json& item) {
-  if (shape == Shape::kListSet) return "v:" + JsonText(item);
+  if (shape == Shape::kListSet) return "v:" + DumpJson(item);
   if (!item.is_object()) {
     return Fail(Code::kInvalidArgument, "associative list with keys may not have non-map elements");
   }
@@ -205,7 +202,7 @@ Result<std::string> ElementOf(const Schema& list, Shape shape, const Json& item)
     }
     keys[key] = *value;
   }
-  return "k:" + JsonText(keys);
+  return "k:" + DumpJson(keys);
 }
 
 bool IsUntracked(std::string_view root_field) {

@@ -42,7 +42,7 @@ struct FieldType {
                                             Shape shape,
                                             const nlohmann::json& item);
 
-// True for fields that nobody owns: apiVersion, kind, and of metadata what the server sets.
+// True for fields that have no owner: apiVersion, kind, and of metadata what the server sets.
 [[nodiscard]] bool IsUntracked(std::string_view root_field);
 [[nodiscard]] bool IsUntrackedMetadata(std::string_view field);
 
@@ -60,7 +60,7 @@ struct Comparison {
                                  const nlohmann::json* before,
                                  const nlohmann::json& after);
 
-// `live` with what `config` says on top. Items of lists keep the order of `live`; new ones stand
+// `live` with what `config` says on top. Items of lists keep the order of `live`; new ones are put
 // where `config` has them. Time linear in `config` and in the lists and maps of `live` that it
 // touches: what stays is moved.
 // REQUIRES: FieldsOf(schema, config) succeeds.
@@ -75,7 +75,7 @@ void RemoveFields(const schema::Schema* schema,
                   const FieldSet* kept,
                   nlohmann::json& object);
 
-// `set`, and of every place in it the fields it is in: who owns .spec.a stands for .spec, too.
+// `set` and the parents of its fields: the owner of .spec.a owns .spec, too.
 [[nodiscard]] FieldSet WithParents(const schema::Schema* schema, const FieldSet& set);
 
 }  // namespace strata::patch

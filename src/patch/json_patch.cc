@@ -132,7 +132,7 @@ Result<Operation> ReadOperation(const Json& entry) {
   if (op == nullptr) return Refused("operation without op");
   if (path == nullptr) return Refused(*op + " operation without path");
   std::optional<Pointer> pointer = ParsePointer(*path);
-  if (!pointer) return Refused(*op + " operation: " + *path + " is no path");
+  if (!pointer) return Refused(*op + " operation: " + *path + " is not a path");
   Operation operation{.op = *op, .path_text = *path, .path = *std::move(pointer)};
   if (const std::string* from = text("from")) operation.from = ParsePointer(*from);
   if (const auto value = entry.find("value"); value != entry.end()) operation.value = &*value;

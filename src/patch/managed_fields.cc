@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "base/timestamp.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "patch/field_set.h"
 #include "patch/field_walk.h"
 #include "patch/limits.h"
@@ -38,7 +41,7 @@ void Disown(const Comparison& comparison, const Manager& writer, Managers& manag
   }
 }
 
-// Who owns an object that nobody has applied yet and whose writers were not recorded.
+// The owner of an object that was never applied and whose writers were not recorded.
 Managers BeforeFirstApply(const Schema& schema, const Json& live, const Writer& writer) {
   Manager entry = EntryOf(writer, "Update");
   entry.name = "before-first-apply";
@@ -47,20 +50,18 @@ Managers BeforeFirstApply(const Schema& schema, const Json& live, const Writer& 
   return {std::move(entry)};
 }
 
-const std::string* LastApplied(const Json& live) {
-  const auto metadata = live.find("metadata");
-  if (metadata == live.end() || !metadata->is_object()) return nullptr;
-  const auto annotations = metadata->find("annotations");
-  if (annotations == metadata->end() || !annotations->is_object()) return nullptr;
-  const auto found = annotations->find(kLastApplied);
-  return found == annotations->end() ? nullptr : found->get_ptr<const std::string*>();
+// nullptr without the annotation.
+const Json* LastApplied(const Json& object) {
+  const Json* found = FindAt(object, {"metadata", "annotations", kLastApplied});
+  return found != nullptr && found->is_string() ? found : nullptr;
 }
 
 // What kubectl itself applied on the client's side: no reason for a conflict with kubectl.
 FieldSet TakenOver(const Schema& schema, const Json& live, const Writer& writer) {
-  const std::string* text = writer.manager == kKubectl ? LastApplied(live) : nullptr;
+  if (writer.manager != kKubectl) return {};
+  const Json* text = LastApplied(live);
   if (text == nullptr) return {};
-  const Json config = Json::parse(*text, nullptr, false);
+  const Json config = ParseJsonOrNull(text->get_ref<const std::string&>());
   if (!config.is_object() || !CheckDepth(config)) return {};
   return FieldsOf(schema, config).value_or(FieldSet());
 }
@@ -105,12 +106,13 @@ void Prune(const Schema& schema,
 // kubectl keeps the annotation of its client-side apply in step where there is one.
 void RenewLastApplied(const Writer& writer, const Json& config, Json& object) {
   if (writer.manager != kKubectl || LastApplied(object) == nullptr) return;
-  object["metadata"]["annotations"][kLastApplied] =
-      config.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  object["metadata"]["annotations"][kLastApplied] = DumpJson(config) + "\n";
 }
 
 Status CheckConfig(const Json& config) {
-  if (!config.is_object()) return Fail(Code::kInvalidArgument, "the configuration is no object");
+  if (!config.is_object()) {
+    return Fail(Code::kInvalidArgument, "the configuration is not an object");
+  }
   TRY(CheckDepth(config));
   const auto metadata = config.find("metadata");
   if (metadata != config.end() && metadata->is_object() && metadata->contains("managedFields") &&

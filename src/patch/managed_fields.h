@@ -14,7 +14,7 @@
 
 namespace strata::patch {
 
-// Who writes, as metadata.managedFields records it.
+// The writer, as metadata.managedFields records it.
 struct Writer {
   std::string manager;      // "kubectl-client-side-apply"
   std::string api_version;  // "v1"

@@ -164,7 +164,7 @@ TEST(ServerSideApply, NewItemsStandWhereTheConfigurationHasThem) {
 TEST(ServerSideApply, RefusesManagedFieldsInTheConfiguration) {
   EXPECT_EQ(Apply(std::nullopt, R"({"metadata":{"managedFields":[]}})", By("one")),
             "metadata.managedFields must be nil");
-  EXPECT_EQ(Apply(std::nullopt, R"([1])", By("one")), "the configuration is no object");
+  EXPECT_EQ(Apply(std::nullopt, R"([1])", By("one")), "the configuration is not an object");
 }
 
 TEST(ServerSideApply, KubectlTakesOverFromItsClientSideApply) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "json/access.h"
 #include "patch/limits.h"
 
 namespace strata::patch {
@@ -16,12 +17,6 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kOldest = "ancient-changes";
 
-std::string TextOf(const Json& entry, const char* key) {
-  const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_string()) return {};
-  return found->get_ref<const std::string&>();
-}
-
 const Json* ManagedFields(const Json& object) {
   const auto metadata = object.find("metadata");
   if (metadata == object.end() || !metadata->is_object()) return nullptr;
@@ -31,13 +26,13 @@ const Json* ManagedFields(const Json& object) {
 
 std::optional<Manager> ReadManager(const Json& entry) {
   if (!entry.is_object()) return std::nullopt;
-  Manager manager{.name = TextOf(entry, "manager"),
-                  .operation = TextOf(entry, "operation"),
-                  .api_version = TextOf(entry, "apiVersion"),
-                  .subresource = TextOf(entry, "subresource"),
-                  .time = TextOf(entry, "time")};
+  Manager manager{.name = TextAt(entry, {"manager"}),
+                  .operation = TextAt(entry, {"operation"}),
+                  .api_version = TextAt(entry, {"apiVersion"}),
+                  .subresource = TextAt(entry, {"subresource"}),
+                  .time = TextAt(entry, {"time"})};
   if (manager.operation != "Apply" && manager.operation != "Update") return std::nullopt;
-  if (manager.api_version.empty() || TextOf(entry, "fieldsType") != "FieldsV1") {
+  if (manager.api_version.empty() || TextAt(entry, {"fieldsType"}) != "FieldsV1") {
     return std::nullopt;
   }
   const auto fields = entry.find("fieldsV1");

@@ -21,7 +21,7 @@ struct Manager {
   FieldSet fields = {};
 
   [[nodiscard]] bool Applies() const { return operation == "Apply"; }
-  // Whether both stand for the same writer: one that applies is the same in every version.
+  // Whether both are of the same writer: one that applies is the same in every version.
   [[nodiscard]] bool IsSameAs(const Manager& other) const;
 };
 

@@ -7,7 +7,7 @@
 
 namespace strata::patch {
 
-// RFC 6902. kInvalidArgument when `patch` is no list of operations (the 400 of api-facts 8),
+// RFC 6902. kInvalidArgument when `patch` is not a list of operations (400),
 // kConflict when one of them fails on this object (the 422).
 [[nodiscard]] Result<nlohmann::json> JsonPatch(const nlohmann::json& object,
                                                const nlohmann::json& patch);

@@ -58,7 +58,7 @@ TEST(JsonPatch, MovesOnlySoManyItemsOfLists) {
   EXPECT_EQ(JsonPatch(object, repeated(remove, 10'000)).error().code, Code::kConflict);
 }
 
-TEST(JsonPatch, ANonListIsNoPatch) {
+TEST(JsonPatch, RejectsAPatchThatIsNotAList) {
   const Result<json> patched = JsonPatch(json::object(), json::object());
   ASSERT_FALSE(patched);
   EXPECT_EQ(patched.error().code, Code::kInvalidArgument);
@@ -77,7 +77,8 @@ TEST(JsonPatch, AnOperationThatFailsIsAConflictAndNamesThePlace) {
   EXPECT_THAT(JsonError("{}", R"([{"path":"/a"}])"), HasSubstr("op"));
   EXPECT_THAT(JsonError("{}", R"([{"op":"add","value":1}])"), HasSubstr("path"));
   EXPECT_THAT(JsonError("{}", R"([{"op":"add","path":"/a"}])"), HasSubstr("value"));
-  EXPECT_THAT(JsonError("{}", R"([{"op":"add","path":"a","value":1}])"), HasSubstr("no path"));
+  EXPECT_THAT(JsonError("{}", R"([{"op":"add","path":"a","value":1}])"),
+              HasSubstr("a is not a path"));
   EXPECT_THAT(JsonError("{}", R"([{"op":"copy","path":"/a"}])"), HasSubstr("from"));
   EXPECT_THAT(JsonError(R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])"),
               HasSubstr("/a/b"));
@@ -93,7 +94,7 @@ TEST(JsonPatch, ATestForNullHoldsWhereNothingIs) {
   EXPECT_TRUE(JsonPatch(Parse("{}"), Parse(R"([{"op":"test","path":"/a","value":null}])")));
 }
 
-TEST(JsonPatch, CopyingCannotBlowUp) {
+TEST(JsonPatch, LimitsTheBytesThatItCopies) {
   json patch = json::array();
   for (int i = 0; i < 200; ++i) {
     patch.push_back({{"op", "copy"}, {"from", ""}, {"path", "/x" + std::to_string(i)}});
@@ -222,7 +223,7 @@ TEST(StrategicMergePatch, AnElementThatComesTwiceIsMergedTwice) {
                  [{"name":"b","image":"x","args":["y"]},{"name":"a","image":"z"}]}})"));
 }
 
-TEST(StrategicMergePatch, LongListsTakeNoLongTime) {
+TEST(StrategicMergePatch, MergesLongListsQuickly) {
   json object = Parse(R"({"spec":{"containers":[]}})");
   json patch = object;
   for (int i = 0; i < 50'000; ++i) {

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/dump.h"
+
 namespace strata::patch {
 namespace {
 
@@ -128,7 +130,7 @@ tl::unexpected<Error> NoMergeKey(const Json& item, const std::string& key) {
 std::string GoText(const Json& value) {
   if (value.is_null()) return "<nil>";
   if (const auto* text = value.get_ptr<const std::string*>()) return *text;
-  if (!value.is_structured()) return value.dump();
+  if (!value.is_structured()) return DumpJson(value);
   std::string text = value.is_object() ? "map[" : "[";
   const std::size_t start = text.size();
   for (const auto& [key, child] : value.items()) {

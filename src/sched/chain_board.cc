@@ -104,7 +104,7 @@ void ChainBoard::Refresh(const DomainIndex& index, const ChainGroup& group, std:
   Push(now.kind, now.offer);
 }
 
-bool ChainBoard::Stands(const Offer& offer, std::size_t kind) const {
+bool ChainBoard::IsCurrent(const Offer& offer, std::size_t kind) const {
   const GroupState& state = states_[offer.group];
   return state.kind == kind && state.feasible > 0 && state.offer == offer;
 }
@@ -116,8 +116,8 @@ void ChainBoard::Push(std::size_t kind, const Offer& offer) {
     std::push_heap(heap.begin(), heap.end(), Worse{});
     return;
   }
-  // A board may live long: what no longer stands, or is there twice, does not pile up.
-  std::erase_if(heap, [&](const Offer& old) { return !Stands(old, kind); });
+  // A board may live long: outdated and duplicate offers must not accumulate.
+  std::erase_if(heap, [&](const Offer& old) { return !IsCurrent(old, kind); });
   std::sort(heap.begin(), heap.end(), Worse{});
   heap.erase(std::unique(heap.begin(), heap.end()), heap.end());
   std::make_heap(heap.begin(), heap.end(), Worse{});
@@ -125,7 +125,7 @@ void ChainBoard::Push(std::size_t kind, const Offer& offer) {
 
 std::size_t ChainBoard::BestOf(std::size_t kind) {
   std::vector<Offer>& heap = offers_[kind];
-  while (!Stands(heap.front(), kind)) {
+  while (!IsCurrent(heap.front(), kind)) {
     std::pop_heap(heap.begin(), heap.end(), Worse{});
     heap.pop_back();
   }

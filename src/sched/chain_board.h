@@ -14,8 +14,9 @@
 
 namespace strata {
 
-// The chains of a domain for one class of tasks, those that score alike taken together (a kind).
-// Between two pods of a gang one chain changes; the others need not be looked at again.
+// The chains of a domain for one class of tasks, grouped into kinds: chains of a kind get the same
+// score. Keeps the best chain of each kind, so that a placement, which changes one chain, does not
+// require another look at all of them. A "group" is a chain with its nodes in the domain.
 class ChainBoard {
  public:
   ChainBoard(const HyperNodeTree& tree, const DomainShape& shape)
@@ -23,17 +24,17 @@ class ChainBoard {
   ChainBoard(const ChainBoard&) = delete;
   ChainBoard& operator=(const ChainBoard&) = delete;
 
-  // Starts anew. `groups` is parallel to the groups of the shape; their `feasible` is not read.
+  // Starts over. `groups` is parallel to the groups of the shape; their `feasible` is ignored.
   // COST: O(groups).
   void Reset(const DomainIndex& index, std::span<const ChainGroup> groups);
-  // The group changed, in the index or by itself. COST: O(log groups).
+  // To be called when group number `g` changed, in the index or in its fields. COST: O(log groups).
   void Refresh(const DomainIndex& index, const ChainGroup& group, std::size_t g);
 
-  // One entry per kind, its `feasible` the sum over its groups: 0 for a kind that is no more.
+  // One entry per kind; its `feasible` is the sum over its groups, 0 when the kind is unused.
   [[nodiscard]] std::span<const ChainGroup> kinds() const { return kinds_; }
   [[nodiscard]] std::size_t KindOf(std::size_t g) const { return states_[g].kind; }
-  // The group with the best node by node-local score, of equal ones the lower name. REQUIRES: the
-  // kind has feasible nodes.
+  // The group of the kind with the best node: the highest node-local score, then the lower name.
+  // REQUIRES: the kind has feasible nodes.
   [[nodiscard]] std::size_t BestOf(std::size_t kind);
 
  private:
@@ -61,12 +62,13 @@ class ChainBoard {
 
   [[nodiscard]] Key KeyOf(const ChainGroup& group) const;
   [[nodiscard]] std::size_t KindFor(const ChainGroup& group);
-  // The same for a group that was of `kind`: who was alone in it takes it along, which is how a
-  // leaf fills up.
+  // The kind of a group that was of `kind` and changed. A kind's only member re-keys the kind,
+  // which is the usual case while a leaf fills up.
   [[nodiscard]] std::size_t KindAfter(std::size_t kind, const ChainGroup& group);
-  // One group less; what nobody is of is free for another kind.
+  // The kind has one group less; the number of an empty kind is reused.
   void Leave(std::size_t kind);
-  [[nodiscard]] bool Stands(const Offer& offer, std::size_t kind) const;
+  // True when the offer is still that of its group.
+  [[nodiscard]] bool IsCurrent(const Offer& offer, std::size_t kind) const;
   // Adds to the heap of the kind. COST: O(log groups), amortised.
   void Push(std::size_t kind, const Offer& offer);
   [[nodiscard]] GroupState StateOf(const DomainIndex& index, std::size_t kind, std::size_t g) const;
@@ -74,12 +76,12 @@ class ChainBoard {
   const HyperNodeTree& tree_;
   const DomainShape& shape_;
   std::map<Key, std::size_t> kind_of_key_;
-  std::map<Key, std::size_t>::const_iterator last_;  // of kind_of_key_, asked for last
+  std::map<Key, std::size_t>::const_iterator last_;  // of kind_of_key_: the last lookup
   std::vector<ChainGroup> kinds_;
   std::vector<Key> keys_;                   // by kind
   std::vector<std::size_t> members_;        // groups of each kind
-  std::vector<std::size_t> free_;           // kinds that are no more
-  std::vector<std::vector<Offer>> offers_;  // by kind, a heap; may hold offers that no longer stand
+  std::vector<std::size_t> free_;           // unused kinds
+  std::vector<std::vector<Offer>> offers_;  // by kind, a heap; may hold outdated offers
   std::vector<GroupState> states_;          // by group
 };
 

@@ -22,8 +22,8 @@ ChainCrowns::ChainCrowns(const HyperNodeTree& tree, const DomainShape& shape)
     for (const HyperNodeId id : tree.HyperNodesOf(shape.groups[g].chain)) {
       groups_below_[id.index()].push_back(g);
       const auto tier = std::lower_bound(tiers.begin(), tiers.end(), tree.at(id).tier);
-      std::size_t& most = widest[static_cast<std::size_t>(tier - tiers.begin())];
-      most = std::max(most, groups_below_[id.index()].size());
+      std::size_t& max = widest[static_cast<std::size_t>(tier - tiers.begin())];
+      max = std::max(max, groups_below_[id.index()].size());
     }
   }
   constexpr std::size_t kRefresh = 6;  // a chain costs about as much as so many kinds

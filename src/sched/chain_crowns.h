@@ -11,26 +11,26 @@
 
 namespace strata {
 
-// Where the sums of chains over their HyperNodes are cut in two. Sums over the lowest tiers are
-// kept (ChainGroup::base); they change for every chain below the HyperNodes of those tiers that a
-// pod is put into. What is above, the crown of a chain, is added up anew for each crown and each
-// sum that occurs. The cut is made where a pod costs the least of both.
+// Cuts the sums of chains over their HyperNodes in two, at a tier. Sums over the tiers below the
+// cut are kept (ChainGroup::base); a pod changes them for every chain below the same HyperNodes.
+// The HyperNodes above the cut are the crown of a chain; their part is added up again for every
+// distinct pair of crown and kept sum. The cut is where a pod costs the least in total.
 //
-// A function of the tree and of the shape of the whole cluster; both must outlive it unchanged.
+// REQUIRES: tree and shape outlive it unchanged.
 class ChainCrowns {
  public:
   // COST: O(chains x tiers^2).
   ChainCrowns(const HyperNodeTree& tree, const DomainShape& shape);
 
-  // How many of tree.tiers() are kept sums over; never all of them.
+  // How many of tree.tiers() are below the cut; never all of them.
   [[nodiscard]] std::size_t tiers() const { return tiers_; }
-  // Equal for groups of the shape that have the same HyperNodes above these tiers.
+  // Equal for groups of the shape with the same HyperNodes above the cut.
   [[nodiscard]] std::uint32_t CrownOf(std::size_t group) const { return crowns_[group]; }
-  // The groups of the nodes, and all others whose kept sums change with them, each once.
+  // The groups of the nodes and all groups whose kept sums change with them, without duplicates.
   [[nodiscard]] std::vector<std::size_t> GroupsAround(std::span<const NodeId> nodes);
 
  private:
-  // Numbers the crowns above the lowest `tiers` tiers; how many there are.
+  // Numbers the crowns above the lowest `tiers` tiers and returns how many there are.
   std::size_t NumberCrowns(const DomainShape& shape, std::size_t tiers);
 
   const HyperNodeTree& tree_;

@@ -8,7 +8,10 @@
 namespace strata {
 
 ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id)
-    : state_(state), points_(points), spec_(state.task_class(class_id)), peers_(state, class_id) {
+    : state_(state),
+      points_(points),
+      spec_(state.classes().spec(class_id)),
+      peers_(state, class_id) {
   for (const auto& filter : points.filters) {
     if (!filter.point->ConcernsClass(spec_)) continue;
     filters_.push_back(&filter);
@@ -21,14 +24,14 @@ ClassView::ClassView(const ClusterState& state, const NodePoints& points, ClassI
 }
 
 ClassView::Fact& ClassView::FactOf(NodeId node) {
-  if (node.index() >= facts_.size()) facts_.resize(state_.node_slots());
+  if (node.index() >= facts_.size()) facts_.resize(state_.nodes().slots());
   return facts_[node.index()];
 }
 
 bool ClassView::AdmitsSpec(NodeId node) {
   Fact& fact = FactOf(node);
-  if (fact.spec_version != state_.SpecVersion(node)) {
-    fact.spec_version = state_.SpecVersion(node);
+  if (fact.spec_version != state_.nodes().SpecVersion(node)) {
+    fact.spec_version = state_.nodes().SpecVersion(node);
     fact.admits_spec = std::all_of(filters_.begin(), filters_.end(), [&](const auto* filter) {
       return filter->point->AdmitsSpec(state_, spec_, node);
     });
@@ -37,7 +40,7 @@ bool ClassView::AdmitsSpec(NodeId node) {
 }
 
 const PeerCounts* ClassView::Peers() {
-  if (state_.classes_with_rules().empty() || !peers_.Concerned()) return nullptr;
+  if (state_.classes().with_rules().empty() || !peers_.Concerned()) return nullptr;
   peers_.Refresh();
   return &peers_;
 }
@@ -64,10 +67,13 @@ bool ClassView::Admits(NodeId node) {
 
 std::uint32_t ClassView::CountSlots(NodeId node) const {
   Amount slots = takes_only_one_ ? 1 : std::numeric_limits<std::uint32_t>::max();
+  if (!spec_.request.absent().empty()) return 0;
   const std::span<const Amount> request = spec_.request.amounts();
+  const std::span<const Amount> idle = state_.nodes().Idle(node);
+  const std::span<const Amount> future = state_.nodes().FutureIdle(node);
   for (std::size_t i = 0; i < request.size(); ++i) {
     if (request[i] <= 0) continue;
-    const Amount free = Free(state_, node, IdAt<ResourceId>(i));
+    const Amount free = std::min(idle[i], future[i]);
     if (free < request[i]) return 0;
     slots = std::min(slots, free / request[i]);
   }
@@ -76,7 +82,7 @@ std::uint32_t ClassView::CountSlots(NodeId node) const {
 
 std::uint32_t ClassView::Slots(NodeId node) {
   Fact& fact = FactOf(node);
-  if (fact.version != state_.Version(node)) {
+  if (fact.version != state_.nodes().Version(node)) {
     std::uint32_t slots = CountSlots(node);
     if (slots > 0 && !Admits(node)) slots = 0;
     for (const auto* filter : filters_) {
@@ -84,13 +90,13 @@ std::uint32_t ClassView::Slots(NodeId node) {
     }
     fact.slots = slots;
     fact.has_score = false;
-    fact.version = state_.Version(node);
+    fact.version = state_.nodes().Version(node);
   }
   return fact.slots;
 }
 
 bool ClassView::FitsFuture(NodeId node) {
-  return spec_.request.FitsIn(state_.FutureIdle(node)) && AdmitsSpec(node) &&
+  return spec_.request.FitsIn(state_.nodes().FutureIdle(node)) && AdmitsSpec(node) &&
          std::all_of(filters_.begin(),
                      filters_.end(),
                      [&](const auto* filter) {
@@ -108,7 +114,7 @@ Rejection ClassView::WhyNot(NodeId node) {
     return {filter->plugin, filter->point->Reason(state_, spec_, node)};
   }
   std::string reason;
-  for (const ResourceId id : state_.resource_names().ByName()) {
+  for (const ResourceId id : NamedIn(state_.resource_names(), spec_.request)) {
     const Amount request = spec_.request.Get(id);
     if (request <= 0 || request <= Free(state_, node, id)) continue;
     reason +=

@@ -35,23 +35,28 @@ struct Rejection {
   std::string reason;  // in kube-scheduler's words
 };
 
-// What one class of tasks finds on each node: whether the node takes it, how many of it fit, what
-// the node-local plugins give. Worked out when asked for and remembered until the node changes,
-// across trials, rollbacks and cycles. What depends on pods on other nodes (affinity, spread, a
-// quota of GPUs, what a queue may have of a node group) is a second step, never remembered: Takes.
+// The cache of what one class of tasks finds on each node: whether the node takes it, how many fit,
+// what the node-local plugins score. Computed when asked for and kept until the node changes,
+// across trials, rollbacks and cycles. What depends on more than the node (affinity, spread, a
+// quota of GPUs, the share of a queue in a node group) is never cached; Takes asks for it as a
+// second step.
 class ClassView {
  public:
-  // What a task may have of the node now: what is idle, less what others wait for there.
+  // The amount that a task may use on the node now: what is idle, less what pipelined tasks wait
+  // for.
   [[nodiscard]] static Amount Free(const ClusterState& state, NodeId node, ResourceId resource) {
-    return std::min(state.Idle(node)[resource.index()], state.FutureIdle(node)[resource.index()]);
+    if (IsAbsent(resource)) return 0;
+    return std::min(state.nodes().Idle(node)[resource.index()],
+                    state.nodes().FutureIdle(node)[resource.index()]);
   }
 
   ClassView(const ClusterState& state, const NodePoints& points, ClassId class_id);
 
-  // How many tasks of the class the free resources of the node take; 0 when a filter refuses it.
-  // Pods on other nodes are not looked at.
+  // How many tasks of the class fit into the free resources of the node; 0 when a filter refuses
+  // it. Ignores pods on other nodes.
   [[nodiscard]] std::uint32_t Slots(NodeId node);
-  // A task of the class may go there now: it has a slot, and the pods around do not mind.
+  // True when a task of the class may go there now: it has a slot, and neither pods on other nodes
+  // nor filters that look beyond the node refuse it.
   [[nodiscard]] bool Takes(NodeId node) {
     return Slots(node) > 0 && PeersAdmit(node) && AdmitsInAll(node);
   }
@@ -60,17 +65,18 @@ class ClassView {
   void Scores(std::span<const NodeId> nodes, std::span<Score> out);
   // One task fits what is idle once everything that is being released there is gone.
   [[nodiscard]] bool FitsFuture(NodeId node);
-  // True when a filter that looks at the spec of the node alone takes the class.
+  // True when no filter refuses the class by the spec of the node.
   [[nodiscard]] bool AdmitsSpec(NodeId node);
-  // True when no filter refuses it now, resources and pods on other nodes aside.
+  // True when no filter refuses the node now; ignores resources and pods on other nodes.
   [[nodiscard]] bool Admits(NodeId node);
   // REQUIRES: !Takes(node).
   [[nodiscard]] Rejection WhyNot(NodeId node);
-  // True when node-local scores and filters alone make the choice.
+  // True when node-local scores and filters alone decide which node is best.
   [[nodiscard]] bool IsUniform();
-  // True when a filter looks at more than the node and the pods around.
+  // True when a filter must be asked with AdmitsInAll.
   [[nodiscard]] bool LooksBeyondNodes() const { return !beyond_.empty(); }
-  // The counts of the pods around, up to date; null when rules about pods do not concern the class.
+  // The counts of pods that matter to the class, up to date; null when no rule about other pods
+  // concerns it.
   [[nodiscard]] const PeerCounts* Peers();
 
   [[nodiscard]] const ClassSpec& spec() const { return spec_; }

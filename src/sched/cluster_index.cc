@@ -5,12 +5,12 @@
 namespace strata {
 
 const DomainShape& ClusterIndex::shape() {
-  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeTree& tree = state_.tree();
   if (shape_ && tree_version_ == tree.version()) return *shape_;
   tree_version_ = tree.version();
   entries_.clear();
   shape_ = std::make_unique<DomainShape>(tree, tree.top());
-  positions_.assign(session_.state().node_slots(), 0);
+  positions_.assign(state_.nodes().slots(), 0);
   for (std::size_t i = 0; i < shape_->nodes.size(); ++i) {
     positions_[shape_->nodes[i].index()] = static_cast<std::uint32_t>(i);
   }
@@ -26,16 +26,15 @@ const DomainShape& ClusterIndex::shape() {
 DomainIndex& ClusterIndex::For(ClassId class_id) {
   constexpr std::size_t kKept = 256;  // classes of one busy cycle
   const DomainShape& all = shape();
-  const ClusterState& state = session_.state();
   if (entries_.size() >= kKept && !entries_.contains(class_id)) entries_.clear();
   Entry& entry = entries_[class_id];
-  const auto touched = state.TouchedSince(entry.version);
+  const auto touched = state_.nodes().TouchedSince(entry.version);
   if (!entry.index || !touched || touched->size() > all.nodes.size()) {
-    entry.index = std::make_unique<DomainIndex>(all, session_.View(class_id));
+    entry.index = std::make_unique<DomainIndex>(all, views_.Of(class_id));
   } else {
     for (const NodeId node : *touched) entry.index->Refresh(all, positions_[node.index()]);
   }
-  entry.version = state.NextVersion();
+  entry.version = state_.nodes().NextVersion();
   return *entry.index;
 }
 
@@ -44,9 +43,8 @@ ChainBoard& ClusterIndex::BoardFor(ClassId class_id,
                                    const Placement& placement) {
   const DomainIndex& index = For(class_id);
   const DomainShape& all = *shape_;
-  const ClusterState& state = session_.state();
   Entry& entry = entries_[class_id];
-  const auto touched = state.TouchedSince(entry.board_version);
+  const auto touched = state_.nodes().TouchedSince(entry.board_version);
   const bool afresh = !entry.board || !touched || touched->size() > all.groups.size();
   std::vector<std::size_t> changed;
   if (afresh) {
@@ -58,7 +56,7 @@ ChainBoard& ClusterIndex::BoardFor(ClassId class_id,
   chains.reserve(changed.size());
   for (const std::size_t g : changed) chains.push_back(all.groups[g].chain);
   std::vector<double> sums(changed.size());
-  point.SumTiers(state, placement, crowns_->tiers(), chains, sums);
+  point.SumTiers(state_, placement, crowns_->tiers(), chains, sums);
   const auto group_of = [&](std::size_t i) {
     ChainGroup group;
     group.chain = chains[i];
@@ -70,14 +68,14 @@ ChainBoard& ClusterIndex::BoardFor(ClassId class_id,
     std::vector<ChainGroup> groups;
     groups.reserve(changed.size());
     for (std::size_t i = 0; i < changed.size(); ++i) groups.push_back(group_of(i));
-    entry.board = std::make_unique<ChainBoard>(session_.tree(), all);
+    entry.board = std::make_unique<ChainBoard>(state_.tree(), all);
     entry.board->Reset(index, groups);
   } else {
     for (std::size_t i = 0; i < changed.size(); ++i) {
       entry.board->Refresh(index, group_of(i), changed[i]);
     }
   }
-  entry.board_version = state.NextVersion();
+  entry.board_version = state_.nodes().NextVersion();
   return *entry.board;
 }
 

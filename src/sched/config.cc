@@ -51,7 +51,7 @@ tl::unexpected<Error> WrongType(std::string_view key,
               fmt::format("{}: want {}, found {}", key, wanted, Describe(found)));
 }
 
-// Only numbers one can calculate with: YAML's .nan and .inf are no weights.
+// None for YAML's .nan and .inf.
 std::optional<double> Finite(double number) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }

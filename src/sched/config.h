@@ -11,7 +11,7 @@
 
 namespace strata {
 
-// A scalar of the configuration file; monostate stands for anything that is no scalar.
+// A scalar of the configuration file; monostate: anything but a scalar.
 using ArgumentValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 // The `arguments` of one plugin or action. A getter returns the default when the key is absent,

@@ -31,7 +31,7 @@ TEST(Arguments, AnAbsentKeyGivesTheDefault) {
   EXPECT_FALSE(none.Has("key"));
 }
 
-TEST(Arguments, ValuesOfTheRightTypeAreTakenAsTheyAre) {
+TEST(Arguments, ReturnsValuesOfTheRightTypeUnchanged) {
   EXPECT_EQ(With(std::int64_t{-3}).Int("key", 0).value(), -3);
   EXPECT_EQ(With(0.25).Float("key", 0).value(), 0.25);
   EXPECT_EQ(With(std::int64_t{2}).Float("key", 0).value(), 2.0);
@@ -39,7 +39,7 @@ TEST(Arguments, ValuesOfTheRightTypeAreTakenAsTheyAre) {
   EXPECT_EQ(With("a, b").String("key", "").value(), "a, b");
 }
 
-TEST(Arguments, QuotedNumbersAndBoolsAreReadAsWhatTheySay) {
+TEST(Arguments, ParsesQuotedNumbersAndBools) {
   EXPECT_EQ(With("10").Int("key", 0).value(), 10);
   EXPECT_EQ(With("+10").Int("key", 0).value(), 10);
   EXPECT_EQ(With("0.5").Float("key", 0).value(), 0.5);
@@ -47,7 +47,7 @@ TEST(Arguments, QuotedNumbersAndBoolsAreReadAsWhatTheySay) {
   EXPECT_EQ(With("0").Bool("key", true).value(), false);
 }
 
-TEST(Arguments, AWrongTypeIsAnErrorThatNamesKeyTypeAndValue) {
+TEST(Arguments, ErrorForAWrongTypeNamesKeyTypeAndValue) {
   EXPECT_EQ(MessageOf(With("ten").Int("key", 0)), "key: want an integer, found \"ten\"");
   EXPECT_EQ(MessageOf(With(1.5).Int("key", 0)), "key: want an integer, found 1.5");
   EXPECT_EQ(MessageOf(With("").Int("key", 0)), "key: want an integer, found \"\"");
@@ -59,7 +59,7 @@ TEST(Arguments, AWrongTypeIsAnErrorThatNamesKeyTypeAndValue) {
             "key: want an integer, found no scalar");
 }
 
-TEST(Arguments, NumbersOneCannotCalculateWithAreRefused) {
+TEST(Arguments, RejectsNanAndInfinity) {
   EXPECT_FALSE(With(std::numeric_limits<double>::quiet_NaN()).Float("key", 0).has_value());
   EXPECT_FALSE(With(std::numeric_limits<double>::infinity()).Float("key", 0).has_value());
   EXPECT_FALSE(With("nan").Float("key", 0).has_value());

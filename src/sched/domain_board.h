@@ -12,34 +12,35 @@
 
 namespace strata {
 
-// The HyperNodes that sub-groups which are all alike may go to, the best of the lowest tier first:
-// hundreds of them ask one after the other, and between two of them few HyperNodes change. Room
-// only goes while the sub-groups of one job are placed, so what has none left is dropped for good;
-// where only the way of the tasks to it was barred, the next one asks again.
+// The candidate HyperNodes of sub-groups that all ask for the same, the best of the lowest tier
+// first. Hundreds of sub-groups ask one after the other, and few HyperNodes change between two of
+// them. While they are placed, room only decreases: a HyperNode without room is dropped for good.
+// One that was only blocked by a sibling task (Fit::kBlockedBySibling) is offered to the next
+// sub-group.
 class DomainBoard {
  public:
-  // What a HyperNode is worth as things stand, independent of the others.
+  // The score of a HyperNode now, independent of the other HyperNodes.
   using Scorer = std::function<Score(HyperNodeId)>;
 
   DomainBoard(const HyperNodeTree& tree, const Gradient& gradient);
 
-  // The best one left: of the lowest tier that has any, by score, then by name.
+  // The best candidate: of the lowest tier that has one, by score, then by name.
   [[nodiscard]] std::optional<HyperNodeId> Best(const Scorer& score);
   [[nodiscard]] Score ScoreOf(HyperNodeId hypernode) const {
     return states_[hypernode.index()].score;
   }
-  // It has no place for any more of them.
+  // The HyperNode has no room for another sub-group: it is never offered again.
   void Drop(HyperNodeId hypernode) { states_[hypernode.index()].tier = kNoTier; }
-  // It is not offered again before Resume.
+  // The HyperNode is not offered again before Resume.
   void PassOver(HyperNodeId hypernode);
   void Resume();
-  // What runs in it changed.
+  // To be called when tasks in the HyperNode changed.
   void Refresh(HyperNodeId hypernode, const Scorer& score);
 
  private:
   static constexpr std::size_t kNoTier = SIZE_MAX;
   struct State {
-    std::size_t tier = kNoTier;  // index into tiers_; none: not on the board, or dropped
+    std::size_t tier = kNoTier;  // index into tiers_; kNoTier: not a candidate, or dropped
     Score score = kNoScore;
     bool passed_over = false;
   };
@@ -47,7 +48,7 @@ class DomainBoard {
   using Offer = std::pair<Score, HyperNodeId>;
   struct Tier {
     std::vector<HyperNodeId> hypernodes;
-    std::vector<Offer> offers;  // a heap; may hold offers that no longer stand
+    std::vector<Offer> offers;  // a heap; may hold outdated offers
     bool scored = false;
   };
   struct Worse {

@@ -26,19 +26,19 @@ struct DomainShape {
   DomainShape(const HyperNodeTree& tree, HyperNodeId domain);
 };
 
-// For one class, the best node of every chain of a domain, kept current as nodes change.
+// The best node of every chain of a domain for one class, kept up to date as nodes change.
 class DomainIndex {
  public:
   // COST: O(nodes of the domain).
   DomainIndex(const DomainShape& shape, ClassView& view);
 
-  // The node at this position changed. COST: O(log nodes).
+  // To be called when the node at this position changed. COST: O(log nodes).
   void Refresh(const DomainShape& shape, std::size_t position);
 
   // Nodes of the group that take a task of the class.
   [[nodiscard]] std::uint32_t Feasible(std::size_t group) const { return feasible_[group]; }
-  // The best of them by node-local score, of equal ones the lower name. REQUIRES: Feasible(group) >
-  // 0.
+  // The position of the best of them: the highest node-local score, then the lower name.
+  // REQUIRES: Feasible(group) > 0.
   [[nodiscard]] std::size_t BestOf(std::size_t group) const { return best_[group]; }
   [[nodiscard]] Score ScoreAt(std::size_t position) const { return scores_.at(position); }
 

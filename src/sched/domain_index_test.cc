@@ -23,9 +23,9 @@ class WrittenScores final : public NodeScorePoint {
                   std::span<const NodeId> nodes,
                   std::span<Score> out) const override {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto it = scores_.find(state.node(nodes[i]).name);
+      const auto it = scores_.find(state.nodes().spec(nodes[i]).name);
       out[i] = (it == scores_.end() ? 0 : it->second) -
-               static_cast<Score>(state.TasksOn(nodes[i]).size());
+               static_cast<Score>(state.nodes().TasksOn(nodes[i]).size());
     }
   }
 
@@ -35,15 +35,15 @@ class WrittenScores final : public NodeScorePoint {
 
 struct Fixture {
   explicit Fixture(std::map<std::string, Score> scores) : written(std::move(scores)) {
-    testing::AddSeedTree(cluster, {.cpu = 2});
+    testing::AddExampleTree(cluster, {.cpu = 2});
     cluster.Node("lone", {.cpu = 2}).Job("train", {.tasks = 4});
     points.scores.push_back({"written", &written});
   }
   [[nodiscard]] ClassId Class() const {
-    return cluster.state.task(cluster.FindTask("train-w-0")).class_id;
+    return cluster.state.workload().task(cluster.FindTask("train-w-0")).class_id;
   }
   [[nodiscard]] std::string NameAt(const DomainShape& shape, std::size_t position) const {
-    return cluster.state.node(shape.nodes[position]).name;
+    return cluster.state.nodes().spec(shape.nodes[position]).name;
   }
   [[nodiscard]] std::size_t GroupOf(const DomainShape& shape, const std::string& leaf) const {
     for (std::size_t g = 0; g < shape.groups.size(); ++g) {
@@ -97,13 +97,13 @@ TEST(DomainIndex, FollowsANodeThatFillsUpAndEmpties) {
   DomainIndex index(shape, view);
   const std::size_t at = index.BestOf(0);
   for (const char* task : {"train-w-0", "train-w-1"}) {
-    f.cluster.state.Allocate(f.cluster.FindTask(task), f.cluster.FindNode("node1"));
+    f.cluster.state.journal().Allocate(f.cluster.FindTask(task), f.cluster.FindNode("node1"));
     index.Refresh(shape, at);
   }
   EXPECT_EQ(index.Feasible(0), 1U);
   EXPECT_EQ(f.NameAt(shape, index.BestOf(0)), "node0");
 
-  f.cluster.state.RollbackTo(0);
+  f.cluster.state.journal().RollbackTo(0);
   index.Refresh(shape, at);
   EXPECT_EQ(index.Feasible(0), 2U);
   EXPECT_EQ(f.NameAt(shape, index.BestOf(0)), "node1");
@@ -137,7 +137,7 @@ TEST(ClassView, LeavesAloneWhatAnotherTaskWaitsForOnTheNode) {
   ClassView view(f.cluster.state, f.points, f.Class());
   const NodeId node = f.cluster.FindNode("node0");
   EXPECT_EQ(view.Slots(node), 1U);
-  f.cluster.state.Pipeline(f.cluster.FindTask("waits-w-0"), node);
+  f.cluster.state.journal().Pipeline(f.cluster.FindTask("waits-w-0"), node);
   EXPECT_EQ(view.Slots(node), 0U);
   EXPECT_EQ(view.WhyNot(node).reason, "Insufficient cpu");
 }

@@ -6,11 +6,13 @@
 
 namespace strata {
 
-bool DomainKinds::Suffice(Session& session, std::span<const ClassId> classes) {
+bool DomainKinds::Suffice(const ClusterState& state,
+                          ClassViewCache& views,
+                          std::span<const ClassId> classes) {
   return std::all_of(classes.begin(), classes.end(), [&](ClassId id) {
-    const ClassSpec& spec = session.state().task_class(id);
+    const ClassSpec& spec = state.classes().spec(id);
     return !spec.gpus && spec.host_ports.empty() && spec.volumes.empty() && spec.numa.empty() &&
-           !spec.HasRules() && session.View(id).IsUniform();
+           !spec.HasRules() && views.Of(id).IsUniform();
   });
 }
 
@@ -34,16 +36,16 @@ std::optional<DomainKinds::Likeness> DomainKinds::LikenessOf(HyperNodeId hyperno
   if (form == Form::kOther) return std::nullopt;
   Likeness likeness{Number(hypernode), {}};
   if (form == Form::kLeaf) return likeness;  // what is above is the same for all its nodes
-  for (const HyperNodeId above : session_.tree().AncestorsOf(hypernode)) {
+  for (const HyperNodeId above : state_.tree().AncestorsOf(hypernode)) {
     if (above != hypernode) AddSums(above, likeness.second);
   }
   return likeness;
 }
 
 void DomainKinds::Refresh() {
-  constexpr std::size_t kMostKept = 1024;
-  const HyperNodeTree& tree = session_.tree();
-  if (tree_version_ == tree.version() && kinds_.size() < kMostKept) return;
+  constexpr std::size_t kMaxKept = 1024;
+  const HyperNodeTree& tree = state_.tree();
+  if (tree_version_ == tree.version() && kinds_.size() < kMaxKept) return;
   tree_version_ = tree.version();
   entries_.assign(tree.hypernodes().size(), {});
   orders_.clear();
@@ -53,7 +55,7 @@ void DomainKinds::Refresh() {
 DomainKinds::Form DomainKinds::FormOf(HyperNodeId hypernode) {
   Entry& entry = entries_[hypernode.index()];
   if (entry.form != Form::kUnknown) return entry.form;
-  if (IsLeaf(session_.tree(), hypernode)) return entry.form = Form::kLeaf;
+  if (IsLeaf(state_.tree(), hypernode)) return entry.form = Form::kLeaf;
   if (!IsRegular(hypernode)) return entry.form = Form::kOther;
   entry.order = OrderOf(hypernode);
   return entry.form = Form::kRegular;
@@ -61,7 +63,7 @@ DomainKinds::Form DomainKinds::FormOf(HyperNodeId hypernode) {
 
 // Every node is in one leaf, and in what is above that.
 bool DomainKinds::IsRegular(HyperNodeId hypernode) const {
-  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeTree& tree = state_.tree();
   const std::span<const NodeId> nodes = tree.NodesOf(hypernode);
   ChainId last;
   for (const NodeId node : nodes) {
@@ -76,7 +78,7 @@ bool DomainKinds::IsRegular(HyperNodeId hypernode) const {
 }
 
 std::size_t DomainKinds::OrderOf(HyperNodeId hypernode) {
-  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeTree& tree = state_.tree();
   // As they come in the tree: the nodes, and the HyperNodes of each tier, by the rank of their
   // names.
   constexpr std::int32_t kNodes = std::numeric_limits<std::int32_t>::min();
@@ -108,9 +110,9 @@ std::size_t DomainKinds::OrderOf(HyperNodeId hypernode) {
 
 std::size_t DomainKinds::Number(HyperNodeId hypernode) {
   const Entry& entry = entries_[hypernode.index()];
-  const std::uint64_t version = session_.state().SumsVersion(hypernode);
+  const std::uint64_t version = state_.sums().Version(hypernode);
   if (entry.version == version) return entry.kind;
-  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeTree& tree = state_.tree();
   Picture picture{tree.at(hypernode).tier, static_cast<std::int64_t>(entry.order)};
   AddSums(hypernode, picture);  // they say more than those of the nodes: what others wait for there
   if (entry.form == Form::kLeaf) {
@@ -131,27 +133,27 @@ std::size_t DomainKinds::Number(HyperNodeId hypernode) {
 }
 
 void DomainKinds::AddSums(HyperNodeId hypernode, Picture& picture) const {
-  const ClusterState& state = session_.state();
-  for (const std::span<const Amount> amounts :
-       {state.Used(hypernode), state.Idle(hypernode), state.FutureIdle(hypernode)}) {
+  for (const std::span<const Amount> amounts : {state_.sums().Used(hypernode),
+                                                state_.sums().Idle(hypernode),
+                                                state_.sums().FutureIdle(hypernode)}) {
     picture.insert(picture.end(), amounts.begin(), amounts.end());
   }
 }
 
 void DomainKinds::DrawLeaf(HyperNodeId leaf, Picture& picture) {
-  const ClusterState& state = session_.state();
-  const std::span<const NodeId> nodes = session_.tree().NodesOf(leaf);
+  const std::span<const NodeId> nodes = state_.tree().NodesOf(leaf);
   for (const NodeId node : nodes) {
-    for (const std::span<const Amount> amounts :
-         {state.Allocatable(node), state.Used(node), state.FutureIdle(node)}) {
+    for (const std::span<const Amount> amounts : {state_.nodes().Allocatable(node),
+                                                  state_.nodes().Used(node),
+                                                  state_.nodes().FutureIdle(node)}) {
       picture.insert(picture.end(), amounts.begin(), amounts.end());
     }
-    picture.push_back(state.NonzeroCpu(node));
-    picture.push_back(state.NonzeroMemory(node));
+    picture.push_back(state_.nodes().NonzeroCpu(node));
+    picture.push_back(state_.nodes().NonzeroMemory(node));
   }
   scores_.resize(nodes.size());
   for (const ClassId id : classes_) {
-    ClassView& view = session_.View(id);
+    ClassView& view = views_.Of(id);
     view.Scores(nodes, scores_);
     picture.insert(picture.end(), scores_.begin(), scores_.end());
     for (const NodeId node : nodes) picture.push_back(view.Slots(node));

@@ -29,13 +29,11 @@ class TwoZones : public ::testing::Test {
   }
   DomainKinds& Kinds() {
     if (!kinds_) {
-      session_ = std::make_unique<Session>(cluster_.state,
-                                           std::vector<std::unique_ptr<Plugin>>{},
-                                           Points{},
-                                           std::vector<ActionConfig>{});
-      session_->Open(Time{}, nullptr);
+      views_.emplace(cluster_.state, no_points_);
       const TaskId task = cluster_.JobNamed("train").sub_jobs[0].tasks.front();
-      kinds_.emplace(*session_, std::vector<ClassId>{cluster_.state.task(task).class_id});
+      kinds_.emplace(cluster_.state,
+                     *views_,
+                     std::vector<ClassId>{cluster_.state.workload().task(task).class_id});
     }
     return *kinds_;
   }
@@ -46,17 +44,18 @@ class TwoZones : public ::testing::Test {
   }
 
   ClusterBuilder cluster_;
-  std::unique_ptr<Session> session_;
+  NodePoints no_points_;
+  std::optional<ClassViewCache> views_;
   std::optional<DomainKinds> kinds_;
 };
 
-TEST_F(TwoZones, EqualOnesAreAlikeAtEveryTier) {
+TEST_F(TwoZones, EqualHyperNodesHaveOneKindAtEveryTier) {
   EXPECT_TRUE(AreAlike("a", "b"));
   EXPECT_TRUE(AreAlike("a0", "b1"));
   EXPECT_FALSE(AreAlike("a", "a0"));
 }
 
-TEST_F(TwoZones, APodSetsItsHyperNodesApartUntilTheOthersHaveOneInTheSamePlace) {
+TEST_F(TwoZones, APodChangesTheKindUntilTheOthersHaveOneAtTheSamePosition) {
   ASSERT_TRUE(AreAlike("a", "b"));
   cluster_.Occupy("a1x", {.cpu = 2});
   EXPECT_FALSE(AreAlike("a", "b"));
@@ -68,13 +67,13 @@ TEST_F(TwoZones, APodSetsItsHyperNodesApartUntilTheOthersHaveOneInTheSamePlace) 
   EXPECT_TRUE(AreAlike("a", "b"));
 }
 
-TEST_F(TwoZones, ASmallerNodeMakesADifference) {
+TEST_F(TwoZones, ASmallerNodeChangesTheKind) {
   ASSERT_TRUE(AreAlike("a", "b"));
   cluster_.Node("b1y", {.cpu = 4});
   EXPECT_FALSE(AreAlike("a", "b"));
 }
 
-TEST_F(TwoZones, NamesThatFallOtherwiseMakeADifference) {
+TEST_F(TwoZones, AnotherOrderOfNamesChangesTheKind) {
   // The second rack of c has the lower name of a node.
   cluster_.Node("c0x").Node("c0y").Node("az").Node("ba");
   cluster_.Leaf("c0", 1, {"c0x", "c0y"}).Leaf("c1", 1, {"az", "ba"}).Above("c", 2, {"c0", "c1"});
@@ -83,7 +82,7 @@ TEST_F(TwoZones, NamesThatFallOtherwiseMakeADifference) {
   EXPECT_TRUE(AreAlike("a0", "c1"));
 }
 
-TEST_F(TwoZones, WhatIsAboveMakesADifferenceWhereThereAreParts) {
+TEST_F(TwoZones, SumsAboveMatterForHyperNodesWithChildren) {
   cluster_.Above("left", 3, {"a"}).Above("right", 3, {"b"});
   EXPECT_TRUE(AreAlike("a", "b"));
   cluster_.Node("more").Leaf("far", 2, {"more"}).Above("right", 3, {"b", "far"});
@@ -91,7 +90,7 @@ TEST_F(TwoZones, WhatIsAboveMakesADifferenceWhereThereAreParts) {
   EXPECT_TRUE(AreAlike("a0", "b0"));
 }
 
-TEST_F(TwoZones, ANodeInTwoLeavesOrBesideThemIsLikeNothing) {
+TEST_F(TwoZones, AHyperNodeWithANodeInTwoLeavesOrNoneHasNoKind) {
   cluster_.Leaf("ring", 1, {"a0x", "b0x"});
   EXPECT_FALSE(Kinds().LikenessOf(cluster_.FindHyperNode("a")));
   EXPECT_FALSE(Kinds().LikenessOf(cluster_.FindHyperNode("b")));

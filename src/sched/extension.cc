@@ -42,7 +42,8 @@ bool QuotaPoint::Overused(QueueId /*queue*/) const {
   return false;
 }
 std::optional<Refusal> QuotaPoint::Exhausted(QueueId /*queue*/,
-                                             const Resources& /*request*/) const {
+                                             const Resources& /*request*/,
+                                             Limit /*limit*/) const {
   return std::nullopt;
 }
 
@@ -53,7 +54,7 @@ bool HasNothingPlaced(const SubJob& sub_job) {
 std::uint32_t TasksIn(const ClusterState& state, const SubJob& sub_job, HyperNodeId hypernode) {
   return static_cast<std::uint32_t>(
       std::count_if(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {
-        const NodeId node = state.task(id).node;
+        const NodeId node = state.workload().task(id).node;
         return node.valid() && state.tree().Contains(hypernode, node);
       }));
 }

@@ -19,7 +19,7 @@
 
 // The extension points of the cycle. A plugin is one class that derives from Plugin and from the
 // points it serves; the switches of its configuration say which of them are asked. Every method is
-// a pure question: state in, answer out.
+// a pure function: state in, answer out. PluginSet combines the answers of all plugins.
 namespace strata {
 
 // Why something is not done: one CamelCase word of docs/reasons.md and one sentence for the user.
@@ -37,15 +37,18 @@ class Plugin {
   Plugin& operator=(const Plugin&) = delete;
   virtual ~Plugin() = default;
 
-  // A cycle begins. `state` outlives it; what it holds at this moment is "session open".
+  // A cycle begins, at time `now`. `state` outlives the cycle.
   virtual void Open(const ClusterState& state, Time now) {
     static_cast<void>(state);
     static_cast<void>(now);
   }
+  // True when its answers depend on the `now` of Open: with nothing else changed, a later cycle may
+  // then decide otherwise, and the scheduler of a live cluster runs one while jobs wait.
+  [[nodiscard]] virtual bool DependsOnTime() const { return false; }
 };
 
-// Who comes first: negative when `a` does, positive when `b` does, 0 when this plugin does not
-// mind.
+// Orders queues, jobs, sub-jobs and tasks. Negative: `a` comes first; positive: `b` does; 0: no
+// preference.
 class OrderPoint {
  public:
   virtual ~OrderPoint() = default;
@@ -62,20 +65,22 @@ struct Ballot {
   Refusal refusal;  // with kReject
 };
 
-// The gates a job passes.
+// The conditions that a job must meet to enter its queue and to start.
 class JobGatePoint {
  public:
   virtual ~JobGatePoint() = default;
-  // Can it ever start as it stands? (never switched off)
+  // Why the job can never start as it is; none when it can. No switch turns this off.
   [[nodiscard]] virtual std::optional<Refusal> Invalid(const Job& job) const;
-  // May it enter its queue (PodGroup phase Inqueue)?
+  // Whether the job may enter its queue (PodGroup phase Inqueue).
   [[nodiscard]] virtual Ballot Enqueueable(const Job& job) const;
+  // The job has entered its queue in this cycle.
   virtual void OnEnqueued(const Job& job);
-  // Enough tasks have a node to start; enough have one or wait for one.
+  // Ready: enough tasks have a node to start. Pipelined: enough have a node or wait for one.
   [[nodiscard]] virtual bool Ready(const Job& job) const;
   [[nodiscard]] virtual Vote Pipelined(const Job& job) const;
 };
 
+// The same for one sub-job.
 class SubJobGatePoint {
  public:
   virtual ~SubJobGatePoint() = default;
@@ -83,23 +88,28 @@ class SubJobGatePoint {
   [[nodiscard]] virtual Vote SubJobPipelined(const Job& job, const SubJob& sub_job) const;
 };
 
-// What a queue may have.
+// How much a queue may use.
 class QuotaPoint {
  public:
+  // What a request is measured against: the share of the queue, which shrinks when other queues ask
+  // for more; or the most that the queue may ever have.
+  enum class Limit : std::uint8_t { kShare, kMax };
+
   virtual ~QuotaPoint() = default;
-  // Gets nothing more in this cycle.
+  // True when the queue gets nothing more in this cycle, except for incomplete gangs.
   [[nodiscard]] virtual bool Overused(QueueId queue) const;
-  // May it have `request` more now? The refusal says what is used up.
+  // Why the queue may not use `request` more now; none when it may.
   [[nodiscard]] virtual std::optional<Refusal> Exhausted(QueueId queue,
-                                                         const Resources& request) const;
+                                                         const Resources& request,
+                                                         Limit limit) const;
 };
 
-// Which nodes take a class of tasks, resources aside. AdmitsSpec looks at the node's spec alone and
-// is remembered until the spec changes; AdmitsNow looks at what runs there.
+// Which nodes take a class of tasks, resources aside. AdmitsSpec looks at the spec of the node
+// alone and is cached until the spec changes; AdmitsNow looks at what runs there.
 class NodeFilterPoint {
  public:
   virtual ~NodeFilterPoint() = default;
-  // False: it takes the class everywhere, and need not be asked.
+  // False when the filter admits the class on every node and need not be asked.
   [[nodiscard]] virtual bool ConcernsClass(const ClassSpec& /*spec*/) const { return true; }
   [[nodiscard]] virtual bool AdmitsSpec(const ClusterState& state,
                                         const ClassSpec& spec,
@@ -107,24 +117,24 @@ class NodeFilterPoint {
   [[nodiscard]] virtual bool AdmitsNow(const ClusterState& state,
                                        const ClassSpec& spec,
                                        NodeId node) const = 0;
-  // The same once everything that is being released there is gone.
+  // The same as AdmitsNow once everything that is being released there is gone.
   [[nodiscard]] virtual bool AdmitsFuture(const ClusterState& state,
                                           const ClassSpec& spec,
                                           NodeId node) const {
     return AdmitsNow(state, spec, node);
   }
-  // How many of `most` tasks of the class it lets onto the node one after the other; more than can
-  // be is fine. REQUIRES: AdmitsNow.
+  // How many tasks of the class it admits to the node one after the other, at most `max`. May
+  // overestimate. REQUIRES: AdmitsNow.
   [[nodiscard]] virtual std::uint32_t Room(const ClusterState& /*state*/,
                                            const ClassSpec& /*spec*/,
                                            NodeId /*node*/,
-                                           std::uint32_t most) const {
-    return most;
+                                           std::uint32_t max) const {
+    return max;
   }
-  // True when AdmitsInAll has something to say about the class.
+  // True when AdmitsInAll must be asked for the class.
   [[nodiscard]] virtual bool LooksBeyondNode(const ClassSpec& /*spec*/) const { return false; }
-  // What depends on more than the node, and so is never remembered. REQUIRES: AdmitsNow.
-  // AdmitsFuture answers for itself.
+  // The part of the answer that depends on more than the node, and so is never cached. Not asked
+  // after AdmitsFuture, which includes it. REQUIRES: AdmitsNow.
   [[nodiscard]] virtual bool AdmitsInAll(const ClusterState& /*state*/,
                                          const ClassSpec& /*spec*/,
                                          NodeId /*node*/) const {
@@ -139,13 +149,13 @@ class NodeFilterPoint {
                                            NodeId node) const = 0;
 };
 
-// Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]`; the
-// plugin's weight is in it. For a class that asks for amounts alone (see DomainKinds) they change
-// only with the amounts and the spec of the node, and so does what a NodeFilterPoint says.
+// Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]` and
+// includes the plugin's weight. For a class that asks for amounts alone (see DomainKinds) scores
+// and NodeFilterPoint answers change only with the amounts and the spec of the node.
 class NodeScorePoint {
  public:
   virtual ~NodeScorePoint() = default;
-  // False: it gives the class 0 everywhere, and need not be asked.
+  // False when every node gets 0 for the class and the plugin need not be asked.
   [[nodiscard]] virtual bool ConcernsClass(const ClassSpec& /*spec*/) const { return true; }
   virtual void ScoreNodes(const ClusterState& state,
                           const ClassSpec& spec,
@@ -157,7 +167,7 @@ class NodeScorePoint {
 class ScaledScorePoint {
  public:
   virtual ~ScaledScorePoint() = default;
-  // True when every node would get the same, so that the score can be left out of a choice.
+  // True when every node would get the same score, so that it does not influence the choice.
   [[nodiscard]] virtual bool IsUniform(const ClusterState& state, const ClassSpec& spec) const = 0;
   virtual void ScoreFeasible(const ClusterState& state,
                              const ClassSpec& spec,
@@ -165,8 +175,8 @@ class ScaledScorePoint {
                              std::span<Score> out) const = 0;
 };
 
-// Which nodes take a class in view of the pods on other nodes, after NodeFilterPoint and resources
-// have let them pass. Asked only of classes that PeerCounts calls concerned.
+// Which nodes take a class in view of the pods on other nodes. Asked after NodeFilterPoint and
+// resources admitted the node, and only for classes that PeerCounts calls concerned.
 class PeerFilterPoint {
  public:
   virtual ~PeerFilterPoint() = default;
@@ -184,8 +194,8 @@ class PeerScorePoint {
                           std::span<Score> out) const = 0;
 };
 
-// Scores that tell tasks of one class apart, by the tasks of their job that have a node. Asked anew
-// for every task of the jobs it concerns.
+// Scores that differ between tasks of one class, by the tasks of their job that have a node. Asked
+// again for every task of the jobs it concerns.
 class TaskScorePoint {
  public:
   virtual ~TaskScorePoint() = default;
@@ -203,12 +213,11 @@ struct ChainGroup {
   ChainId chain;
   HyperNodeId leaf;            // lowest HyperNode of the chain
   std::uint32_t feasible = 0;  // nodes of the chain (in the domain searched) that take the task
-  std::int32_t lca_tier =
-      0;  // tier of the LCA of `leaf` and Placement::allocated; meaningless without the latter
+  std::int32_t lca_tier = 0;  // tier of the LCA of `leaf` and Placement::allocated, if there is one
   bool same_as_allocated = false;   // leaf == Placement::allocated
   std::uint32_t tasks_on_leaf = 0;  // tasks of the sub-job that have a node in `leaf`
-  // What the HyperNodes of the lowest tiers come to, where SumTiers was asked, and which HyperNodes
-  // there are above those: chains with the same ones have the same crown.
+  // Where SumTiers was asked: the sum over the HyperNodes of the lowest tiers, and the crown, a
+  // number for the HyperNodes above them. Chains with the same HyperNodes there share it.
   struct Base {
     std::size_t tiers = 0;  // how many of tree.tiers() are in the sum
     double sum = 0;
@@ -219,7 +228,7 @@ struct ChainGroup {
   std::optional<Base> base;
 };
 
-// The task about to be placed.
+// What is about to be placed.
 struct Placement {
   const Job* job = nullptr;
   const SubJob* sub_job = nullptr;
@@ -230,28 +239,29 @@ struct Placement {
 class ChainScorePoint {
  public:
   virtual ~ChainScorePoint() = default;
-  // True when the score of a group follows from its fields other than `chain`, and from `leaf` only
-  // whether that is the top. Groups that are alike in them are then scored as one, with `feasible`
-  // their sum.
+  // True when the score of a group depends on its fields alone, but neither on `chain` nor on
+  // `leaf` (except on whether that is the top). Groups with equal fields are then scored as one
+  // kind, with `feasible` their sum.
   [[nodiscard]] virtual bool ScoresByKind(const Placement& placement) const = 0;
-  // True when the score of a group is a sum over the HyperNodes of its chain, from the lowest tier
-  // to the top, so that a part of it can be kept (ChainGroup::base) while those do not change.
+  // True when the score of a group is a sum over the HyperNodes of its chain from the lowest tier
+  // to the top, so that a part of the sum can be kept (ChainGroup::base) while these do not change.
   [[nodiscard]] virtual bool SumsTiers(const Placement& /*placement*/) const { return false; }
-  // What the HyperNodes of the lowest `tiers` tiers come to now, for each chain. REQUIRES:
+  // For each chain the sum over its HyperNodes in the lowest `tiers` tiers now. REQUIRES:
   // SumsTiers.
   virtual void SumTiers(const ClusterState& /*state*/,
                         const Placement& /*placement*/,
                         std::size_t /*tiers*/,
                         std::span<const ChainId> /*chains*/,
                         std::span<double> /*out*/) const {}
-  // `out[i]` belongs to `groups[i]`. Groups without feasible nodes may get anything.
+  // `out[i]` belongs to `groups[i]`; it is ignored for a group without feasible nodes.
   virtual void ScoreChains(const ClusterState& state,
                            const Placement& placement,
                            std::span<const ChainGroup> groups,
                            std::span<Score> out) const = 0;
 };
 
-// Which GPUs of its node a task gets. Asked only of classes and nodes that have any.
+// Which GPUs of its node a task gets. Asked only for classes that request GPUs and nodes that have
+// some.
 class DevicePoint {
  public:
   enum class When : std::uint8_t {
@@ -272,7 +282,7 @@ class DevicePoint {
                                               const GpuClaim& claim) const = 0;
 };
 
-// Where to look for a gang.
+// Where to search for a gang.
 struct GradientQuery {
   HyperNodeId within;      // search at or below this
   HyperNodeId allocated;   // where the gang already runs, none if nowhere
@@ -324,7 +334,7 @@ class HyperNodeScorePoint {
                                std::span<Score> out) const = 0;
 };
 
-// True when all tasks of the sub-job are pending.
+// True when every task of the sub-job is pending.
 [[nodiscard]] bool HasNothingPlaced(const SubJob& sub_job);
 
 // Tasks of the sub-job that have a node below `hypernode`.

@@ -12,7 +12,7 @@ HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
   const HyperNodeTree& tree = state.tree();
   std::optional<std::vector<HyperNodeId>> common;  // ascending by (tier, name), like every chain
   for (const TaskId id : sub_job.tasks) {
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     if (!task.node.valid() || !IsAllocated(task.status)) continue;
     const auto chain = tree.HyperNodesOf(tree.ChainOf(task.node));
     if (!common) {
@@ -26,16 +26,16 @@ HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
   return common ? common->front() : HyperNodeId{};  // the top is in every chain
 }
 
-// The tree may have moved under tasks that run.
+// The tree may have changed since the tasks were placed.
 bool HoldsAll(const ClusterState& state, HyperNodeId hypernode, const SubJob& sub_job) {
   return std::all_of(sub_job.tasks.begin(), sub_job.tasks.end(), [&](TaskId id) {
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     return !task.node.valid() || !IsAllocated(task.status) ||
            state.tree().Contains(hypernode, task.node);
   });
 }
 
-// What stands for sub_job in the LCA of the job: its HyperNode as remembered, else as found.
+// The HyperNode of the sub-job that counts for that of the job: the known one, else the one found.
 std::string Recovered(const ClusterState& state, const SubJob& sub_job) {
   if (sub_job.counts.Allocated() == 0) return "";
   const auto remembered = state.tree().Find(sub_job.allocated_hypernode);
@@ -50,24 +50,24 @@ void RecoverAllocatedHyperNode(ClusterState& state, JobId id) {
   const HyperNodeTree& tree = state.tree();
   HyperNodeId common;
   bool changed = false;
-  for (std::size_t i = 0; i < state.job(id).sub_jobs.size(); ++i) {
-    const SubJob& sub_job = state.job(id).sub_jobs[i];
+  for (std::size_t i = 0; i < state.workload().job(id).sub_jobs.size(); ++i) {
+    const SubJob& sub_job = state.workload().job(id).sub_jobs[i];
     const std::string name = Recovered(state, sub_job);
     if (name != sub_job.allocated_hypernode) {
-      state.SetAllocatedHyperNode(id, i, name);
+      state.workload().SetAllocatedHyperNode(id, i, name);
       changed = true;
     }
     if (const auto found = tree.Find(name)) common = tree.Lca(common, *found);
   }
-  const Job& job = state.job(id);
+  const Job& job = state.workload().job(id);
   if (job.counts.Allocated() == 0) {
-    state.SetAllocatedHyperNode(id, "");
+    state.workload().SetAllocatedHyperNode(id, "");
     return;
   }
   const auto remembered = tree.Find(job.allocated_hypernode);
   const bool above = remembered && common.valid() && tree.IsAncestorOrSelf(*remembered, common);
   if (changed || !above) {
-    state.SetAllocatedHyperNode(id, common.valid() ? tree.at(common).name : "");
+    state.workload().SetAllocatedHyperNode(id, common.valid() ? tree.at(common).name : "");
   }
 }
 
@@ -76,7 +76,7 @@ bool IsBestEffortOnly(const ClusterState& state, const Job& job) {
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
       any = true;
-      if (!state.task(id).best_effort) return false;
+      if (!state.workload().task(id).best_effort) return false;
     }
   }
   return any;
@@ -99,6 +99,22 @@ JobPhase NextPhase(const Job& job, bool ready) {
     return scheduled == finished ? JobPhase::kCompleted : JobPhase::kRunning;
   }
   return job.phase == JobPhase::kInqueue ? JobPhase::kInqueue : JobPhase::kPending;
+}
+
+bool JobPhases::Update(ClusterState& state, const PluginSet& plugins) {
+  auto jobs = state.workload().JobsTouchedSince(seen_);
+  if (!jobs) jobs.emplace(state.workload().jobs().begin(), state.workload().jobs().end());
+  bool changed = false;
+  for (const JobId id : *jobs) {
+    const Job& job = state.workload().job(id);
+    if (!job.alive) continue;
+    const JobPhase phase = NextPhase(job, plugins.JobReady(job));
+    if (phase == job.phase) continue;
+    state.workload().SetJobPhase(id, phase);
+    changed = true;
+  }
+  seen_ = state.workload().NextJobVersion();
+  return changed;
 }
 
 }  // namespace strata

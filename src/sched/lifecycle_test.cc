@@ -18,7 +18,7 @@ using testing::Hard;
 // ---- where a job runs
 
 struct Recovery : public ::testing::Test {
-  Recovery() { testing::AddSeedTree(cluster); }
+  Recovery() { testing::AddExampleTree(cluster); }
   std::string Recovered() {
     RecoverAllocatedHyperNode(cluster.state, cluster.FindJob("train"));
     return cluster.JobNamed("train").allocated_hypernode;
@@ -30,7 +30,7 @@ TEST_F(Recovery, FindsTheLowestHyperNodeThatHoldsAllTasks) {
   cluster.Job("train", {.tasks = 1, .topology = Hard(2)}).Running("train", {"node0", "node1"});
   EXPECT_EQ(Recovered(), "s0");
   cluster.Running("train", {"node3"});
-  cluster.state.SetAllocatedHyperNode(cluster.FindJob("train"), 0, "");  // a restart
+  cluster.state.workload().SetAllocatedHyperNode(cluster.FindJob("train"), 0, "");  // a restart
   EXPECT_EQ(Recovered(), "s4");
 }
 
@@ -40,18 +40,18 @@ TEST_F(Recovery, FindsTheTopForTasksThatAreFarApart) {
   EXPECT_EQ(Recovered(), kTopHyperNodeName);
 }
 
-TEST_F(Recovery, KeepsWhatIsRemembered) {
+TEST_F(Recovery, KeepsAKnownHyperNodeThatHoldsTheTasks) {
   cluster.Job("train", {.tasks = 0, .topology = Hard(2)}).Running("train", {"node0"});
-  cluster.state.SetAllocatedHyperNode(cluster.FindJob("train"), "s4");
-  cluster.state.SetAllocatedHyperNode(cluster.FindJob("train"), 0, "s4");
+  cluster.state.workload().SetAllocatedHyperNode(cluster.FindJob("train"), "s4");
+  cluster.state.workload().SetAllocatedHyperNode(cluster.FindJob("train"), 0, "s4");
   EXPECT_EQ(Recovered(), "s4");
 }
 
-TEST_F(Recovery, ForgetsWhenNothingRunsAnyMore) {
+TEST_F(Recovery, ClearsTheHyperNodeWhenNothingRuns) {
   cluster.Job("train", {.tasks = 1, .topology = Hard(2)});
   cluster.Task("train", {.status = TaskStatus::kReleasing, .node = "node0"});
-  cluster.state.SetAllocatedHyperNode(cluster.FindJob("train"), "s4");
-  cluster.state.SetAllocatedHyperNode(cluster.FindJob("train"), 0, "s4");
+  cluster.state.workload().SetAllocatedHyperNode(cluster.FindJob("train"), "s4");
+  cluster.state.workload().SetAllocatedHyperNode(cluster.FindJob("train"), 0, "s4");
   EXPECT_EQ(Recovered(), "");
   EXPECT_EQ(cluster.JobNamed("train").sub_jobs[0].allocated_hypernode, "");
 }
@@ -92,7 +92,7 @@ TEST_F(Recovery, OfAJobWithSubGroupsIsAboveAllOfThem) {
 
 // ---- BestEffort
 
-TEST(IsBestEffortOnly, WantsAtLeastOnePodAndNoOtherKind) {
+TEST(IsBestEffortOnly, IsFalseWithoutPodsOrWithAnotherKind) {
   ClusterBuilder cluster;
   cluster.Job("none", {.tasks = 0}).Job("only", {.tasks = 2, .task = BestEffort()});
   cluster.Job("mixed", {.tasks = 1, .task = BestEffort()}).Task("mixed", {.cpu = 1});
@@ -117,8 +117,9 @@ TEST_P(PhaseOfAGangOfTwo, Follows) {
   Job job;
   job.spec.min_available = 2;
   job.phase = GetParam().before;
-  for (const auto& [status, count] : GetParam().tasks)
+  for (const auto& [status, count] : GetParam().tasks) {
     job.counts.by_status[static_cast<std::size_t>(status)] = count;
+  }
   EXPECT_EQ(NextPhase(job, GetParam().ready), GetParam().after) << GetParam().what;
 }
 
@@ -132,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
              JobPhase::kInqueue,
              false,
              JobPhase::kInqueue},
-        Turn{"pods wait at the door",
+        Turn{"pods wait for admission",
              {{TaskStatus::kPending, 2}},
              JobPhase::kPending,
              false,

@@ -9,8 +9,8 @@
 
 namespace strata {
 
-// The best of any range of scores, and of equal ones the first. A tournament: every inner node
-// holds the winner of its two halves. Build O(n), Update and Best O(log n).
+// Finds the highest score in any range of a list, the first of equal ones. A tournament tree: every
+// inner node holds the winner of its two halves. COST: Reset O(n), Update and Best O(log n).
 class MaxTree {
  public:
   void Reset(std::span<const Score> scores);

@@ -12,7 +12,7 @@ constexpr std::string_view kInsufficient = "Insufficient ";
 
 // What a task of the class asks for, by name.
 std::vector<ResourceId> ResourcesOf(const ClusterState& state, const ClassSpec& spec) {
-  std::vector<ResourceId> ids = state.resource_names().ByName();
+  std::vector<ResourceId> ids = NamedIn(state.resource_names(), spec.request);
   std::erase_if(ids, [&](ResourceId id) { return spec.request.Get(id) <= 0; });
   return ids;
 }
@@ -24,10 +24,10 @@ Obstacles FindObstacles(Session& session,
                         std::span<const NodeId> nodes,
                         Takers takers) {
   const ClusterState& state = session.state();
-  ClassView& view = session.View(class_id);
+  ClassView& view = session.views().Of(class_id);
   const Resources& request = view.spec().request;
   const std::vector<ResourceId> asked = ResourcesOf(state, view.spec());
-  std::vector<std::size_t> exhausted(state.resource_names().size(), 0);
+  std::map<ResourceId, std::size_t> exhausted;  // nodes
   Obstacles obstacles;
   for (const NodeId node : nodes) {
     if (view.Takes(node)) {
@@ -36,7 +36,7 @@ Obstacles FindObstacles(Session& session,
       const auto first = std::find_if(asked.begin(), asked.end(), [&](ResourceId id) {
         return ClassView::Free(state, node, id) - slots * request.Get(id) < request.Get(id);
       });
-      if (first != asked.end()) ++exhausted[first->index()];
+      if (first != asked.end()) ++exhausted[*first];
       continue;
     }
     if (view.Slots(node) > 0 || !view.Admits(node)) {
@@ -44,13 +44,11 @@ Obstacles FindObstacles(Session& session,
       continue;
     }
     for (const ResourceId id : asked) {
-      if (request.Get(id) > ClassView::Free(state, node, id)) ++exhausted[id.index()];
+      if (request.Get(id) > ClassView::Free(state, node, id)) ++exhausted[id];
     }
   }
-  for (std::size_t i = 0; i < exhausted.size(); ++i) {
-    if (exhausted[i] == 0) continue;
-    obstacles[std::string(kInsufficient) + state.resource_names().name(IdAt<ResourceId>(i))] =
-        exhausted[i];
+  for (const auto& [id, count] : exhausted) {
+    obstacles[std::string(kInsufficient) + state.resource_names().name(id)] = count;
   }
   return obstacles;
 }

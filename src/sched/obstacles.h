@@ -12,24 +12,24 @@
 
 namespace strata {
 
-// What keeps tasks off nodes, in kube-scheduler's words, and how many nodes it concerns.
+// What keeps tasks off nodes, in kube-scheduler's words, each with its number of nodes.
 using Obstacles = std::map<std::string, std::size_t>;
 
-// Nodes that take a task of the class are left out, or counted by the resource that runs out first
-// there (of equals the lowest name); never where a filter lets in fewer than the resources.
+// Nodes that take a task of the class are ignored, or counted by the resource that runs out first
+// there (then the lowest name), unless a filter admits fewer tasks than the resources do.
 enum class Takers : std::uint8_t { kIgnored, kCounted };
 
-// Of the nodes that do not take a task of the class now, and of the others as `takers` says. COST:
-// O(nodes).
+// The obstacles on the nodes that do not take a task of the class now, and on the others as
+// `takers` says. COST: O(nodes).
 [[nodiscard]] Obstacles FindObstacles(Session& session,
                                       ClassId class_id,
                                       std::span<const NodeId> nodes,
                                       Takers takers = Takers::kIgnored);
 
-// True when resources are among them, or nothing is known.
+// True when a resource is insufficient, or when there are no obstacles.
 [[nodiscard]] bool LacksRoom(const Obstacles& obstacles);
 
-// "1 Insufficient cpu"; what is wrong with the pod itself has no number of nodes before it.
+// "1 Insufficient cpu"; an obstacle of the pod itself has no number of nodes.
 [[nodiscard]] std::vector<std::string> Sentences(const Obstacles& obstacles);
 
 }  // namespace strata

@@ -42,7 +42,7 @@ bool ShareClaim(const VolumeRules& a, const VolumeRules& b) {
 }  // namespace
 
 PeerCounts::PeerCounts(const ClusterState& state, ClassId class_id)
-    : state_(state), spec_(state.task_class(class_id)) {
+    : state_(state), spec_(state.classes().spec(class_id)) {
   for (const PreferredPodTerm& preferred : spec_.rules.preferred) {
     AddKey(attraction_keys_, preferred.term.topology_key);
   }
@@ -50,17 +50,18 @@ PeerCounts::PeerCounts(const ClusterState& state, ClassId class_id)
 
 bool PeerCounts::Concerned() {
   if (spec_.HasRules()) return true;
-  if (rules_version_ == state_.rules_version()) return watched_;
-  rules_version_ = state_.rules_version();
-  if (classes_seen_ < state_.classes_with_rules().size()) FindKeys();
-  return watched_ = std::any_of(
-             onlookers_.begin(), onlookers_.end(), [&](ClassId id) { return state_.HasTasks(id); });
+  if (rules_version_ == state_.classes().rules_version()) return watched_;
+  rules_version_ = state_.classes().rules_version();
+  if (classes_seen_ < state_.classes().with_rules().size()) FindKeys();
+  return watched_ = std::any_of(onlookers_.begin(), onlookers_.end(), [&](ClassId id) {
+           return state_.classes().HasTasks(id);
+         });
 }
 
 // Which rules of classes that are new here select this one.
 void PeerCounts::FindKeys() {
-  for (const ClassId id : state_.classes_with_rules().subspan(classes_seen_)) {
-    const PodRules& rules = state_.task_class(id).rules;
+  for (const ClassId id : state_.classes().with_rules().subspan(classes_seen_)) {
+    const PodRules& rules = state_.classes().spec(id).rules;
     bool looks = false;
     for (const PodTerm& term : rules.anti_affinity) {
       if (!term.Matches(spec_.identity)) continue;
@@ -74,35 +75,35 @@ void PeerCounts::FindKeys() {
     }
     if (looks) onlookers_.push_back(id);
   }
-  classes_seen_ = state_.classes_with_rules().size();
+  classes_seen_ = state_.classes().with_rules().size();
   node_epoch_ = 0;
 }
 
 void PeerCounts::Refresh() {
-  if (version_ == state_.NextVersion() && node_epoch_ == state_.node_epoch() &&
-      classes_seen_ == state_.classes_with_rules().size()) {
+  if (version_ == state_.nodes().NextVersion() && node_epoch_ == state_.nodes().epoch() &&
+      classes_seen_ == state_.classes().with_rules().size()) {
     return;
   }
-  if (classes_seen_ < state_.classes_with_rules().size()) FindKeys();
-  const auto touched = state_.TouchedSince(version_);
-  const bool stale = node_epoch_ != state_.node_epoch();
+  if (classes_seen_ < state_.classes().with_rules().size()) FindKeys();
+  const auto touched = state_.nodes().TouchedSince(version_);
+  const bool stale = node_epoch_ != state_.nodes().epoch();
   if (stale) Reset();
-  if (stale || !touched || touched->size() > state_.nodes().size()) {
-    for (const NodeId node : state_.nodes()) Recount(node);
+  if (stale || !touched || touched->size() > state_.nodes().all().size()) {
+    for (const NodeId node : state_.nodes().all()) Recount(node);
   } else {
     for (const NodeId node : *touched) Recount(node);
   }
-  version_ = state_.NextVersion();
+  version_ = state_.nodes().NextVersion();
   UpdateLeast();
 }
 
 void PeerCounts::Reset() {
-  node_epoch_ = state_.node_epoch();
+  node_epoch_ = state_.nodes().epoch();
   shares_.clear();
   const auto clear = [&](std::vector<Tally>& tallies, const auto& rules, const auto& key_of) {
     tallies.resize(rules.size());
     for (std::size_t i = 0; i < rules.size(); ++i) {
-      Clear(tallies[i], state_.Domains(key_of(rules[i])));
+      Clear(tallies[i], state_.nodes().Domains(key_of(rules[i])));
     }
   };
   const auto key_of_term = [](const PodTerm& term) -> const std::string& {
@@ -115,7 +116,7 @@ void PeerCounts::Reset() {
   clear(attraction_, attraction_keys_, key_itself);
   claims_.resize(spec_.volumes.exclusive.empty() ? 0 : 1);
   whole_cluster_.count = 1;
-  whole_cluster_.of_node.assign(state_.node_slots(), 0);
+  whole_cluster_.of_node.assign(state_.nodes().slots(), 0);
   for (Tally& tally : claims_) Clear(tally, whole_cluster_);
   spread_.resize(spec_.rules.spread.size());
   for (std::size_t i = 0; i < spread_.size(); ++i) ResetSpread(i);
@@ -124,11 +125,11 @@ void PeerCounts::Reset() {
 void PeerCounts::ResetSpread(std::size_t index) {
   const SpreadRule& rule = spec_.rules.spread[index];
   SpreadTally& tally = spread_[index];
-  Clear(tally, state_.Domains(rule.topology_key));
+  Clear(tally, state_.nodes().Domains(rule.topology_key));
   tally.counts_node.assign(tally.on_node.size(), false);
   tally.nodes_in_domain.assign(tally.domains->count, 0);
   tally.domains_in_use = 0;
-  for (const NodeId node : state_.nodes()) {
+  for (const NodeId node : state_.nodes().all()) {
     if (!CountsFor(rule, node)) continue;
     tally.counts_node[node.index()] = true;
     if (tally.nodes_in_domain[tally.domains->Of(node)]++ == 0) ++tally.domains_in_use;
@@ -136,7 +137,7 @@ void PeerCounts::ResetSpread(std::size_t index) {
 }
 
 bool PeerCounts::CountsFor(const SpreadRule& rule, NodeId id) const {
-  const NodeSpec& node = state_.node(id);
+  const NodeSpec& node = state_.nodes().spec(id);
   const auto& all = spec_.rules.spread;
   const bool has_keys = std::all_of(all.begin(), all.end(), [&](const SpreadRule& other) {
     return other.when_unsatisfiable != rule.when_unsatisfiable ||
@@ -152,10 +153,10 @@ bool PeerCounts::CountsFor(const SpreadRule& rule, NodeId id) const {
 }
 
 const PeerCounts::Shares& PeerCounts::SharesOf(ClassId id) {
-  if (id.index() >= shares_.size()) shares_.resize(state_.class_count());
+  if (id.index() >= shares_.size()) shares_.resize(state_.classes().count());
   Shares& shares = shares_[id.index()];
   if (!shares.empty()) return shares;
-  const ClassSpec& other = state_.task_class(id);
+  const ClassSpec& other = state_.classes().spec(id);
   const std::int32_t wanted = spec_.rules.AllAffinityMatches(other.identity) ? 1 : 0;
   shares.assign(affinity_.size(), wanted);
   for (const PodTerm& term : spec_.rules.anti_affinity) {
@@ -181,8 +182,8 @@ void PeerCounts::Recount(NodeId node) {
   const std::size_t spread_begin = affinity_.size() + anti_affinity_.size() + repulsion_.size() +
                                    attraction_.size() + claims_.size();
   node_sums_.assign(spread_begin + spread_.size(), 0);
-  for (const TaskId id : state_.TasksOn(node)) {
-    const Task& task = state_.task(id);
+  for (const TaskId id : state_.nodes().TasksOn(node)) {
+    const Task& task = state_.workload().task(id);
     const Shares& shares = SharesOf(task.class_id);
     // Spread looks past pods that are on their way out.
     const bool leaves = task.status == TaskStatus::kReleasing;

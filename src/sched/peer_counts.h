@@ -36,16 +36,17 @@ struct SpreadTally : Tally {
   std::int64_t least = 0;                      // pods in the emptiest of them, 0 without any
 };
 
-// What the pods in the cluster are to one class of tasks, by the rules of both sides. Follows the
-// state by the log of touched nodes, so that it is right after every placement and every rollback.
+// Counts, for one class of tasks, the pods in the cluster that matter to it by rules about other
+// pods (affinity, anti-affinity, spread), its own rules and theirs. Follows the state by its log of
+// changed nodes, so that the counts are right after every placement and every rollback.
 class PeerCounts {
  public:
   // REQUIRES: `state` outlives this.
   PeerCounts(const ClusterState& state, ClassId class_id);
 
-  // False while no rule of the class looks at other pods and no rule of a pod that is there looks
-  // at its own. COST: nothing while no class has rules; else O(classes with rules) when one has
-  // come, O(those that look at this class) when one has gone.
+  // True when a rule of the class selects other pods, or a rule of an existing pod selects pods of
+  // the class. COST: nothing while no class has rules; else O(classes with rules) after one was
+  // added, O(those that select this class) after one lost its last task.
   [[nodiscard]] bool Concerned();
   // Brings the counts up to date. COST: O(tasks on the nodes that changed), O(tasks) the first time
   // and after a change of nodes.
@@ -53,12 +54,12 @@ class PeerCounts {
 
   // ---- after Refresh ----
   [[nodiscard]] const ClassSpec& spec() const { return spec_; }
-  // Parallel to the rules of the class. What counts for affinity satisfies all of its terms.
+  // Parallel to the rules of the class. A pod counts for affinity when it satisfies all terms.
   [[nodiscard]] std::span<const Tally> affinity() const { return affinity_; }
   [[nodiscard]] std::span<const Tally> anti_affinity() const { return anti_affinity_; }
   [[nodiscard]] std::span<const SpreadTally> spread() const { return spread_; }
-  // One for each topology key by which pods elsewhere keep the class away, and by which preferred
-  // terms (of either side) draw it or push it: sums of weights.
+  // Repulsion: one per topology key of anti-affinity terms of existing pods that select the class.
+  // Attraction: one per topology key of preferred terms of either side; sums of weights.
   [[nodiscard]] std::span<const Tally> repulsion() const { return repulsion_; }
   [[nodiscard]] std::span<const Tally> attraction() const { return attraction_; }
   // Tasks anywhere that use a ReadWriteOncePod claim of the class.
@@ -80,14 +81,14 @@ class PeerCounts {
 
   const ClusterState& state_;
   const ClassSpec& spec_;
-  std::size_t classes_seen_ = 0;     // of state_.classes_with_rules()
-  std::vector<ClassId> onlookers_;   // those of them whose rules select this class
+  std::size_t classes_seen_ = 0;     // of state_.classes().with_rules()
+  std::vector<ClassId> onlookers_;   // those whose rules select this class
   std::uint64_t rules_version_ = 0;  // as of the last question whether one of them has a task
   bool watched_ = false;             // the answer
   std::vector<std::string> repulsion_keys_, attraction_keys_;
 
   std::uint64_t node_epoch_ = 0;
-  std::uint64_t version_ = 0;      // changes before this one are in
+  std::uint64_t version_ = 0;      // changes before this version are included
   TopologyDomains whole_cluster_;  // one domain
   std::vector<Tally> affinity_, anti_affinity_, repulsion_, attraction_;
   std::vector<Tally> claims_;  // one if the class has ReadWriteOncePod claims

@@ -18,7 +18,7 @@ RankOrder::RankOrder(const Session& session, const Job& job) {
   for (const SubJob& sub_job : job.sub_jobs) {
     order_.insert(order_.end(), sub_job.tasks.begin(), sub_job.tasks.end());
   }
-  const auto before = [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); };
+  const auto before = [&](TaskId a, TaskId b) { return session.plugins().TaskBefore(a, b); };
   if (!std::is_sorted(order_.begin(), order_.end(), before)) {
     std::sort(order_.begin(), order_.end(), before);
   }
@@ -34,7 +34,7 @@ TaskId RankOrder::PlacedBefore(const ClusterState& state, TaskId task) const {
       std::lower_bound(ranks_.begin(), ranks_.end(), std::pair<TaskId, std::uint32_t>{task, 0});
   CHECK(it != ranks_.end() && it->first == task);
   for (std::size_t i = it->second; i-- > 0;) {
-    if (IsPlaced(state.task(order_[i]))) return order_[i];
+    if (IsPlaced(state.workload().task(order_[i]))) return order_[i];
   }
   return TaskId{};
 }
@@ -43,8 +43,11 @@ TaskId RankOrder::PlacedBefore(const Session& session, const Job& job, TaskId ta
   TaskId last;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      if (!IsPlaced(session.state().task(id)) || !session.TaskBefore(id, task)) continue;
-      if (!last.valid() || session.TaskBefore(last, id)) last = id;
+      if (!IsPlaced(session.state().workload().task(id)) ||
+          !session.plugins().TaskBefore(id, task)) {
+        continue;
+      }
+      if (!last.valid() || session.plugins().TaskBefore(last, id)) last = id;
     }
   }
   return last;

@@ -10,17 +10,17 @@
 
 namespace strata {
 
-// The tasks of one job in task order. Valid while no task of the job comes or goes.
+// The tasks of one job in task order. Valid until a task of the job is added or removed.
 class RankOrder {
  public:
-  // COST: O(tasks) when they are in order, else O(tasks x log tasks).
+  // COST: O(tasks) when they are sorted already, else O(tasks x log tasks).
   RankOrder(const Session& session, const Job& job);
 
   [[nodiscard]] std::span<const TaskId> tasks() const { return order_; }
   // The last task before `task` that has a node, or waits for one; none if there is none.
   // COST: O(log tasks), and the tasks in between.
   [[nodiscard]] TaskId PlacedBefore(const ClusterState& state, TaskId task) const;
-  // The same for one question that is not worth an order. COST: O(tasks).
+  // The same without a RankOrder, for a single question. COST: O(tasks).
   [[nodiscard]] static TaskId PlacedBefore(const Session& session, const Job& job, TaskId task);
 
  private:

@@ -13,7 +13,7 @@ namespace strata {
 
 struct MadePlugin {
   std::unique_ptr<Plugin> plugin;
-  std::vector<std::string> warnings;  // arguments it does not know
+  std::vector<std::string> warnings;  // unknown arguments
 };
 
 // kInvalidArgument when an argument has a wrong type or value; the message names the argument.
@@ -23,7 +23,7 @@ struct MadePlugin {
 [[nodiscard]] bool IsPlugin(std::string_view name);
 // Ascending.
 [[nodiscard]] std::vector<std::string_view> PluginNames();
-// Names that Volcano has and Strata has not (yet).
+// True for a plugin of Volcano that is not supported yet.
 [[nodiscard]] bool IsVolcanoPlugin(std::string_view name);
 
 }  // namespace strata

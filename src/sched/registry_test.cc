@@ -25,7 +25,7 @@ TEST(Registry, NamesAreSortedAndEachOneMakesAPlugin) {
   }
 }
 
-TEST(Registry, EveryPluginWarnsOfAnArgumentNobodyReads) {
+TEST(Registry, EveryPluginWarnsOfUnknownArguments) {
   for (const std::string_view name : PluginNames()) {
     ResourceNames resources;
     PluginConfig config{.name = std::string(name), .switches = {}, .arguments = {}};
@@ -37,7 +37,7 @@ TEST(Registry, EveryPluginWarnsOfAnArgumentNobodyReads) {
   }
 }
 
-TEST(Registry, TellsVolcanosOtherPluginsFromNamesNobodyKnows) {
+TEST(Registry, DistinguishesUnsupportedVolcanoPluginsFromUnknownNames) {
   EXPECT_TRUE(IsVolcanoPlugin("usage"));
   EXPECT_TRUE(IsVolcanoPlugin("tdm"));
   EXPECT_FALSE(IsVolcanoPlugin("gnag"));

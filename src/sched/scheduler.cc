@@ -1,5 +1,6 @@
 #include "sched/scheduler.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -8,6 +9,8 @@
 
 #include "base/check.h"
 #include "sched/actions/actions.h"
+#include "sched/caches.h"
+#include "sched/plugin_set.h"
 #include "sched/registry.h"
 #include "sched/search.h"
 #include "sched/session.h"
@@ -77,7 +80,7 @@ Result<std::vector<ActionConfig>> CheckActions(const SchedulerConfig& config,
       actions.push_back(action);
     } else if (IsVolcanoAction(action.name)) {
       warnings.push_back(
-          fmt::format("action \"{}\" is not built yet and is left out", action.name));
+          fmt::format("action \"{}\" is not supported yet and is ignored", action.name));
     } else {
       return Fail(Code::kInvalidArgument,
                   fmt::format("actions: unknown action \"{}\" (known: {})",
@@ -106,12 +109,12 @@ class PluginLoader {
     }
     if (!IsPlugin(config.name)) {
       warnings_.push_back(
-          fmt::format("plugin \"{}\" is not built yet and is left out", config.name));
+          fmt::format("plugin \"{}\" is not supported yet and is ignored", config.name));
       return {};
     }
     if (!names_.insert(config.name).second) {
       warnings_.push_back(
-          fmt::format("plugin \"{}\" is listed twice; {} is left out", config.name, where));
+          fmt::format("plugin \"{}\" is a duplicate; {} is ignored", config.name, where));
       return {};
     }
     auto made = MakePlugin(config, resources_);
@@ -132,10 +135,10 @@ class PluginLoader {
 };
 
 // Gives a verdict to jobs that wait for what no configured action does. With the usual actions
-// there are none, and nobody is looked at.
+// there are no such jobs.
 void ExplainUnattended(Session& session) {
   if (session.HasAction("allocate") && session.HasAction("backfill")) return;
-  for (const JobId id : session.state().WaitingJobs()) {
+  for (const JobId id : session.state().workload().WaitingJobs()) {
     if (session.HasVerdict(id)) continue;
     if (auto refusal = ExplainNoAction(session, id)) session.SetVerdict(id, std::move(*refusal));
   }
@@ -156,8 +159,31 @@ Result<std::vector<std::string>> CheckArguments(const ActionConfig& action) {
   return warnings;
 }
 
-Scheduler::Scheduler(std::unique_ptr<Session> session)
-    : session_(std::move(session)), search_(std::make_unique<Search>(*session_)) {}
+// What lives as long as the scheduler, and the cycle that is open, if one is.
+struct Scheduler::Parts {
+  struct Cycle {
+    Session session;
+    Search search;
+
+    Cycle(Parts& parts, TraceSink* trace)
+        : session(parts.state, parts.plugins, parts.caches, parts.actions, trace),
+          search(session) {}
+  };
+
+  Parts(ClusterState& cluster, PluginLoader& loader, std::vector<ActionConfig> configured)
+      : state(cluster),
+        plugins(cluster, std::move(loader.plugins), std::move(loader.points)),
+        caches(cluster, plugins),
+        actions(std::move(configured)) {}
+
+  ClusterState& state;
+  PluginSet plugins;
+  Caches caches;
+  std::vector<ActionConfig> actions;
+  std::optional<Cycle> cycle;
+};
+
+Scheduler::Scheduler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -172,15 +198,20 @@ Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterSt
     }
   }
   state.GrowTables();  // plugins may have named resources that nothing asks for
-  auto session = std::make_unique<Session>(
-      state, std::move(loader.plugins), std::move(loader.points), std::move(actions));
-  made.scheduler.reset(new Scheduler(std::move(session)));
+  made.scheduler.reset(new Scheduler(std::make_unique<Parts>(state, loader, std::move(actions))));
   return made;
 }
 
+bool Scheduler::DependsOnTime() const {
+  return parts_->plugins.DependsOnTime();
+}
+
 void Scheduler::Open(Time now, TraceSink* trace) {
-  if (session_->ForgetViews()) search_->ForgetViews();
-  session_->Open(now, trace);
+  CHECK(!parts_->cycle);
+  parts_->caches.ForgetIdleClasses();
+  parts_->plugins.Open(now);
+  parts_->caches.topologies().Refresh();
+  parts_->cycle.emplace(*parts_, trace);
 }
 
 void Scheduler::RunActions() {
@@ -188,17 +219,21 @@ void Scheduler::RunActions() {
 }
 
 void Scheduler::RunActions(const std::function<void(const std::string& action)>& ran) {
-  for (const ActionConfig& action : session_->actions()) {
+  CHECK(parts_->cycle);
+  for (const ActionConfig& action : parts_->actions) {
     const Action run = FindAction(action.name);
     CHECK(run != nullptr);
-    run(*session_, *search_);
+    run(parts_->cycle->session, parts_->cycle->search);
     ran(action.name);
   }
 }
 
 CycleResult Scheduler::Close() {
-  ExplainUnattended(*session_);
-  return session_->Close();
+  CHECK(parts_->cycle);
+  ExplainUnattended(parts_->cycle->session);
+  CycleResult result = parts_->cycle->session.Close();
+  parts_->cycle.reset();
+  return result;
 }
 
 }  // namespace strata

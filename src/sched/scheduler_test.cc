@@ -40,11 +40,20 @@ TEST(SchedulerMake, RefusesAnUnknownPluginAndListsTheKnownOnes) {
   EXPECT_THAT(made.error().message, HasSubstr("network-topology-aware"));
 }
 
-TEST(SchedulerMake, WarnsOfAPluginThatVolcanoHasAndStrataHasNot) {
+TEST(SchedulerMake, WarnsOfAnUnsupportedVolcanoPlugin) {
   ClusterState state;
   const auto made = Scheduler::Make(WithPlugin("tdm"), state);
   ASSERT_TRUE(made.has_value());
   EXPECT_THAT(made->warnings, ElementsAre(HasSubstr("tdm")));
+}
+
+TEST(SchedulerMake, DependsOnTimeWhenAPluginDoes) {
+  ClusterState state;
+  const auto depends = [&](const SchedulerConfig& config) {
+    return Scheduler::Make(config, state).value().scheduler->DependsOnTime();
+  };
+  EXPECT_TRUE(depends(WithPlugin("sla")));
+  EXPECT_FALSE(depends(DefaultSchedulerConfig()));
 }
 
 TEST(SchedulerMake, RefusesAnUnknownActionAndListsTheKnownOnes) {
@@ -110,6 +119,32 @@ TEST(Scheduler, DividesTheClusterBetweenQueuesByWeight) {
   EXPECT_THAT(decisions.NodesOf("of-three"), SizeIs(3));
 }
 
+TEST(Scheduler, APodThatNoNodeCanHoldTakesNoShareOfTheCluster) {
+  //   one of 9 cores waits in queue "a"; the gang in "b" needs all 8 that there are
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.cpu = 8}).Queue("a").Queue("b");
+  cluster.Job("large", {.tasks = 1, .task = {.cpu = 9}, .queue = "a"});
+  cluster.Job("gang", {.tasks = 8, .task = {.cpu = 1}, .queue = "b"});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, SizeIs(8));
+  EXPECT_EQ(decisions.Message("large"),
+            "1/1 tasks in gang unschedulable: the gang is larger than the whole cluster: 9 cpu "
+            "requested, 8 in the cluster");
+}
+
+TEST(Scheduler, PodsThatNoNodeCanHoldGetTheirVerdictHoweverLargeTheyAre) {
+  //   2^62 bytes each: three of them exceed 64 bits
+  ClusterBuilder cluster;
+  cluster.Node("node0", {.memory = 32});
+  cluster.Job("huge", {.tasks = 3, .task = {.memory = Amount{1} << 32U}});
+  cluster.Job("small", {.tasks = 1});
+  const Decisions decisions = RunCycle(cluster.state);
+  EXPECT_THAT(decisions.binds, ElementsAre(Pair("small-w-0", "node0")));
+  EXPECT_EQ(decisions.Message("huge"),
+            "3/3 tasks in gang unschedulable: the gang is larger than the whole cluster: 8Ei "
+            "requested, 32Gi in the cluster");
+}
+
 TEST(Scheduler, SeesWhatHappenedBetweenTwoCycles) {
   //   the cycle keeps what it learnt of nodes; a node that grows, comes or goes must be seen
   ClusterBuilder cluster;
@@ -145,7 +180,7 @@ TEST(Scheduler, WithoutTheEnqueueActionJobsEnterByThemselves) {
   EXPECT_THAT(RunCycle(cluster.state, config).binds, SizeIs(1));
 }
 
-TEST(Scheduler, AJobWithMinResourcesBeyondItsQueueIsNotLetIn) {
+TEST(Scheduler, AJobWithMinResourcesBeyondItsQueueIsNotAdmitted) {
   ClusterBuilder cluster;
   Resources least;
   least.Set(kCpu, testing::Cores(5));
@@ -165,10 +200,10 @@ TEST(Scheduler, AGangLargerThanTheClusterIsNotBlamedOnItsQueue) {
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("at-the-door"), "NotEnoughResources");
   EXPECT_EQ(decisions.Message("at-the-door"),
-            "the gang is larger than the whole cluster: 99 cpu asked for of 8");
+            "the gang is larger than the whole cluster: 99 cpu requested, 8 in the cluster");
   EXPECT_EQ(decisions.Message("inside"),
             "9/9 tasks in gang unschedulable: the gang is larger than the whole cluster: 9 cpu "
-            "asked for of 8");
+            "requested, 8 in the cluster");
 }
 
 TEST(Scheduler, ForgetsTheClassesOfPodsThatAreGone) {
@@ -180,11 +215,11 @@ TEST(Scheduler, ForgetsTheClassesOfPodsThatAreGone) {
     const std::string name = "job" + std::to_string(i);
     cluster.Job(name, {.task = {.labels = {{"job", name}}}});
     ASSERT_TRUE(cycles.Run().binds.contains(name + "-w-0"));
-    cluster.state.RemoveJob(cluster.FindJob(name));
+    cluster.state.workload().RemoveJob(cluster.FindJob(name));
   }
-  EXPECT_LT(cluster.state.class_count(), 300U);
-  const ClassId class_id = cluster.state.task(cluster.FindTask("stays-w-0")).class_id;
-  EXPECT_EQ(cluster.state.task_class(class_id).identity.labels.at("job"), "stays");
+  EXPECT_LT(cluster.state.classes().count(), 300U);
+  const ClassId class_id = cluster.state.workload().task(cluster.FindTask("stays-w-0")).class_id;
+  EXPECT_EQ(cluster.state.classes().spec(class_id).identity.labels.at("job"), "stays");
 }
 
 }  // namespace

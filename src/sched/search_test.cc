@@ -1,4 +1,4 @@
-// Where jobs go, on the eight nodes of the seeds unless a test draws another picture:
+// Where jobs go, on the tree of examples/training unless a test draws another picture:
 //
 //   tier 3                    s6
 //   tier 2          s4                  s5
@@ -43,9 +43,9 @@ using testing::TraceLog;
 
 using Names = std::set<std::string>;
 
-class SeedTree : public ::testing::Test {
+class ExampleTree : public ::testing::Test {
  protected:
-  SeedTree() { testing::AddSeedTree(cluster_); }
+  ExampleTree() { testing::AddExampleTree(cluster_); }
   void Fill(std::initializer_list<std::string> nodes, TaskStatus status = TaskStatus::kRunning) {
     for (const std::string& node : nodes) cluster_.Occupy(node, kWholeNode, status);
   }
@@ -57,19 +57,19 @@ class SeedTree : public ::testing::Test {
 
 // ---- hard
 
-TEST_F(SeedTree, HardTierTwoLandsUnderOneSpine) {
+TEST_F(ExampleTree, HardTierTwoLandsUnderOneSpine) {
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .topology = Hard(2)});
   EXPECT_EQ(RunCycle(cluster_.state).NodesOf("train"), (Names{"node0", "node1", "node2", "node3"}));
   EXPECT_EQ(DomainOf("train"), "s4");
 }
 
-TEST_F(SeedTree, HardTierTwoTakesTheOtherSpineWhenTheFirstIsTaken) {
+TEST_F(ExampleTree, HardTierTwoTakesTheOtherSpineWhenTheFirstIsTaken) {
   Fill({"node2"});
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .topology = Hard(2)});
   EXPECT_EQ(RunCycle(cluster_.state).NodesOf("train"), (Names{"node4", "node5", "node6", "node7"}));
 }
 
-TEST_F(SeedTree, HardTierTwoNeverCrossesTheCoreAndSaysWhatCameNearest) {
+TEST_F(ExampleTree, HardTierTwoNeverCrossesTheCoreAndNamesTheNearestMiss) {
   Fill({"node0", "node7"});
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .topology = Hard(2)});
   const Decisions decisions = RunCycle(cluster_.state);
@@ -81,19 +81,19 @@ TEST_F(SeedTree, HardTierTwoNeverCrossesTheCoreAndSaysWhatCameNearest) {
   EXPECT_THAT(decisions.Message("train"), HasSubstr("Insufficient cpu"));
 }
 
-TEST_F(SeedTree, TheLowestTierThatHoldsTheGangWins) {
+TEST_F(ExampleTree, TheLowestTierThatHoldsTheGangWins) {
   cluster_.Job("pair", {.tasks = 2, .task = kWholeNode, .topology = Hard(3)});
   EXPECT_EQ(RunCycle(cluster_.state).NodesOf("pair"), (Names{"node0", "node1"}));
   EXPECT_EQ(DomainOf("pair"), "s0");
 }
 
-TEST_F(SeedTree, ATierNameBindsLikeItsTier) {
+TEST_F(ExampleTree, ATierNameBindsLikeItsTier) {
   Fill({"node0", "node7"});
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .topology = HardByName("spine")});
   EXPECT_THAT(RunCycle(cluster_.state).binds, IsEmpty());
 }
 
-TEST_F(SeedTree, AnUnknownTierNameKeepsTheJobOutOfItsQueue) {
+TEST_F(ExampleTree, AnUnknownTierNameKeepsTheJobOutOfItsQueue) {
   cluster_.Job("train", {.tasks = 1, .topology = HardByName("rakc")});
   const Decisions decisions = RunCycle(cluster_.state);
   EXPECT_THAT(decisions.binds, IsEmpty());
@@ -101,7 +101,7 @@ TEST_F(SeedTree, AnUnknownTierNameKeepsTheJobOutOfItsQueue) {
   EXPECT_EQ(cluster_.JobNamed("train").phase, JobPhase::kPending);
 }
 
-TEST_F(SeedTree, HardWithoutATierMustFitOneRealHyperNode) {
+TEST_F(ExampleTree, HardWithoutATierMustFitOneRealHyperNode) {
   cluster_.Node("lone").Job("nine", {.tasks = 9, .task = kWholeNode, .topology = HardAnyTier()});
   EXPECT_THAT(RunCycle(cluster_.state).binds, IsEmpty());
   cluster_.Job("eight", {.tasks = 8, .task = kWholeNode, .topology = HardAnyTier()});
@@ -109,7 +109,7 @@ TEST_F(SeedTree, HardWithoutATierMustFitOneRealHyperNode) {
   EXPECT_EQ(DomainOf("eight"), "s6");
 }
 
-TEST_F(SeedTree, ATierAboveTheTopDoesNotBindAndWarns) {
+TEST_F(ExampleTree, ATierAboveTheTopDoesNotBindAndWarns) {
   cluster_.Node("lone").Job("nine", {.tasks = 9, .task = kWholeNode, .topology = Hard(7)});
   const Decisions decisions = RunCycle(cluster_.state);
   EXPECT_THAT(decisions.binds, SizeIs(9));
@@ -118,7 +118,7 @@ TEST_F(SeedTree, ATierAboveTheTopDoesNotBindAndWarns) {
   EXPECT_EQ(std::get<1>(*decisions.warnings.begin()), "TopologyNotBinding");
 }
 
-TEST_F(SeedTree, APolicyWhoseTopologyBindsNobodyWarns) {
+TEST_F(ExampleTree, WarnsOfASubGroupPolicyWhoseTopologyBindsNoPod) {
   SubGroupPolicy keyless;
   keyless.name = "leader";
   keyless.topology = Hard(1);
@@ -143,7 +143,7 @@ TEST_F(SeedTree, APolicyWhoseTopologyBindsNobodyWarns) {
                             "sub-group")));
 }
 
-TEST_F(SeedTree, ATierBelowEveryHyperNodeIsNeverMet) {
+TEST_F(ExampleTree, ATierBelowEveryHyperNodeIsNeverMet) {
   cluster_.Job("train", {.tasks = 1, .topology = Hard(0)});
   const Decisions decisions = RunCycle(cluster_.state);
   EXPECT_THAT(decisions.binds, IsEmpty());
@@ -157,7 +157,7 @@ TEST(Search, WithoutHyperNodesATopologyJobIsScheduledAsUsual) {
   EXPECT_THAT(RunCycle(cluster.state).binds, SizeIs(3));
 }
 
-TEST_F(SeedTree, WithoutThePluginHardWaitsAndSoftDoesNot) {
+TEST_F(ExampleTree, WithoutThePluginHardWaitsAndSoftDoesNot) {
   cluster_.Job("hard", {.tasks = 1, .topology = Hard(1)});
   cluster_.Job("soft", {.tasks = 1, .topology = Soft()});
   const Decisions decisions = RunCycle(cluster_.state, ConfigWithout("network-topology-aware"));
@@ -168,13 +168,13 @@ TEST_F(SeedTree, WithoutThePluginHardWaitsAndSoftDoesNot) {
 
 // ---- soft
 
-TEST_F(SeedTree, SoftStaysTogetherWhereItCan) {
+TEST_F(ExampleTree, SoftStaysTogetherWhereItCan) {
   Fill({"node0"});
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .topology = Soft()});
   EXPECT_EQ(RunCycle(cluster_.state).NodesOf("train"), (Names{"node4", "node5", "node6", "node7"}));
 }
 
-TEST_F(SeedTree, SoftSpreadsOnlyWhenNoHyperNodeHoldsTheGang) {
+TEST_F(ExampleTree, SoftSpreadsOnlyWhenNoHyperNodeHoldsTheGang) {
   cluster_.Node("lone");
   Fill({"node0", "node4"});
   cluster_.Job("train", {.tasks = 7, .task = kWholeNode, .topology = Soft()});
@@ -184,19 +184,19 @@ TEST_F(SeedTree, SoftSpreadsOnlyWhenNoHyperNodeHoldsTheGang) {
 
 // ---- which of several
 
-TEST_F(SeedTree, TheFullerHyperNodeIsPreferred) {
+TEST_F(ExampleTree, TheFullerHyperNodeIsPreferred) {
   cluster_.Occupy("node4", {.cpu = 2});
   cluster_.Job("pair", {.tasks = 2, .task = {.cpu = 2}, .topology = Hard(1)});
   EXPECT_THAT(RunCycle(cluster_.state).NodesOf("pair"), IsSubsetOf({"node4", "node5"}));
 }
 
-TEST_F(SeedTree, OfEqualHyperNodesTheLowerNameIsTaken) {
+TEST_F(ExampleTree, BreaksTiesOfHyperNodesByTheLowerName) {
   Fill({"node0"});
   cluster_.Job("pair", {.tasks = 2, .task = kWholeNode, .topology = Hard(1)});
   EXPECT_EQ(RunCycle(cluster_.state).NodesOf("pair"), (Names{"node2", "node3"}));
 }
 
-TEST_F(SeedTree, AHyperNodeThatScoresBestButCannotHoldTheGangIsPassedOver) {
+TEST_F(ExampleTree, AHyperNodeThatScoresBestButCannotHoldTheGangIsPassedOver) {
   //   s0 has 12 cores idle, but no two nodes with 6: 8 + 4
   cluster_.Occupy("node1", {.cpu = 4});
   cluster_.Job("pair", {.tasks = 2, .task = {.cpu = 6}, .topology = Hard(1)});
@@ -223,7 +223,7 @@ TEST(Search, EightOneGpuTasksLandUnderOneTor) {
   EXPECT_EQ(decisions.NodesOf("train"), (Names{"node-1", "node-2"}));
 }
 
-TEST_F(SeedTree, ConsecutiveRanksFillALeafBeforeTheNextIsOpened) {
+TEST_F(ExampleTree, ConsecutiveRanksFillALeafBeforeTheNextIsOpened) {
   cluster_.Job("train", {.tasks = 14, .task = {.cpu = 2}, .topology = Hard(2)});
   const Decisions decisions = RunCycle(cluster_.state);
   ASSERT_THAT(decisions.binds, SizeIs(14));
@@ -239,14 +239,14 @@ TEST_F(SeedTree, ConsecutiveRanksFillALeafBeforeTheNextIsOpened) {
 
 // ---- jobs that run already
 
-TEST_F(SeedTree, AnElasticJobStartsWithTheTasksThatFitItsRack) {
+TEST_F(ExampleTree, AnElasticJobStartsWithTheTasksThatFitItsRack) {
   cluster_.Job("train", {.tasks = 4, .task = kWholeNode, .min_available = 2, .topology = Hard(1)});
   const Decisions decisions = RunCycle(cluster_.state);
   EXPECT_THAT(decisions.binds, ElementsAre(Pair("train-w-0", "node0"), Pair("train-w-1", "node1")));
   EXPECT_NE(decisions.Reason("train"), "");  // of the other two
 }
 
-TEST_F(SeedTree, AJobThatRunsPartlyStaysInItsDomain) {
+TEST_F(ExampleTree, AJobThatRunsPartlyStaysInItsDomain) {
   //   two of the gang run in s2; node5 is taken, so the third goes to s3, which is under s5 too
   cluster_.Job("train", {.tasks = 1, .task = kWholeNode, .min_available = 2, .topology = Hard(2)});
   cluster_.Running("train", {"node4"}, kWholeNode);
@@ -255,7 +255,7 @@ TEST_F(SeedTree, AJobThatRunsPartlyStaysInItsDomain) {
   EXPECT_EQ(DomainOf("train"), "s5");
 }
 
-TEST_F(SeedTree, AJobThatRunsPartlyWaitsRatherThanLeaveItsDomain) {
+TEST_F(ExampleTree, AJobThatRunsPartlyWaitsRatherThanLeaveItsDomain) {
   cluster_.Job("train", {.tasks = 1, .task = kWholeNode, .min_available = 2, .topology = Hard(1)});
   cluster_.Running("train", {"node4"}, kWholeNode);
   Fill({"node5"});
@@ -264,7 +264,7 @@ TEST_F(SeedTree, AJobThatRunsPartlyWaitsRatherThanLeaveItsDomain) {
   EXPECT_THAT(decisions.Message("train"), HasSubstr("HyperNode s2 (tier 1) takes 0 of 1"));
 }
 
-TEST_F(SeedTree, AfterARestartTheDomainIsFoundWhereTheTasksRun) {
+TEST_F(ExampleTree, AfterARestartTheDomainIsFoundWhereTheTasksRun) {
   //   nothing is remembered, two of three run in s1: the third must come to s1, though s0 is empty
   cluster_.Job("train", {.tasks = 1, .task = {.cpu = 1}, .min_available = 3, .topology = Hard(1)});
   cluster_.Running("train", {"node2", "node3"}, {.cpu = 1});
@@ -272,7 +272,7 @@ TEST_F(SeedTree, AfterARestartTheDomainIsFoundWhereTheTasksRun) {
   EXPECT_EQ(DomainOf("train"), "s1");
 }
 
-TEST_F(SeedTree, AHardJobThatAlreadySpansTooMuchGetsNothingMore) {
+TEST_F(ExampleTree, AHardJobThatAlreadySpansTooMuchGetsNothingMore) {
   cluster_.Job("train", {.tasks = 1, .min_available = 1, .topology = Hard(1)});
   cluster_.Running("train", {"node0", "node7"});
   const Decisions decisions = RunCycle(cluster_.state);
@@ -280,7 +280,7 @@ TEST_F(SeedTree, AHardJobThatAlreadySpansTooMuchGetsNothingMore) {
   EXPECT_EQ(decisions.Reason("train"), "TopologyUnsatisfied");
 }
 
-TEST_F(SeedTree, AJobWhoseNodesMovedToAnotherRackFollowsThem) {
+TEST_F(ExampleTree, AJobWhoseNodesMovedToAnotherRackFollowsThem) {
   //   train runs on node0; the labels of node0 move it from s0 to s1
   cluster_.Job("train", {.tasks = 1, .min_available = 1, .topology = Hard(1)});
   cluster_.Running("train", {"node0"});
@@ -295,7 +295,7 @@ TEST_F(SeedTree, AJobWhoseNodesMovedToAnotherRackFollowsThem) {
 
 // ---- BestEffort
 
-TEST_F(SeedTree, BestEffortPodsOfAHardJobStayInItsDomain) {
+TEST_F(ExampleTree, BestEffortPodsOfAHardJobStayInItsDomain) {
   //   the gang fills s4's nodes but for their pod slots; the emptier s5 would score better
   cluster_.Job("train", {.tasks = 2, .task = kWholeNode, .min_available = 2, .topology = Hard(1)});
   cluster_.Task("train", BestEffort()).Task("train", BestEffort());
@@ -328,7 +328,7 @@ TEST(Search, AJobOfBestEffortPodsAloneIsNotBoundByTopology) {
 
 // ---- waiting for what is released
 
-TEST_F(SeedTree, AGangWaitsForPodsThatTerminateAndStartsWhenTheyAreGone) {
+TEST_F(ExampleTree, AGangWaitsForPodsThatTerminateAndStartsWhenTheyAreGone) {
   Fill({"node0", "node1"}, TaskStatus::kReleasing);
   Fill({"node2", "node3", "node4", "node5", "node6", "node7"});
   cluster_.Job("pair", {.tasks = 2, .task = kWholeNode, .topology = Hard(1)});
@@ -344,7 +344,7 @@ TEST_F(SeedTree, AGangWaitsForPodsThatTerminateAndStartsWhenTheyAreGone) {
   EXPECT_EQ(cycles.Run().NodesOf("pair"), (Names{"node0", "node1"}));
 }
 
-TEST_F(SeedTree, StartingNowAtAHigherTierBeatsWaitingAtALowerOne) {
+TEST_F(ExampleTree, StartingNowAtAHigherTierBeatsWaitingAtALowerOne) {
   //   s0 is being released as a whole; s5 has a free node in each of its racks
   Fill({"node0", "node1"}, TaskStatus::kReleasing);
   Fill({"node2", "node3", "node4", "node6"});
@@ -369,7 +369,7 @@ TEST(Search, WhatAWaitingGangHoldsIsNotGivenToALaterJob) {
   EXPECT_THAT(cycles.Run().binds, ElementsAre(Pair("big-w-0", "node0")));
 }
 
-TEST_F(SeedTree, AnExtraPodThatOnlyWaitsDoesNotWidenTheDomain) {
+TEST_F(ExampleTree, AnExtraPodThatOnlyWaitsDoesNotExtendTheDomain) {
   //   the gang of one runs in s0, which is full; its extra waits for node2 of s1
   Fill({"node2"}, TaskStatus::kReleasing);
   Fill({"node1", "node3", "node4", "node5", "node6", "node7"});

@@ -1,12 +1,14 @@
-// What Search tells a listener.
-#include "sched/search.h"
+// What a search tells a listener.
+#include <utility>
+
+#include "sched/level_search.h"
 
 namespace strata {
 
-void Search::TraceGradient(const Level& level, const Gradient& gradient) {
-  const HyperNodeTree& tree = session_.tree();
+void TraceGradient(Session& session, const SearchLevel& level, const Gradient& gradient) {
+  const HyperNodeTree& tree = session.tree();
   GradientRecord record;
-  record.job = session_.state().job(level.job).spec.name;
+  record.job = session.state().workload().job(level.job).spec.name;
   record.sub_job = level.sub_job;
   record.root = gradient.root.valid() ? tree.at(gradient.root).name : "";
   for (const Gradient::Tier& tier : gradient.tiers) {
@@ -17,16 +19,17 @@ void Search::TraceGradient(const Level& level, const Gradient& gradient) {
       entry.rejected.push_back({tree.at(rejected.hypernode).name, rejected.reason});
     }
   }
-  session_.Trace(std::move(record));
+  session.Trace(std::move(record));
 }
 
-void Search::TraceScores(const Level& level,
-                         const TierScores& scores,
-                         const std::vector<std::size_t>& failed,
-                         HyperNodeId chosen) {
-  const HyperNodeTree& tree = session_.tree();
+void TraceScores(Session& session,
+                 const SearchLevel& level,
+                 const TierScores& scores,
+                 const std::vector<std::size_t>& failed,
+                 HyperNodeId chosen) {
+  const HyperNodeTree& tree = session.tree();
   HyperNodeScoreRecord record;
-  record.job = session_.state().job(level.job).spec.name;
+  record.job = session.state().workload().job(level.job).spec.name;
   record.sub_job = level.sub_job;
   for (std::size_t i = 0; i < scores.hypernodes.size(); ++i) {
     const std::string& name = tree.at(scores.hypernodes[i]).name;
@@ -35,16 +38,16 @@ void Search::TraceScores(const Level& level,
   }
   for (const std::size_t i : failed) record.failed.push_back(tree.at(scores.hypernodes[i]).name);
   if (chosen.valid()) record.chosen = tree.at(chosen).name;
-  session_.Trace(std::move(record));
+  session.Trace(std::move(record));
 }
 
-void Search::TraceDiscard(JobId job, HyperNodeId hypernode) {
-  if (!session_.tracing()) return;
-  session_.Trace(StepRecord{.kind = StepRecord::Kind::kDiscard,
-                            .job = session_.state().job(job).spec.name,
-                            .pod = "",
-                            .node = "",
-                            .hypernode = session_.tree().at(hypernode).name});
+void TraceDiscard(Session& session, JobId job, HyperNodeId hypernode) {
+  if (!session.tracing()) return;
+  session.Trace(StepRecord{.kind = StepRecord::Kind::kDiscard,
+                           .job = session.state().workload().job(job).spec.name,
+                           .pod = "",
+                           .node = "",
+                           .hypernode = session.tree().at(hypernode).name});
 }
 
 }  // namespace strata

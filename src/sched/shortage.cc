@@ -10,7 +10,7 @@
 namespace strata {
 namespace {
 
-// True when slots count only how many could have their GPUs at best: the policy may choose others.
+// True when slots overestimate how many tasks get their GPUs, because the policy may choose others.
 bool CountsRoughly(const ClassSpec& spec) {
   if (!spec.gpus) return false;
   const auto& containers = spec.gpus->containers;
@@ -21,8 +21,8 @@ bool CountsRoughly(const ClassSpec& spec) {
          });
 }
 
-// True when pods elsewhere, or of the class itself, may keep a task of it away. Those without a
-// node do not count.
+// True when other pods, or pods of the class itself, may keep a task of it off nodes. Pods without
+// a node do not count.
 bool PeersMatter(ClassView& view) {
   const PeerCounts* const peers = view.Peers();
   if (peers == nullptr || view.spec().HasRules()) return peers != nullptr;
@@ -31,11 +31,11 @@ bool PeersMatter(ClassView& view) {
       repulsion.begin(), repulsion.end(), [](const Tally& tally) { return tally.total != 0; });
 }
 
-// True when counting slots says too little: what one task of the gang does to the next matters.
+// True when counting slots is not enough, because one task of the gang affects the next.
 bool NeedsRehearsal(Session& session, const Demand& demand) {
   return !demand.request.tasks.empty() &&
          std::any_of(demand.wanted.begin(), demand.wanted.end(), [&](const auto& entry) {
-           ClassView& view = session.View(entry.first);
+           ClassView& view = session.views().Of(entry.first);
            return PeersMatter(view) || view.LooksBeyondNodes() ||
                   !view.spec().volumes.attached.empty() || CountsRoughly(view.spec());
          });
@@ -50,7 +50,7 @@ std::uint64_t SlotsBelow(Search& search, const Wanted& wanted, HyperNodeId domai
   return slots;
 }
 
-// True when classes that each have their slots may be in each other's way.
+// True when classes that each have enough slots may compete for the same ones.
 bool MayCollide(const Demand& demand, std::uint64_t slots) {
   return demand.wanted.size() > 1 && !demand.request.tasks.empty() && slots >= Total(demand.wanted);
 }
@@ -66,14 +66,14 @@ const Search::Rehearsal& RehearseBelow(Search& search, const Demand& demand, Hyp
   return it->second;
 }
 
-// Of the classes that do not all fit below `domain`, the one that misses most; else the first.
+// The class that lacks the most slots below `domain`; the first one when none lacks any.
 ClassId ShortClass(Search& search, const Wanted& wanted, HyperNodeId domain) {
   ClassId shortest = wanted.begin()->first;
-  std::uint64_t most = 0;
+  std::uint64_t max = 0;
   for (const auto& [class_id, count] : wanted) {
     const std::uint64_t missing = count - std::min(count, search.SlotsIn(class_id, domain, count));
-    if (missing > most) {
-      most = missing;
+    if (missing > max) {
+      max = missing;
       shortest = class_id;
     }
   }
@@ -95,7 +95,7 @@ void Add(Wanted& wanted, ClassId class_id, std::uint64_t count) {
 Wanted FirstOf(const ClusterState& state, std::span<const TaskId> tasks, std::size_t count) {
   Wanted wanted;
   for (const TaskId id : tasks.first(std::min(count, tasks.size()))) {
-    const ClassId class_id = state.task(id).class_id;
+    const ClassId class_id = state.workload().task(id).class_id;
     Add(wanted, class_id, 1);
   }
   return wanted;
@@ -128,7 +128,7 @@ Obstacles ObstaclesBelow(Session& session,
     const Obstacles& obstacles = RehearseBelow(search, demand, domain).obstacles;
     if (!obstacles.empty()) return obstacles;
   }
-  // Enough is idle in all, but in pieces that are too small, or where filters let nobody in.
+  // Enough is idle in total, but fragmented, or on nodes that filters refuse.
   const bool scattered = slots < Total(demand.wanted) &&
                          ShortagesBelow(session.state(), demand.wanted, domain).empty();
   return FindObstacles(session,
@@ -139,15 +139,19 @@ Obstacles ObstaclesBelow(Session& session,
 
 Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperNodeId domain) {
   Shortages shortages;
-  for (const ResourceId id : state.resource_names().ByName()) {
+  Resources asked;
+  for (const auto& [class_id, count] : wanted) {
+    asked.AddSaturating(state.classes().spec(class_id).request);
+  }
+  for (const ResourceId id : NamedIn(state.resource_names(), asked)) {
     double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
     for (const auto& [class_id, count] : wanted) {
-      need += static_cast<double>(state.task_class(class_id).request.Get(id)) *
+      need += static_cast<double>(state.classes().spec(class_id).request.Get(id)) *
               static_cast<double>(count);
     }
     if (need <= 0) continue;
-    const double missing =
-        need - static_cast<double>(std::max<Amount>(state.Idle(domain)[id.index()], 0));
+    const Amount idle = IsAbsent(id) ? 0 : state.sums().Idle(domain)[id.index()];
+    const double missing = need - static_cast<double>(std::max<Amount>(idle, 0));
     if (missing <= 0 || missing > 9e18) continue;
     shortages.emplace_back(id, static_cast<Amount>(missing));
   }

@@ -14,9 +14,9 @@
 #include "sched/search.h"
 #include "sched/session.h"
 
-// What is missing where: the numbers behind verdicts, counted by free slots. Only where one task of
-// a gang decides what the next may do (rules about pods, volumes, tasks of several classes that
-// each have their slots) is the gang rehearsed.
+// What a gang lacks and where: the numbers behind verdicts, counted by free slots. The gang is
+// rehearsed only where one of its tasks decides where the next may go: rules about other pods,
+// volumes, several classes that compete for the same slots.
 namespace strata {
 
 // How many tasks of each class a gang still misses, classes in task order.
@@ -24,12 +24,12 @@ using Wanted = std::vector<std::pair<ClassId, std::uint64_t>>;
 // Amounts by resource, resources by name.
 using Shortages = std::vector<std::pair<ResourceId, Amount>>;
 
-// What is looked for: how many of each class, and how a rehearsal would ask for them (without tasks
-// there is none). Lives while a verdict is worked out, in which nothing changes.
+// What is searched for: how many tasks of each class, and the request of a rehearsal (none when it
+// has no tasks). Lives while one verdict is made; the state does not change meanwhile.
 struct Demand {
   Wanted wanted;
   PlaceRequest request;
-  mutable std::map<HyperNodeId, Search::Rehearsal> rehearsals = {};  // those that were made
+  mutable std::map<HyperNodeId, Search::Rehearsal> rehearsals = {};  // those already made
 };
 
 void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
@@ -44,14 +44,14 @@ void Add(Wanted& wanted, ClassId class_id, std::uint64_t count);
                                       const Demand& demand,
                                       HyperNodeId domain);
 
-// What keeps the wanted tasks off nodes below `domain`; where no sum is short, also off those that
-// take some of them. REQUIRES: something is wanted.
+// What keeps the wanted tasks off the nodes below `domain`; where no sum is short, also what keeps
+// more of them off the nodes that take some. REQUIRES: something is wanted.
 [[nodiscard]] Obstacles ObstaclesBelow(Session& session,
                                        Search& search,
                                        const Demand& demand,
                                        HyperNodeId domain);
 
-// What the wanted tasks together ask for beyond what is idle below `domain`.
+// What the wanted tasks request in total beyond what is idle below `domain`.
 [[nodiscard]] Shortages ShortagesBelow(const ClusterState& state,
                                        const Wanted& wanted,
                                        HyperNodeId domain);
@@ -71,7 +71,7 @@ struct Miss {
 };
 
 // The HyperNode of each tier at or below `root` that comes nearest to holding what is wanted.
-// COST: one pass over the nodes per tier, and where classes may collide a rehearsal per HyperNode.
+// COST: one pass over the nodes per tier, and a rehearsal per HyperNode where classes compete.
 [[nodiscard]] std::vector<Miss> NearestMisses(
     Session& session, Search& search, const Demand& demand, HyperNodeId root, std::int32_t limit);
 

@@ -28,18 +28,19 @@ TopologyLimit HardByName(const HyperNodeTree& tree, const std::string& name) {
     if (hypernode.in_tree || hypernode.tier_name != name) continue;
     return Impossible(
         "UnknownTierName",
-        fmt::format("networkTopology.highestTierName \"{}\" is borne by no HyperNode of the tree: "
-                    "HyperNode {}, which bears it, is left out of it for a fault",
-                    name,
-                    hypernode.name));
+        fmt::format(
+            "networkTopology.highestTierName: no HyperNode in the tree has tierName \"{}\": "
+            "HyperNode {} has it, but is invalid and excluded",
+            name,
+            hypernode.name));
   }
   const std::vector<std::string> known = tree.TierNames();
   return Impossible(
       "UnknownTierName",
-      fmt::format("networkTopology.highestTierName \"{}\" is borne by no HyperNode ({})",
+      fmt::format("networkTopology.highestTierName: no HyperNode has tierName \"{}\" ({})",
                   name,
                   known.empty() ? "no HyperNode has a tierName"
-                                : fmt::format("known tier names: {}", fmt::join(known, ", "))));
+                                : fmt::format("known: {}", fmt::join(known, ", "))));
 }
 
 // The highest tier of a HyperNode that is left out of the tree; none when all are in it.
@@ -85,8 +86,8 @@ TopologyLimit ResolveLimit(const HyperNodeTree& tree,
   if (!spec.highest_tier_name.empty()) return HardByName(tree, spec.highest_tier_name);
   if (!spec.highest_tier) return HardOfAnyTier(tree, top);
   if (*spec.highest_tier < top) return Bounded(*spec.highest_tier);
-  // Only a limit above everything that was written is no limit. A HyperNode of that tier that is
-  // left out of the tree for a fault must not set its jobs free.
+  // A limit is lifted only when it is above every HyperNode that was written. An invalid HyperNode
+  // of that tier, excluded from the tree, must not lift it.
   TopologyLimit limit = Bounded(top);
   if (HighestLeftOut(tree).value_or(top - 1) >= top) {
     limit.tier = top - 1;

@@ -16,14 +16,14 @@ struct TopologyLimit {
     kNone,        // no topology asked for
     kBounded,     // inside one HyperNode of at most tier `tier`; the top's tier means anywhere,
                   // nearest first
-    kImpossible,  // asked for something that cannot be looked up; `refusal` says what
+    kImpossible,  // asks for a tier that cannot be resolved; `refusal` says why
   } kind = Kind::kNone;
   std::int32_t tier = 0;
-  // The tier that sentences name where it is not `tier`: HyperNodes that are left out of the tree
-  // for a fault brought the limit down.
+  // The tier that messages name when it is not `tier`: the limit is lower than written because
+  // invalid HyperNodes are excluded from the tree.
   std::optional<std::int32_t> written;
   Refusal refusal;
-  std::string warning;  // worth an event: the constraint as written does not bind
+  std::string warning;  // for an event: the constraint as written does not bind
 
   [[nodiscard]] std::int32_t TierToSay() const { return written.value_or(tier); }
 };

@@ -19,10 +19,10 @@ using Kind = TopologyLimit::Kind;
 
 constexpr bool kCanSearch = true;
 
-// The seeds' tree: racks at tier 1, spines at 2, the core at 3, the virtual top at 4.
+// Racks at tier 1, spines at 2, the core at 3, the virtual top at 4.
 class Limit : public ::testing::Test {
  protected:
-  Limit() { testing::AddSeedTree(cluster_); }
+  Limit() { testing::AddExampleTree(cluster_); }
   [[nodiscard]] TopologyLimit Of(const TopologySpec& spec, const TopologyLimit& outer = {}) const {
     return ResolveLimit(cluster_.state.tree(), spec, outer, kCanSearch);
   }
@@ -43,11 +43,11 @@ TEST_F(Limit, OfHardWithoutATierIsTheHighestRealTier) {
   EXPECT_EQ(Of(HardAnyTier()).tier, 3);
 }
 
-TEST_F(Limit, OfHardByNameIsTheTierThatBearsIt) {
+TEST_F(Limit, OfHardByNameIsTheTierWithThatName) {
   EXPECT_EQ(Of(HardByName("spine")).tier, 2);
 }
 
-TEST_F(Limit, ByANameNobodyBearsIsImpossibleAndTheKnownNamesAreSaid) {
+TEST_F(Limit, ByAnUnknownTierNameIsImpossibleAndListsTheKnownNames) {
   const TopologyLimit limit = Of(HardByName("rakc"));
   EXPECT_EQ(limit.kind, Kind::kImpossible);
   EXPECT_EQ(limit.refusal.reason, "UnknownTierName");
@@ -55,7 +55,7 @@ TEST_F(Limit, ByANameNobodyBearsIsImpossibleAndTheKnownNamesAreSaid) {
   EXPECT_THAT(limit.refusal.message, HasSubstr("core, rack, spine"));
 }
 
-TEST_F(Limit, AtOrAboveTheTopDoesNotBindAndSaysSo) {
+TEST_F(Limit, AtOrAboveTheTopDoesNotBindAndWarns) {
   for (const int tier : {4, 99}) {
     EXPECT_EQ(Of(Hard(tier)).tier, 4);
     EXPECT_THAT(Of(Hard(tier)).warning, HasSubstr(std::to_string(tier)));
@@ -91,7 +91,7 @@ TEST(LimitWithoutHyperNodes, IsTheWholeCluster) {
   }
 }
 
-TEST(LimitWithHyperNodesAtFault, StillBinds) {
+TEST(LimitWithInvalidHyperNodes, StillBinds) {
   ClusterBuilder cluster;
   cluster.Nodes(1).Above("a", 1, {"b"}).Above("b", 2, {"a"});
   const TopologyLimit limit = ResolveLimit(cluster.state.tree(), HardAnyTier(), {}, kCanSearch);
@@ -100,7 +100,7 @@ TEST(LimitWithHyperNodesAtFault, StillBinds) {
   EXPECT_EQ(limit.TierToSay(), 2);
 }
 
-TEST(LimitWithHyperNodesAtFault, IsSaidAsItWasWritten) {
+TEST(LimitWithInvalidHyperNodes, MessagesNameTheTierAsWritten) {
   ClusterBuilder cluster;
   cluster.Nodes(1).Above("a", 1, {"a"});
   const HyperNodeTree& tree = cluster.state.tree();
@@ -110,7 +110,7 @@ TEST(LimitWithHyperNodesAtFault, IsSaidAsItWasWritten) {
   EXPECT_EQ(ResolveLimit(tree, Soft(), limit, kCanSearch).TierToSay(), 1);
 }
 
-TEST(LimitWithHyperNodesAtFault, OfATierThatIsInTheTreeIsThatTier) {
+TEST(LimitWithInvalidHyperNodes, OfATierThatIsInTheTreeIsThatTier) {
   ClusterBuilder cluster;
   cluster.Nodes(1).Leaf("s", 1, {"node0"}).Above("a", 7, {"a"});
   const HyperNodeTree& tree = cluster.state.tree();
@@ -118,14 +118,13 @@ TEST(LimitWithHyperNodesAtFault, OfATierThatIsInTheTreeIsThatTier) {
   EXPECT_EQ(ResolveLimit(tree, HardAnyTier(), {}, kCanSearch).TierToSay(), 1);
 }
 
-TEST(LimitByNameOfAHyperNodeAtFault, SaysThatItIsAtFault) {
+TEST(LimitByNameOfAnInvalidHyperNode, NamesTheInvalidHyperNode) {
   ClusterBuilder cluster;
   cluster.Nodes(1).Above("a", 1, {"a"}, "rack");
   const TopologyLimit limit =
       ResolveLimit(cluster.state.tree(), HardByName("rack"), {}, kCanSearch);
   EXPECT_EQ(limit.refusal.reason, "UnknownTierName");
-  EXPECT_THAT(limit.refusal.message,
-              HasSubstr("HyperNode a, which bears it, is left out of it for a fault"));
+  EXPECT_THAT(limit.refusal.message, HasSubstr("HyperNode a has it, but is invalid and excluded"));
 }
 
 }  // namespace

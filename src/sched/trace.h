@@ -10,8 +10,8 @@
 #include "model/resources.h"
 #include "sched/score.h"
 
-// What was decided and why, as values. Records are made only when someone listens, and never change
-// a decision. Names, not ids: a record outlives the cycle.
+// What was decided and why, as values. Records are made only when there is a listener, and never
+// change a decision. They hold names, not ids, because a record outlives the cycle.
 namespace strata {
 
 using ScoresByName = std::map<std::string, Score>;
@@ -97,8 +97,7 @@ struct NearestMissRecord {
   std::uint64_t fits = 0;  // of `wanted` pods
   std::uint64_t wanted = 0;
   std::map<std::string, Amount> short_of;  // by resource: asked for beyond what is idle there
-  // Nodes without room for a pod (where `short_of` is empty: for one pod more), by what keeps it
-  // off.
+  // Nodes without room for a pod (when `short_of` is empty: for one more pod), by obstacle.
   std::map<std::string, std::size_t> nodes;
 };
 
@@ -113,8 +112,8 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void Record(TraceRecord record) = 0;
-  // False: no NodeScoreRecords and RejectRecords, one of each node for each pod, please. Asked
-  // often.
+  // False when it wants no NodeScoreRecords and RejectRecords, of which there is one per node and
+  // pod. Called often.
   [[nodiscard]] virtual bool WantsNodes() const { return true; }
 };
 

@@ -30,13 +30,13 @@ SchedulerConfig NodeScoresOnly() {
   return ConfigWithout("network-topology-aware");
 }
 
-TEST(Trial, OfEqualNodesTheLowerNameIsTaken) {
+TEST(Trial, BreaksTiesByTheLowerName) {
   ClusterBuilder cluster;
   cluster.Node("b").Node("a").Node("c").Job("j", {.tasks = 1});
   EXPECT_THAT(RunCycle(cluster.state, NodeScoresOnly()).binds, ElementsAre(Pair("j-w-0", "a")));
 }
 
-TEST(Trial, AHigherScoreBeatsTheLeafOfTheRankBefore) {
+TEST(Trial, AHigherScoreBeatsTheLeafOfThePreviousRank) {
   //   near: n0 (rank 0 runs there) n1       far: n2, which alone has what the task prefers
   ClusterBuilder cluster;
   cluster.Nodes(2).Node("node2", {.labels = {{"disk", "ssd"}}});
@@ -50,11 +50,11 @@ TEST(Trial, AHigherScoreBeatsTheLeafOfTheRankBefore) {
   spec.constraints = cluster.ClassOf(kWholeNode);
   const NodeSelectorTerm ssd{.labels = {{"disk", SelectorOp::kIn, {"ssd"}}}, .fields = {}};
   spec.constraints.affinity.preferred = {{.weight = 100, .term = ssd}};
-  ASSERT_TRUE(cluster.state.AddTask(spec).has_value());
+  cluster.state.workload().AddTask(spec);
   EXPECT_THAT(RunCycle(cluster.state, NodeScoresOnly()).binds, ElementsAre(Pair("j-w-1", "node2")));
 }
 
-TEST(Trial, OfEqualNodesTheLeafOfTheRankBeforeIsTaken) {
+TEST(Trial, BreaksTiesByTheLeafOfThePreviousRank) {
   //   a: node0 node1      b: node2 (rank 0 runs there) node3
   ClusterBuilder cluster;
   cluster.Nodes(4).Leaf("a", 1, {"node0", "node1"}).Leaf("b", 1, {"node2", "node3"});
@@ -63,7 +63,7 @@ TEST(Trial, OfEqualNodesTheLeafOfTheRankBeforeIsTaken) {
   EXPECT_THAT(RunCycle(cluster.state, NodeScoresOnly()).binds, ElementsAre(Pair("j-w-1", "node3")));
 }
 
-TEST(Trial, EveryRankFollowsTheRankBeforeItEvenAcrossHoles) {
+TEST(Trial, EveryRankFollowsThePreviousRankEvenAcrossGaps) {
   //   a: node0 node1 node4      b: node2 node3 node5      ranks 0 and 2 run on node0 and node2
   //   rank 1 comes to a, behind rank 0; rank 3 to b, behind rank 2 and not behind rank 1
   ClusterBuilder cluster;
@@ -79,7 +79,7 @@ TEST(Trial, EveryRankFollowsTheRankBeforeItEvenAcrossHoles) {
               ElementsAre(Pair("j-w-1", "node1"), Pair("j-w-3", "node3")));
 }
 
-TEST(Trial, ATerminatingPodIsNobodysRankBefore) {
+TEST(Trial, ATerminatingPodIsNotThePreviousRank) {
   //   a: node0 node1     b: node2 node3     rank 0 runs in a, rank 1 terminates in b
   ClusterBuilder cluster;
   cluster.Nodes(4).Leaf("a", 1, {"node0", "node1"}).Leaf("b", 1, {"node2", "node3"});
@@ -90,7 +90,7 @@ TEST(Trial, ATerminatingPodIsNobodysRankBefore) {
   EXPECT_THAT(RunCycle(cluster.state, NodeScoresOnly()).binds, ElementsAre(Pair("j-w-2", "node1")));
 }
 
-TEST(Trial, ARackThatGotAPodNoLongerSpeaksForTheRacksThatWereLikeIt) {
+TEST(Trial, ARackThatGotAPodLeavesItsKind) {
   //   a: node0 node3      b: node1 node2      alike, until node0 is taken
   ClusterBuilder cluster;
   cluster.Nodes(4).Leaf("a", 1, {"node0", "node3"}).Leaf("b", 1, {"node1", "node2"});
@@ -114,8 +114,9 @@ TEST(Trial, RespectsTaintsSelectorsCordonsAndPorts) {
   const Decisions decisions = RunCycle(cluster.state, DefaultSchedulerConfig(), &trace);
   EXPECT_THAT(decisions.binds, IsEmpty());
   std::vector<std::string> reasons;
-  for (const RejectRecord& reject : trace.Of<RejectRecord>())
+  for (const RejectRecord& reject : trace.Of<RejectRecord>()) {
     reasons.push_back(reject.node + ": " + reject.reason);
+  }
   EXPECT_THAT(reasons,
               ::testing::UnorderedElementsAre(
                   "cordoned: node(s) were unschedulable",
@@ -133,7 +134,7 @@ TEST(Trial, TwoTasksOfAGangNeverShareAHostPort) {
   EXPECT_THAT(RunCycle(cluster.state).binds, IsEmpty());
 }
 
-TEST(Trial, AGangThatDoesNotFitLeavesNoTrace) {
+TEST(Trial, RollsBackAGangThatDoesNotFit) {
   //   room for two of three; the small job behind it gets a node as if nothing had been tried
   ClusterBuilder cluster;
   cluster.Nodes(2).Job("gang", {.tasks = 3, .task = kWholeNode, .priority = 9});
@@ -150,11 +151,11 @@ TEST(Trial, OtherRolesMakeUpTheMinimumWhenOneRoleFindsNoNode) {
   EXPECT_NE(decisions.Reason("j"), "");  // of the large one
 }
 
-TEST(Trial, TheFirstNodeOfAListenerIsTheFirstNodeWithoutOne) {
+TEST(Trial, ChoosesTheSameNodeWithAndWithoutAListener) {
   // PreferNoSchedule makes scores that are scaled over all nodes: both ways of choosing must agree.
   const auto place = [](TraceLog* trace) {
     ClusterBuilder cluster;
-    testing::AddSeedTree(cluster);
+    testing::AddExampleTree(cluster);
     cluster.Node("node0",
                  {.taints = {{.key = "k", .value = "", .effect = TaintEffect::kPreferNoSchedule}}});
     cluster.Occupy("node5", {.cpu = 3});

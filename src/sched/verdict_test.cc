@@ -39,7 +39,24 @@ TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
             "Insufficient cpu");
 }
 
-TEST(Verdict, DoesNotDependOnTheRulesOfPodsThatAreGone) {
+TEST(Verdict, NamesOnlySomeOfTheResourcesThatNoNodeHas) {
+  ClusterBuilder cluster;
+  cluster.Node("node0").Job("j", {.tasks = 0});
+  TaskSpec spec;
+  spec.name = "j-w-0";
+  spec.job = cluster.FindJob("j");
+  spec.constraints = cluster.ClassOf({});
+  for (int i = 0; i < 20'000; ++i) {
+    const auto id = cluster.state.resource_names().InternAsked("invented-" + std::to_string(i));
+    spec.constraints.request.Set(id, 1000);
+  }
+  cluster.state.workload().AddTask(spec);
+  const std::string message = testing::RunCycle(cluster.state).Message("j");
+  EXPECT_THAT(message, ::testing::HasSubstr("invented-0"));
+  EXPECT_LT(message.size(), 2000U);
+}
+
+TEST(Verdict, IgnoresRulesOfDeletedPods) {
   const auto fill = [](ClusterBuilder& cluster) {
     cluster.Node("node0", {.cpu = 4, .labels = {{"host", "node0"}}}).Node("node1", {.cpu = 4});
     cluster.Node("node2", {.cpu = 2, .labels = {{"host", "node2"}}});
@@ -59,11 +76,11 @@ TEST(Verdict, DoesNotDependOnTheRulesOfPodsThatAreGone) {
   kept.Task("", loner, "loner");
   testing::Cycles cycles(kept.state);
   cycles.Run();
-  kept.state.RemoveTask(kept.FindTask("loner"));
+  kept.state.workload().RemoveTask(kept.FindTask("loner"));
   EXPECT_EQ(cycles.Run().Message("j"), RunCycle(fresh.state).Message("j"));
 }
 
-TEST(Verdict, OfRoomInPiecesNamesWhatRunsOutFirstOnEachNode) {
+TEST(Verdict, OfFragmentedRoomNamesWhatRunsOutFirstOnEachNode) {
   //   node0 to node2 take one; on node2 both run out at once, and the lower name counts
   ClusterBuilder cluster;
   cluster.Node("node0", {.cpu = 3}).Node("node1", {.memory = 3});
@@ -74,7 +91,7 @@ TEST(Verdict, OfRoomInPiecesNamesWhatRunsOutFirstOnEachNode) {
             "Insufficient cpu, 1 Insufficient memory");
 }
 
-TEST(Verdict, OfRoomInPiecesOfARackNamesWhatRunsOutThere) {
+TEST(Verdict, OfFragmentedRoomInARackNamesWhatRunsOutThere) {
   ClusterBuilder cluster;
   cluster.Nodes(4, {.cpu = 3}).Leaf("s0", 1, {"node0", "node1"}).Leaf("s1", 1, {"node2", "node3"});
   cluster.Job("j", {.tasks = 3, .task = {.cpu = 2}, .topology = Hard(1)});
@@ -84,7 +101,7 @@ TEST(Verdict, OfRoomInPiecesOfARackNamesWhatRunsOutThere) {
               HasSubstr("HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu"));
 }
 
-TEST(Verdict, OfNodesThatAreFullBesideACordonedOneIsThatThereIsNoRoom) {
+TEST(Verdict, FullNodesBesideACordonedOneMeanNotEnoughResources) {
   ClusterBuilder cluster;
   cluster.Nodes(2, {.cpu = 3}).Node("node2", {.unschedulable = true});
   cluster.Job("j", {.tasks = 3, .task = {.cpu = 2}});
@@ -102,7 +119,7 @@ TEST(Verdict, NamesNoResourceOfNodesThatAFilterKeepsFromTakingMore) {
             "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster");
 }
 
-TEST(Verdict, OfPodsThatAreInEachOthersWayCountsThemTogether) {
+TEST(Verdict, CountsPodsThatExcludeEachOtherTogether) {
   ClusterBuilder cluster;
   cluster.Node("node0", {.cpu = 12}).Leaf("s0", 1, {"node0"}).Occupy("node0", {.cpu = 4});
   for (const char* name : {"anywhere", "near"}) {
@@ -127,14 +144,14 @@ TEST(Verdict, SaysWhyNoNodeTakesThePod) {
   EXPECT_THAT(decisions.Message("j"), HasSubstr("1 node(s) were unschedulable"));
 }
 
-TEST(Verdict, OfAnEmptyClusterIsThatThereIsNoRoom) {
+TEST(Verdict, AnEmptyClusterMeansNotEnoughResources) {
   ClusterBuilder cluster;
   cluster.Job("j", {.tasks = 1});
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_NE(decisions.Reason("j"), "");
 }
 
-TEST(Verdict, NamesAQueueThatIsNotThere) {
+TEST(Verdict, NamesAQueueThatDoesNotExist) {
   ClusterBuilder cluster;
   cluster.Node("node0").Job("j", {.tasks = 1, .queue = "nowhere"});
   const Decisions decisions = RunCycle(cluster.state);
@@ -163,7 +180,7 @@ TEST(Verdict, OfAGangWithTooFewPodsCountsThem) {
   EXPECT_EQ(RunCycle(cluster.state).Reason("j"), "NotEnoughTasks");
 }
 
-TEST(Verdict, OfAPodThatIsGatedSaysSo) {
+TEST(Verdict, NamesSchedulingGates) {
   ClusterBuilder cluster;
   cluster.Node("node0").Job("j", {.tasks = 2, .task = {.gated = true}});
   const Decisions decisions = RunCycle(cluster.state);
@@ -208,7 +225,7 @@ TEST(Verdict, OfABestEffortPodWithoutADomainSaysWhatItWaitsFor) {
 }
 
 // Two classes of which neither fits, in every order of arrival.
-TEST(Verdict, DoesNotDependOnTheOrderInWhichThePodsCame) {
+TEST(Verdict, DoesNotDependOnTheOrderOfThePods) {
   std::vector<std::string> names = {"j-w-0", "j-w-1"};
   std::vector<Decisions> seen;
   for (const bool swapped : {false, true}) {
@@ -245,13 +262,13 @@ TEST(Verdict, OfPodsThatNoActionPlacesNamesTheActions) {
             "places its pods; allocate does");
 }
 
-TEST(Verdict, OfAJobThatNoActionLetsInSaysSo) {
+TEST(Verdict, SaysThatNoActionAdmitsTheJob) {
   ClusterBuilder cluster;
   cluster.Node("node0").Job("j", {.tasks = 1, .task = BestEffort(), .min_available = 0});
   const Decisions decisions = RunCycle(cluster.state, WithActions({"backfill"}));
   EXPECT_EQ(decisions.Reason("j"), "NoAction");
   EXPECT_THAT(decisions.Message("j"),
-              HasSubstr("no action of the configuration (backfill) lets it into its queue; "
+              HasSubstr("no action of the configuration (backfill) admits it to its queue; "
                         "enqueue does"));
 }
 
@@ -271,19 +288,19 @@ TEST(Verdict, OfAGangWithoutPodsIsTheSameWhateverActionsThereAre) {
   EXPECT_EQ(RunCycle(cluster.state, WithActions({"enqueue"})).Reason("j"), "NotEnoughTasks");
 }
 
-TEST(Verdict, IsNoneWhereTheActionsThatAreThereDidAllTheJobNeeds) {
+TEST(Verdict, IsNoneWhenTheConfiguredActionsDidAllTheJobNeeds) {
   ClusterBuilder cluster;
   cluster.Node("node0").Job("j", {.tasks = 2});
   EXPECT_THAT(RunCycle(cluster.state, WithActions({"allocate"})).verdicts, IsEmpty());
 }
 
-TEST(Verdict, DoesNotDependOnRulesOfPodsThatAreGone) {
+TEST(Verdict, IgnoresRulesOfPodsOfDeletedJobs) {
   const auto message = [](const std::vector<PodTerm>& anti_affinity) {
     ClusterBuilder cluster;
     cluster.Node("node0").Node("node1", {.cpu = 32, .unschedulable = true});
     cluster.Job("gone", {.tasks = 0});
     cluster.Task("gone", {.rules = {.anti_affinity = anti_affinity}});
-    cluster.state.RemoveJob(*cluster.state.FindJob("gone"));
+    cluster.state.workload().RemoveJob(*cluster.state.workload().FindJob("gone"));
     cluster.Job("j", {.tasks = 0, .min_available = 3});
     for (const Amount cpu : {6, 4, 9}) cluster.Task("j", {.cpu = cpu, .labels = {{"app", "x"}}});
     return RunCycle(cluster.state).Message("j");
@@ -311,7 +328,7 @@ TEST(Verdict, DoesNotDependOnTheOrderInWhichResourcesBecameKnown) {
       spec.uid = name;
       spec.job = cluster.FindJob("j");
       spec.constraints = wanted;
-      ASSERT_TRUE(cluster.state.AddTask(spec).has_value());
+      cluster.state.workload().AddTask(spec);
     }
     seen.push_back(RunCycle(cluster.state));
   }

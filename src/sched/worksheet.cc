@@ -7,12 +7,12 @@ namespace strata {
 
 Worksheet::Worksheet(const Session& session, JobId job) : job_(job) {
   const ClusterState& state = session.state();
-  const Job& the_job = state.job(job);
+  const Job& the_job = state.workload().job(job);
   const auto ranks = std::make_shared<const RankOrder>(session, the_job);
   constexpr std::size_t kNone = SIZE_MAX;
   std::vector<std::size_t> sheet_of(the_job.sub_jobs.size(), kNone);
   for (const TaskId id : ranks->tasks()) {
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     if (task.status != TaskStatus::kPending || task.gated || task.best_effort) continue;
     std::size_t& sheet = sheet_of[task.sub_job];
     if (sheet == kNone) {
@@ -40,15 +40,15 @@ std::size_t Worksheet::left() const {
 }
 
 bool Worksheet::Precedes(const Session& session, std::size_t a, std::size_t b) const {
-  const Job& job = session.state().job(job_);
+  const Job& job = session.state().workload().job(job_);
   const SubJob& left = job.sub_jobs[sheets_[a].sub_job];
   const SubJob& right = job.sub_jobs[sheets_[b].sub_job];
-  if (session.SubJobBefore(job, left, right)) return true;
-  return a < b && !session.SubJobBefore(job, right, left);
+  if (session.plugins().SubJobBefore(job, left, right)) return true;
+  return a < b && !session.plugins().SubJobBefore(job, right, left);
 }
 
 void Worksheet::CountReady(const Session& session) {
-  const Job& job = session.state().job(job_);
+  const Job& job = session.state().workload().job(job_);
   to_start_.clear();
   for (const SubGroupPolicy& policy : job.spec.sub_groups) {
     to_start_.push_back(policy.min_sub_groups);
@@ -57,7 +57,9 @@ void Worksheet::CountReady(const Session& session) {
     return;
   }
   for (const SubJob& sub_job : job.sub_jobs) {
-    if (sub_job.key && session.SubJobReady(job, sub_job)) --to_start_[sub_job.key->policy];
+    if (sub_job.key && session.plugins().SubJobReady(job, sub_job)) {
+      --to_start_[sub_job.key->policy];
+    }
   }
 }
 
@@ -80,15 +82,16 @@ void Worksheet::Reorder(const Session& session, const Sheet& changed) {
     const auto before = [&](std::size_t a, std::size_t b) { return Precedes(session, a, b); };
     order_.insert(std::lower_bound(order_.begin(), order_.end(), index, before), index);
   }
-  const Job& job = session.state().job(job_);
+  const Job& job = session.state().workload().job(job_);
   const SubJob& sub_job = job.sub_jobs[changed.sub_job];
   if (sub_job.key && to_start_[sub_job.key->policy] > 0) CountReady(session);
 }
 
 bool Worksheet::IsNeeded(const Session& session, const Sheet& sheet) const {
-  const Job& job = session.state().job(job_);
+  const Job& job = session.state().workload().job(job_);
   const SubJob& sub_job = job.sub_jobs[sheet.sub_job];
-  return sub_job.key && to_start_[sub_job.key->policy] > 0 && !session.SubJobReady(job, sub_job);
+  return sub_job.key && to_start_[sub_job.key->policy] > 0 &&
+         !session.plugins().SubJobReady(job, sub_job);
 }
 
 Worksheet::Sheet* Worksheet::Next(const Session& session) {
@@ -112,8 +115,9 @@ std::vector<TaskId> Worksheet::AllLeft(const Session& session) const {
     tasks.insert(tasks.end(), sheet.left().begin(), sheet.left().end());
   }
   if (sheets_.size() > 1) {
-    std::sort(
-        tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+    std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+      return session.plugins().TaskBefore(a, b);
+    });
   }
   return tasks;
 }
@@ -129,7 +133,7 @@ Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks) {
   std::map<ClassId, Amount> by_class;
   auto last = by_class.end();  // neighbours are mostly of one class
   for (const TaskId id : tasks) {
-    const ClassId class_id = state.task(id).class_id;
+    const ClassId class_id = state.workload().task(id).class_id;
     if (last == by_class.end() || last->first != class_id) {
       last = by_class.try_emplace(class_id, 0).first;
     }
@@ -137,17 +141,13 @@ Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks) {
   }
   Resources sum;
   for (const auto& [class_id, count] : by_class) {
-    const Resources& request = state.task_class(class_id).request;
-    for (std::size_t i = 0; i < request.size(); ++i) {
-      const auto id = IdAt<ResourceId>(i);
-      sum.Set(id, sum.Get(id) + request.Get(id) * count);
-    }
+    sum.AddSaturating(state.classes().spec(class_id).request, count);
   }
   return sum;
 }
 
 Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet) {
-  const Job& the_job = session.state().job(job);
+  const Job& the_job = session.state().workload().job(job);
   if (the_job.spec.min_resources) {
     Resources need = *the_job.spec.min_resources;
     need.Sub(the_job.allocated);
@@ -162,7 +162,7 @@ Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet) 
   }
   Resources need;  // all of them, in whatever order
   for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
-    need.Add(SumOf(session.state(), sheet.left()));
+    need.AddSaturating(SumOf(session.state(), sheet.left()));
   }
   return need;
 }

@@ -14,14 +14,14 @@
 
 namespace strata {
 
-// The pending tasks of one job that a cycle may still place, by sub-job, in task order. BestEffort
-// tasks are not on it (backfill places them), nor are gated ones.
+// The pending tasks of one job that a cycle may still place, by sub-job, in task order. Excludes
+// BestEffort tasks (backfill places them) and tasks with scheduling gates.
 class Worksheet {
  public:
   struct Sheet {
     std::size_t sub_job = 0;
     std::vector<TaskId> tasks;
-    std::size_t next = 0;
+    std::size_t next = 0;                    // tasks before this one are placed or given up
     std::shared_ptr<const RankOrder> ranks;  // of the whole job
 
     [[nodiscard]] std::span<const TaskId> left() const { return std::span(tasks).subspan(next); }
@@ -34,12 +34,12 @@ class Worksheet {
   // The sub-job to place next: those still needed for minSubGroups first, then by sub-job order.
   // None when nothing is left.
   [[nodiscard]] Sheet* Next(const Session& session);
-  // To be called when something was placed, of this sheet or of any: their order may have changed.
+  // To be called after tasks of this sheet, or of any, were placed: the order may have changed.
   void Reorder(const Session& session, const Sheet& changed);
   void Reorder(const Session& session);
   [[nodiscard]] std::vector<Sheet>& sheets() { return sheets_; }
   [[nodiscard]] const std::vector<Sheet>& sheets() const { return sheets_; }
-  // Of the whole job; null when nothing was left from the beginning.
+  // The ranks of the whole job; null when the worksheet was empty from the beginning.
   [[nodiscard]] const RankOrder* ranks() const {
     return sheets_.empty() ? nullptr : sheets_.front().ranks.get();
   }
@@ -53,7 +53,7 @@ class Worksheet {
 
   JobId job_;
   std::vector<Sheet> sheets_;
-  std::deque<std::size_t> order_;       // of the sheets, by sub-job order; they leave at the front
+  std::deque<std::size_t> order_;       // of the sheets with tasks left, by sub-job order
   std::vector<std::int32_t> to_start_;  // sub-jobs still needed, by policy
 };
 
@@ -62,13 +62,14 @@ class Worksheet {
                                          const SubJob& sub_job,
                                          std::size_t pending);
 
-// What the gang of the job still needs: minResources less what it holds, or the sum over the tasks
-// it still misses.
+// What the gang of the job still needs: minResources less what it already uses, or the sum over the
+// tasks it still lacks.
 [[nodiscard]] Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet);
-// The same for one sub-job: the sum over the tasks it still misses.
+// The same for one sub-job: the sum over the tasks it still lacks.
 [[nodiscard]] Resources NeedOf(const ClusterState& state,
                                const Job& job,
                                const Worksheet::Sheet& sheet);
+// What exceeds 64 bits is the largest amount: more than any cluster has.
 [[nodiscard]] Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks);
 
 }  // namespace strata

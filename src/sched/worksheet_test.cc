@@ -19,8 +19,8 @@ using testing::ClusterBuilder;
 using testing::Cores;
 using ::testing::ElementsAre;
 
-// A session with the two plugins that matter for who comes next: gang and priority.
-class WithSession : public ::testing::Test {
+// A session with the two plugins that decide which sub-job comes next: gang and priority.
+class WorksheetOfJob : public ::testing::Test {
  protected:
   Session& OpenSession() {
     Points points;
@@ -36,22 +36,27 @@ class WithSession : public ::testing::Test {
         points.task_order.push_back(order);
       }
       if (auto* gate = dynamic_cast<JobGatePoint*>(&plugin)) points.job_ready.push_back(gate);
-      if (auto* gate = dynamic_cast<SubJobGatePoint*>(&plugin))
+      if (auto* gate = dynamic_cast<SubJobGatePoint*>(&plugin)) {
         points.sub_job_ready.push_back(gate);
+      }
     }
-    session_ = std::make_unique<Session>(
-        cluster_.state, std::move(plugins), std::move(points), std::vector<ActionConfig>{});
-    session_->Open(Time{}, nullptr);
+    plugins_.emplace(cluster_.state, std::move(plugins), std::move(points));
+    plugins_->Open(Time{});
+    caches_.emplace(cluster_.state, *plugins_);
+    caches_->topologies().Refresh();
+    session_.emplace(cluster_.state, *plugins_, *caches_, std::span<const ActionConfig>{}, nullptr);
     return *session_;
   }
   [[nodiscard]] std::vector<std::string> Names(std::span<const TaskId> tasks) const {
     std::vector<std::string> names;
-    for (const TaskId id : tasks) names.push_back(cluster_.state.task(id).name);
+    for (const TaskId id : tasks) names.push_back(cluster_.state.workload().task(id).name);
     return names;
   }
 
   ClusterBuilder cluster_;
-  std::unique_ptr<Session> session_;
+  std::optional<PluginSet> plugins_;
+  std::optional<Caches> caches_;
+  std::optional<Session> session_;
 };
 
 SubGroupPolicy Parts(std::int32_t size, std::int32_t min_sub_groups) {
@@ -67,7 +72,7 @@ SubGroupKey Part(const char* value) {
   return {0, {value}};
 }
 
-TEST_F(WithSession, ListsWhatMayBePlacedInRankOrder) {
+TEST_F(WorksheetOfJob, ListsWhatMayBePlacedInRankOrder) {
   cluster_.Node("node0").Job("a", {.tasks = 0, .min_available = 2});
   for (const char* name : {"a-w-10", "a-w-2", "a-w-1"}) cluster_.Task("a", {}, name);
   cluster_.Task("a", {.priority = 9}, "a-w-99")
@@ -80,7 +85,7 @@ TEST_F(WithSession, ListsWhatMayBePlacedInRankOrder) {
               ElementsAre("a-w-99", "a-w-1", "a-w-2", "a-w-10"));
 }
 
-TEST_F(WithSession, OrdersPodsWithAndWithoutARankTheSameWayWhateverTheStart) {
+TEST_F(WorksheetOfJob, TheOrderOfPodsWithAndWithoutARankIsTotal) {
   // By rank 3 < 5, by time "x" stands between them: only one total order may come of it.
   std::vector<std::string> first;
   std::vector<std::string> names = {"a-w-3", "a-w-5", "x"};
@@ -94,19 +99,22 @@ TEST_F(WithSession, OrdersPodsWithAndWithoutARankTheSameWayWhateverTheStart) {
       spec.job = cluster.FindJob("a");
       spec.constraints = cluster.ClassOf({});
       spec.created = Time(Duration(name == "a-w-5" ? 1 : name == "x" ? 2 : 3));
-      ASSERT_TRUE(cluster.state.AddTask(spec).has_value());
+      cluster.state.workload().AddTask(spec);
     }
-    Session session(cluster.state, {}, Points{}, {});
+    PluginSet plugins(cluster.state, {}, Points{});
+    Caches caches(cluster.state, plugins);
+    const Session session(cluster.state, plugins, caches, {}, nullptr);
     const Worksheet worksheet(session, cluster.FindJob("a"));
     std::vector<std::string> order;
-    for (const TaskId id : worksheet.sheets()[0].left())
-      order.push_back(cluster.state.task(id).name);
+    for (const TaskId id : worksheet.sheets()[0].left()) {
+      order.push_back(cluster.state.workload().task(id).name);
+    }
     if (first.empty()) first = order;
     EXPECT_EQ(order, first);
   } while (std::next_permutation(names.begin(), names.end()));
 }
 
-TEST_F(WithSession, ASubJobThatIsStillNeededComesFirst) {
+TEST_F(WorksheetOfJob, ASubJobThatIsStillNeededComesFirst) {
   //   part 0 runs already and has one pod left, part 1 is still needed for minSubGroups 2
   cluster_.Node("node0").Job("a", {.tasks = 0, .min_available = 4, .sub_groups = {Parts(2, 2)}});
   cluster_.Running("a", {"node0", "node0"}, {.sub_group = Part("0")});
@@ -119,8 +127,9 @@ TEST_F(WithSession, ASubJobThatIsStillNeededComesFirst) {
   };
   EXPECT_EQ(next(), "p-1");
   for (Worksheet::Sheet& sheet : worksheet.sheets()) {
-    if (cluster_.JobNamed("a").sub_jobs[sheet.sub_job].name == "p-1")
+    if (cluster_.JobNamed("a").sub_jobs[sheet.sub_job].name == "p-1") {
       sheet.next = sheet.tasks.size();
+    }
   }
   EXPECT_EQ(next(), "p-0");
   for (Worksheet::Sheet& sheet : worksheet.sheets()) sheet.next = sheet.tasks.size();
@@ -128,7 +137,7 @@ TEST_F(WithSession, ASubJobThatIsStillNeededComesFirst) {
   EXPECT_TRUE(worksheet.empty());
 }
 
-TEST_F(WithSession, SubJobsFollowTheNumberOfTheirPart) {
+TEST_F(WorksheetOfJob, SubJobsAreOrderedByTheirNumber) {
   cluster_.Job("a", {.tasks = 0, .min_available = 2, .sub_groups = {Parts(1, 0)}});
   cluster_.Task("a", {.sub_group = Part("10")}).Task("a", {.sub_group = Part("9")});
   Session& session = OpenSession();
@@ -136,7 +145,7 @@ TEST_F(WithSession, SubJobsFollowTheNumberOfTheirPart) {
   EXPECT_EQ(cluster_.JobNamed("a").sub_jobs[worksheet.Next(session)->sub_job].name, "p-9");
 }
 
-TEST_F(WithSession, TheNeedOfAGangIsThatOfTheTasksItStillMisses) {
+TEST_F(WorksheetOfJob, TheNeedOfAGangIsThatOfTheTasksItStillMisses) {
   cluster_.Node("node0").Job("a", {.tasks = 3, .task = {.cpu = 2}, .min_available = 3});
   cluster_.Running("a", {"node0"});
   Session& session = OpenSession();
@@ -144,7 +153,7 @@ TEST_F(WithSession, TheNeedOfAGangIsThatOfTheTasksItStillMisses) {
   EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).Get(kCpu), Cores(4));
 }
 
-TEST_F(WithSession, TheNeedOfAGangIsItsMinResourcesLessWhatItHolds) {
+TEST_F(WorksheetOfJob, TheNeedOfAGangIsItsMinResourcesLessWhatItHolds) {
   Resources least;
   least.Set(kCpu, Cores(10));
   cluster_.Node("node0").Job("a", {.tasks = 3, .min_available = 3, .min_resources = least});
@@ -154,7 +163,7 @@ TEST_F(WithSession, TheNeedOfAGangIsItsMinResourcesLessWhatItHolds) {
   EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).Get(kCpu), Cores(6));
 }
 
-TEST_F(WithSession, AGangThatIsFullNeedsNothing) {
+TEST_F(WorksheetOfJob, AGangThatIsFullNeedsNothing) {
   cluster_.Node("node0").Job("a", {.tasks = 2, .min_available = 1}).Running("a", {"node0"});
   Session& session = OpenSession();
   const Worksheet worksheet(session, cluster_.FindJob("a"));

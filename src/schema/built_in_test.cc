@@ -78,7 +78,7 @@ TEST(BuiltIn, EveryTypeInTheFilesCanBeMade) {
   EXPECT_EQ(reader.Type("io.k8s.api.core.v1"), nullptr);
 }
 
-TEST(BuiltIn, EveryDescriptionIsOfSomething) {
+TEST(BuiltIn, EveryDescriptionBelongsToAType) {
   for (std::string_view rest = EmbeddedDescriptions(); !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
@@ -121,7 +121,7 @@ TEST(BuiltIn, KnowsHowListsOfAPodAreMerged) {
   EXPECT_TRUE(meta.Find("ownerReferences")->schema->items->atomic);
 }
 
-TEST(BuiltIn, TheSchemaOfACustomResourceDefinitionEnds) {
+TEST(BuiltIn, SchemaOfACustomResourceDefinitionIsFinite) {
   const SchemaRef version = BuiltInType(
       "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation");
   const Schema& properties = *version->Find("openAPIV3Schema")->schema->Find("properties")->schema;
@@ -159,7 +159,7 @@ TEST(ApplyDefaults, WorksOnlyInsideObjectsThatAreThere) {
   EXPECT_EQ(WithDefaults("Pod", json("text")), json("text"));
 }
 
-TEST(ApplyDefaults, ANullBecomesTheDefaultOrGoes) {
+TEST(ApplyDefaults, NullBecomesTheDefaultOrIsRemoved) {
   const json pod = WithDefaults(
       "Pod", json::parse(R"({"metadata":{"labels":null,"odd":null},"spec":{"dnsPolicy":null}})"));
   EXPECT_EQ(pod["metadata"], json::parse(R"({"odd":null})"));

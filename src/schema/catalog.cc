@@ -1,7 +1,6 @@
 #include "schema/catalog.h"
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "schema/embedded.h"
 #include "schema/type_reader.h"
 
@@ -9,8 +8,8 @@ namespace strata::schema {
 namespace {
 
 struct Catalog {
-  std::mutex mutex;
-  TypeReader reader{EmbeddedTypes(), EmbeddedDescriptions()};
+  Mutex mutex;
+  TypeReader reader GUARDED_BY(mutex) = {EmbeddedTypes(), EmbeddedDescriptions()};
 };
 
 Catalog& TheCatalog() {
@@ -22,13 +21,13 @@ Catalog& TheCatalog() {
 
 SchemaRef BuiltIn(std::string_view group, std::string_view version, std::string_view kind) {
   Catalog& catalog = TheCatalog();
-  const std::lock_guard lock(catalog.mutex);
+  const MutexLock lock(catalog.mutex);
   return catalog.reader.Kind(group, version, kind);
 }
 
 SchemaRef BuiltInType(std::string_view type_name) {
   Catalog& catalog = TheCatalog();
-  const std::lock_guard lock(catalog.mutex);
+  const MutexLock lock(catalog.mutex);
   return catalog.reader.Type(type_name);
 }
 

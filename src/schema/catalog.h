@@ -23,21 +23,20 @@ namespace strata::schema {
 [[nodiscard]] SchemaRef BuiltInType(std::string_view type_name);
 
 // The type that an `openAPIV3Schema` of a CustomResourceDefinition describes; metadata is put in.
-// kInvalidArgument names the place in the schema that makes no sense.
+// kInvalidArgument names the place in the schema that is invalid. A rule (CEL) that is not
+// supported is accepted here and never checked, so that definitions that older versions stored are
+// served.
 //
 // An object that preserves unknown fields and whose `title` is the name of a built-in type is of
 // that type (as_sent). So the pods of our Job are known here in full, and the file in deploy/crds
 // need not repeat them; a real server takes any object there.
 [[nodiscard]] Result<SchemaRef> FromCustomResource(const nlohmann::json& open_api_v3_schema);
 
-// Everything wrong with such a schema that stands at `field` of its definition
-// ("spec.versions[0].schema.openAPIV3Schema"), in the words of an API server.
+// Everything wrong with such a schema at `field` of its definition
+// ("spec.versions[0].schema.openAPIV3Schema"), in the words of an API server; among them rules
+// (CEL) that are not supported.
 [[nodiscard]] std::vector<Problem> SchemaProblems(const nlohmann::json& open_api_v3_schema,
                                                   const std::string& field);
-
-// The rules (CEL) in `schema` that this server cannot evaluate, each once: they do not hold, and
-// whoever made the kind should be told. We know those of our own kinds, by their text.
-[[nodiscard]] std::vector<std::string> RulesNotChecked(const Schema& schema);
 
 // The CustomResourceDefinitions of deploy/crds, each one YAML document, in the order of their
 // names.

@@ -21,33 +21,35 @@ struct Problem {
 
 // The first value whose type is not the schema's, in the words of a Go decoder ("json: cannot
 // unmarshal number into Go struct field ConfigMap.data of type string"): the 400 of a built-in kind
-// (api-facts 9, 28). Ok when there is none.
+// Ok when there is none.
 [[nodiscard]] Status CheckDecodes(const Schema& schema, const nlohmann::json& object);
 
-// Everything the schema forbids: types, required fields, enums, ranges, patterns, list keys that
-// are there twice, rules that RulesNotChecked (catalog.h) does not name. In the order of the
-// fields; the 422 of api-facts 9 for a custom kind. Of more than a hundred problems, the first
-// hundred and one that counts the others.
+// Everything the schema forbids: types, required fields, enums, ranges, patterns, duplicate list
+// keys, rules (CEL). In the order of the fields; the causes of a 422 for a custom kind. At most a
+// hundred problems, and one that counts the others. `before` is the state that is replaced, null
+// when there is none: rules about it (oldSelf) are then left out.
 //
 // Meant for custom kinds: what the schema of a built-in kind calls required is what clients must
 // send, and a server takes more than that (its zero values).
-[[nodiscard]] std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object);
+[[nodiscard]] std::vector<Problem> Validate(const Schema& schema,
+                                            const nlohmann::json& object,
+                                            const nlohmann::json* before = nullptr);
 
 struct UnknownPaths {
   std::vector<std::string> first;  // at most a hundred
   std::size_t more = 0;            // how many there are beside these
 };
-// The paths of fields the schema does not know, depth first, as fact 25 of api-facts orders them.
+// The paths of fields the schema does not know, depth first, in Kubernetes' order.
 [[nodiscard]] UnknownPaths UnknownFields(const Schema& schema, const nlohmann::json& object);
 
 // Fills in defaults inside objects that are there; an explicit null of a field with a default gets
-// it too, and any other null of a field that must not be null goes.
+// it too, and any other null of a field that must not be null is removed.
 void ApplyDefaults(const Schema& schema, nlohmann::json& object);
 
 // Takes out every field that is null; in a list, null is an item.
 void DropNulls(nlohmann::json& value);
 
-// Writes quantities and times as the server would (api-facts 27); leaves what does not parse alone.
+// Writes quantities and times as Kubernetes does; leaves what does not parse alone.
 void Normalize(const Schema& schema, nlohmann::json& object);
 
 }  // namespace strata::schema

@@ -14,11 +14,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "json/access.h"
 #include "schema/catalog.h"
 #include "schema/check.h"
 #include "schema/keywords.h"
 #include "schema/path.h"
 #include "schema/problems.h"
+#include "schema/rules.h"
 #include "schema/traits.h"
 #include "schema/type_words.h"
 
@@ -30,7 +32,7 @@ using nlohmann::json;
 // Deeper than any schema somebody wrote; walks recurse along a schema.
 constexpr int kMaxDepth = 64;
 
-// Where a schema stands: what is allowed to it depends on that.
+// The position of a schema, which decides what is allowed in it.
 enum class Level : std::uint8_t {
   kRoot,
   kField,
@@ -64,10 +66,10 @@ class Builder {
     SetItems(*schema, source, {level, at, depth});
     SetFields(*schema, source, {level, at, depth});
     SetAlternatives(*schema, source, at, depth);
-    if (IsTrue(source, "x-kubernetes-embedded-resource") || level == Level::kRoot) {
+    if (BoolAt(source, {"x-kubernetes-embedded-resource"}) || level == Level::kRoot) {
       AddTypeAndMeta(*schema, source, at, depth);
     }
-    if (level == Level::kRoot) schema->description = TextOf(source, "description");
+    if (level == Level::kRoot) schema->description = TextAt(source, {"description"});
     CheckListKeys(*schema, at);
     SetTraits(*schema);
     CheckDefault(*schema, at);
@@ -83,13 +85,13 @@ class Builder {
 
   // The built-in type that `source` names, nullptr for none.
   static SchemaRef Borrow(const json& source) {
-    const std::string title = TextOf(source, "title");
-    if (title.empty() || !IsTrue(source, "x-kubernetes-preserve-unknown-fields")) return nullptr;
+    const std::string title = TextAt(source, {"title"});
+    if (title.empty() || !BoolAt(source, {"x-kubernetes-preserve-unknown-fields"})) return nullptr;
     const SchemaRef type = BuiltInType(title);
     if (type == nullptr) return nullptr;
     auto own = std::make_shared<Schema>(*type);
     own->as_sent = true;
-    own->description = TextOf(source, "description");
+    own->description = TextAt(source, {"description"});
     return own;
   }
 
@@ -100,7 +102,7 @@ class Builder {
                                      fmt::format("{} is not supported", word)));
       }
     }
-    if (IsTrue(source, "uniqueItems")) {
+    if (BoolAt(source, {"uniqueItems"})) {
       problems_.Add(ForbiddenField(at + ".uniqueItems",
                                    "uniqueItems cannot be set to true since the runtime "
                                    "complexity becomes quadratic"));
@@ -112,10 +114,10 @@ class Builder {
   }
 
   void SetType(Schema& schema, const json& source, Level level, const std::string& at) {
-    schema.preserve_unknown = IsTrue(source, "x-kubernetes-preserve-unknown-fields");
-    const std::string type = TextOf(source, "type");
+    schema.preserve_unknown = BoolAt(source, {"x-kubernetes-preserve-unknown-fields"});
+    const std::string type = TextAt(source, {"type"});
     const std::string field = at + ".type";
-    if (IsTrue(source, "x-kubernetes-int-or-string")) {
+    if (BoolAt(source, {"x-kubernetes-int-or-string"})) {
       schema.type = Type::kIntOrString;
       return;
     }
@@ -329,7 +331,8 @@ class Builder {
 
 std::vector<Problem> SchemaProblems(const json& open_api_v3_schema, const std::string& field) {
   ProblemList problems;
-  (void)Builder(problems).Build(open_api_v3_schema, Level::kRoot, field, 0);
+  const SchemaRef schema = Builder(problems).Build(open_api_v3_schema, Level::kRoot, field, 0);
+  CheckRulesAreSupported(*schema, field, problems);
   return std::move(problems).Take();
 }
 

@@ -50,7 +50,7 @@ TEST(FromCustomResource, PutsInWhatEveryObjectHas) {
   EXPECT_THAT(Validate(*kind, json::object()), IsEmpty());
 }
 
-TEST(FromCustomResource, AsksOfTheNameWhatTheSchemaAsks) {
+TEST(FromCustomResource, AppliesTheSchemaOfMetadataNameToNames) {
   const SchemaRef kind = Make(R"({"type":"object","properties":{"metadata":{"type":"object",
       "properties":{"name":{"type":"string","maxLength":3}}}}})");
   EXPECT_THAT(Validate(*kind, json::parse(R"({"metadata":{"name":"abc","labels":{"a":"b"}}})")),
@@ -121,7 +121,7 @@ TEST(FromCustomResource, ABuiltInTypeByItsNameIsKnownButLeftAsSent) {
             json::parse(R"({"template":{"metadata":{}}})"));
 }
 
-TEST(SchemaProblems, NamesWhatIsNotStructural) {
+TEST(SchemaProblems, ReportsWhatIsNotStructural) {
   EXPECT_THAT(Broken(R"({"type":"object","properties":{"a":{}}})"),
               ElementsAre("at.properties[spec].properties[a].type: Required value: must not be "
                           "empty for specified object fields"));
@@ -168,6 +168,18 @@ TEST(SchemaProblems, NamesListsAndDefaultsThatMakeNoSense) {
   EXPECT_THAT(Broken(R"({"type":"integer","default":"x"})"),
               ElementsAre(StartsWith("at.properties[spec].default: Invalid value: \"string\"")));
   EXPECT_THAT(Broken(R"({"type":"integer","minimum":"x","minLength":-1,"enum":{}})").size(), 3);
+  EXPECT_THAT(Broken(R"json({"type":"object","x-kubernetes-validations":[{"rule":"self.size()"},
+                  {"rule":"true","optionalOldSelf":true}]})json"),
+              ElementsAre("at.properties[spec].x-kubernetes-validations[0].rule: Invalid value: "
+                          "\"self.size()\": compilation failed: must evaluate to a bool",
+                          "at.properties[spec].x-kubernetes-validations[1].rule: Invalid value: "
+                          "\"true\": compilation failed: optionalOldSelf is not supported"));
+  EXPECT_THAT(
+      Broken(R"({"type":"array","items":{"type":"object","properties":{"a":{"type":"string",
+                  "x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}})"),
+      ElementsAre("at.properties[spec].items.properties[a].x-kubernetes-validations[0].rule: "
+                  "Invalid value: \"self == oldSelf\": oldSelf cannot be used on the "
+                  "uncorrelatable portion of the schema within at.properties[spec]"));
   EXPECT_THAT(Broken(R"({"type":"object","x-kubernetes-validations":[{"rule":" "}]})"),
               ElementsAre("at.properties[spec].x-kubernetes-validations[0].rule: Required value: "
                           "rule is not specified"));
@@ -191,7 +203,7 @@ TEST(SchemaProblems, ABottomlessSchemaIsRefused) {
       "Forbidden: schemas nested this deeply are not supported");
 }
 
-TEST(FromCustomResource, WhatIsInsideAConditionOnlyAsks) {
+TEST(FromCustomResource, ConditionsValidateFieldsDefinedElsewhere) {
   const SchemaRef kind = Make(R"({"type":"object","properties":{"spec":{"type":"object",
       "properties":{"list":{"type":"array","items":{"type":"object",
                             "properties":{"name":{"type":"string"}}}}},
@@ -204,13 +216,13 @@ TEST(FromCustomResource, WhatIsInsideAConditionOnlyAsks) {
       Validate(*kind, json::parse(R"({"spec":{"list":[{"name":"a"},{"name":"cd"}]}})")).size(), 1U);
 }
 
-TEST(SchemaProblems, AConditionAsksNothingOfEveryKey) {
+TEST(SchemaProblems, ConditionsCannotConstrainEveryKey) {
   EXPECT_THAT(Broken(R"({"type":"object","anyOf":[{"additionalProperties":{"type":"string"}}]})"),
               ElementsAre("at.properties[spec].anyOf[0].additionalProperties: Forbidden: must be "
                           "undefined to be structural"));
 }
 
-TEST(SchemaProblems, ABoundThatIsNoNumberOfThingsIsRefused) {
+TEST(SchemaProblems, RejectsBoundsThatAreNotCounts) {
   EXPECT_THAT(Broken(R"({"type":"string","maxLength":18446744073709551615})"),
               ElementsAre(HasSubstr("maxLength: Invalid value: 18446744073709551615")));
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "json/dump.h"
 #include "schema/check.h"
 #include "schema/go_scalars.h"
 #include "schema/go_time.h"
@@ -87,7 +88,7 @@ bool FitsInteger(const Schema& schema, const nlohmann::json& value) {
 Status CheckInteger(const Schema& schema, const nlohmann::json& value, const Place& place) {
   if (FitsInteger(schema, value)) return {};
   const std::string shown =
-      value.is_number() ? "number " + value.dump() : std::string(GoWordOf(value));
+      value.is_number() ? "number " + DumpJson(value) : std::string(GoWordOf(value));
   return Mismatch(shown, GoType(schema), place);
 }
 
@@ -99,7 +100,7 @@ Status Because(std::string why) {
 
 Status CheckQuantity(const nlohmann::json& value) {
   if (const auto* text = value.get_ptr<const std::string*>()) return Because(WhyNoQuantity(*text));
-  return Because(WhyNoQuantity(value.is_number() ? value.dump() : ""));
+  return Because(WhyNoQuantity(value.is_number() ? DumpJson(value) : ""));
 }
 
 Status CheckTime(const Schema& schema, const nlohmann::json& value, const Place& place) {

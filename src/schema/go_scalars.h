@@ -6,7 +6,7 @@
 namespace strata::schema {
 
 // Why a Go program does not take `text` as a Kubernetes quantity, in its words; "" when it does
-// (what is too large is capped, which is no error).
+// (what is too large is capped, which is not an error).
 [[nodiscard]] std::string WhyNoQuantity(std::string_view text);
 
 // The same of base64 (`illegal base64 data at input byte 4`).

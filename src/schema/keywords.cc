@@ -5,19 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/result.h"
+#include "cel/expression.h"
+#include "json/access.h"
+
 namespace strata::schema {
 
 using nlohmann::json;
-
-bool IsTrue(const json& object, std::string_view key) {
-  const auto found = object.find(key);
-  return found != object.end() && *found == true;
-}
-
-std::string TextOf(const json& object, std::string_view key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string KeywordReader::Text(std::string_view key) {
   const auto found = source_.find(key);
@@ -52,7 +46,7 @@ void KeywordReader::ReadListType(Schema& schema) {
   const std::string field = at_ + ".x-kubernetes-list-type";
   if (!type.empty() && schema.type != Type::kArray) {
     problems_.Add(InvalidValue(at_ + ".type",
-                               TextOf(source_, "type"),
+                               TextAt(source_, {"type"}),
                                "must be array if x-kubernetes-list-type is specified"));
   }
   if (type == "set") {
@@ -89,16 +83,24 @@ void KeywordReader::ReadRules(Schema& schema) {
     const std::string field = fmt::format("{}.x-kubernetes-validations[{}]", at_, i);
     Rule rule;
     if (source.is_object()) {
-      rule = Rule{TextOf(source, "rule"),
-                  TextOf(source, "message"),
-                  TextOf(source, "reason"),
-                  TextOf(source, "fieldPath")};
+      rule.rule = TextAt(source, {"rule"});
+      rule.message = TextAt(source, {"message"});
+      rule.reason = TextAt(source, {"reason"});
+      rule.field_path = TextAt(source, {"fieldPath"});
     }
     if (rule.rule.find_first_not_of(" \t\n") == std::string::npos) {
       problems_.Add(RequiredValue(field + ".rule", "rule is not specified"));
     } else if (rule.message.empty() && rule.rule.find('\n') != std::string::npos) {
       problems_.Add(RequiredValue(field + ".message",
                                   "message must be specified if rule contains line breaks"));
+    }
+    Result<cel::Expression> expression = cel::Expression::Parse(rule.rule);
+    if (!expression) {
+      rule.unsupported = std::move(expression).error().message;
+    } else if (BoolAt(source, {"optionalOldSelf"})) {
+      rule.unsupported = "optionalOldSelf is not supported";
+    } else {
+      rule.expression = std::make_shared<const cel::Expression>(std::move(*expression));
     }
     schema.rules.push_back(std::move(rule));
   }
@@ -108,11 +110,11 @@ void KeywordReader::Read(Schema& schema) {
   schema.description = Text("description");
   schema.format = Text("format");
   schema.pattern = Text("pattern");
-  schema.nullable = IsTrue(source_, "nullable");
+  schema.nullable = BoolAt(source_, {"nullable"});
   schema.minimum = Number("minimum");
   schema.maximum = Number("maximum");
-  schema.exclusive_minimum = IsTrue(source_, "exclusiveMinimum");
-  schema.exclusive_maximum = IsTrue(source_, "exclusiveMaximum");
+  schema.exclusive_minimum = BoolAt(source_, {"exclusiveMinimum"});
+  schema.exclusive_maximum = BoolAt(source_, {"exclusiveMaximum"});
   schema.multiple_of = Number("multipleOf");
   schema.min_length = Count("minLength");
   schema.max_length = Count("maxLength");

@@ -13,12 +13,8 @@
 
 namespace strata::schema {
 
-// REQUIRES: `object` is a JSON object. False and "" for what is not there, or of another type.
-[[nodiscard]] bool IsTrue(const nlohmann::json& object, std::string_view key);
-[[nodiscard]] std::string TextOf(const nlohmann::json& object, std::string_view key);
-
 // Reads the keywords of one place of an openAPIV3Schema that hold plain values. What is of the
-// wrong type, or has a value that makes no sense, becomes a problem at `at`.<keyword>.
+// wrong type or has an invalid value becomes a problem at `at`.<keyword>.
 class KeywordReader {
  public:
   KeywordReader(const nlohmann::json& source, const std::string& at, ProblemList& problems)

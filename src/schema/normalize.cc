@@ -9,12 +9,13 @@
 #include "base/ascii.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "json/dump.h"
 #include "schema/check.h"
 
 namespace strata::schema {
 namespace {
 
-// Lists of resources know no finer part than a thousandth (api-facts 27).
+// Lists of resources have thousandths as their finest part.
 enum class Finest : std::uint8_t { kAny, kMilli };
 
 bool IsExponent(std::string_view text) {
@@ -59,7 +60,7 @@ void NormalizeQuantity(nlohmann::json& value, Finest finest) {
   if (const auto* given = value.get_ptr<const std::string*>()) {
     text = NormalQuantity(*given, finest);
   } else if (value.is_number()) {
-    text = NormalQuantity(value.dump(), finest);
+    text = NormalQuantity(DumpJson(value), finest);
   }
   if (text) value = std::move(*text);
 }

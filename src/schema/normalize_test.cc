@@ -21,7 +21,7 @@ json Limit(const json& value) {
   return pod["spec"]["containers"][0]["resources"]["limits"]["x"];
 }
 
-// The same where a quantity is no resource of a list.
+// The same where a quantity is not in a list of resources.
 json SizeLimit(const json& value) {
   json pod = {{"spec", {{"volumes", {{{"emptyDir", {{"sizeLimit", value}}}}}}}}};
   Normalize(*BuiltIn("", "v1", "Pod"), pod);

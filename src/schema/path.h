@@ -17,7 +17,7 @@ class Path {
   [[nodiscard]] Path Key(std::string_view key) const { return Path(this, key, 0); }
   [[nodiscard]] Path Index(std::size_t index) const { return Path(this, {}, index); }
 
-  // "spec.containers[0].name", "" at the root. Of a long key, the first kShownKey bytes.
+  // "spec.containers[0].name", "" at the root. A long key is cut after kShownKey bytes.
   [[nodiscard]] std::string ToString() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "json/dump.h"
 
 namespace strata::schema {
 namespace {
@@ -13,9 +14,9 @@ namespace {
 constexpr std::size_t kShownValue = 1024;
 constexpr std::size_t kShownMessage = 8192;
 
-std::string Shortened(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  text.resize(CutUtf8(text, most).size());
+std::string Shortened(std::string text, std::size_t max) {
+  if (text.size() <= max) return text;
+  text.resize(CutUtf8(text, max).size());
   return text + "...";
 }
 
@@ -76,8 +77,7 @@ std::string ShowValue(const nlohmann::json& value) {
     return GoQuote(Shortened(value.get_ref<const std::string&>(), kShownValue));
   }
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
-  return Shortened(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                   kShownValue);
+  return Shortened(DumpJson(value), kShownValue);
 }
 
 Problem RequiredValue(std::string field, std::string_view detail) {
@@ -105,7 +105,7 @@ Problem UnsupportedValue(std::string field,
   std::string detail = "supported values: ";
   for (std::size_t i = 0; i < supported.size(); ++i) {
     if (i > 0) detail += ", ";
-    detail += supported[i].is_string() ? ShowValue(supported[i]) : GoQuote(supported[i].dump());
+    detail += supported[i].is_string() ? ShowValue(supported[i]) : GoQuote(DumpJson(supported[i]));
   }
   return Make(std::move(field), "FieldValueNotSupported", With("Unsupported value", value), detail);
 }
@@ -114,18 +114,18 @@ Problem DuplicateValue(std::string field, const nlohmann::json& value) {
   return Make(std::move(field), "FieldValueDuplicate", With("Duplicate value", value), "");
 }
 
-Problem TooLong(std::string field, std::int64_t most) {
+Problem TooLong(std::string field, std::int64_t max) {
   return Make(std::move(field),
               "FieldValueTooLong",
               "Too long",
-              fmt::format("may not be more than {} {}", most, most == 1 ? "byte" : "bytes"));
+              fmt::format("may not be more than {} {}", max, max == 1 ? "byte" : "bytes"));
 }
 
-Problem TooMany(std::string field, std::int64_t found, std::int64_t most) {
+Problem TooMany(std::string field, std::int64_t found, std::int64_t max) {
   return Make(std::move(field),
               "FieldValueTooMany",
               fmt::format("Too many: {}", found),
-              fmt::format("must have at most {} {}", most, most == 1 ? "item" : "items"));
+              fmt::format("must have at most {} {}", max, max == 1 ? "item" : "items"));
 }
 
 Problem ForbiddenField(std::string field, std::string_view detail) {

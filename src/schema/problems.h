@@ -34,8 +34,8 @@ namespace strata::schema {
                                        const nlohmann::json& value,
                                        const std::vector<nlohmann::json>& supported);
 [[nodiscard]] Problem DuplicateValue(std::string field, const nlohmann::json& value);
-[[nodiscard]] Problem TooLong(std::string field, std::int64_t most);
-[[nodiscard]] Problem TooMany(std::string field, std::int64_t found, std::int64_t most);
+[[nodiscard]] Problem TooLong(std::string field, std::int64_t max);
+[[nodiscard]] Problem TooMany(std::string field, std::int64_t found, std::int64_t max);
 [[nodiscard]] Problem ForbiddenField(std::string field, std::string_view detail);
 
 // Problems as they are found: the first hundred, and how many more there were. What a client sends
@@ -45,7 +45,7 @@ class ProblemList {
   // Calls `make` for a Problem when there is room for it.
   template <typename Make>
   void AddBy(const Make& make) {
-    if (all_.size() < kMost) {
+    if (all_.size() < kMax) {
       all_.push_back(make());
     } else {
       ++more_;
@@ -56,13 +56,13 @@ class ProblemList {
   }
 
   [[nodiscard]] bool empty() const { return all_.empty(); }
-  [[nodiscard]] bool full() const { return all_.size() == kMost; }
+  [[nodiscard]] bool full() const { return all_.size() == kMax; }
   [[nodiscard]] const std::vector<Problem>& first() const { return all_; }
   // With "and 17 more problems" at the end when there are.
   [[nodiscard]] std::vector<Problem> Take() &&;
 
  private:
-  static constexpr std::size_t kMost = 100;
+  static constexpr std::size_t kMax = 100;
   std::vector<Problem> all_;
   std::size_t more_ = 0;
 };

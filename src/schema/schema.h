@@ -13,6 +13,10 @@ namespace re2 {
 class RE2;
 }
 
+namespace strata::cel {
+class Expression;
+}
+
 namespace strata::schema {
 
 enum class Type : std::uint8_t {
@@ -52,6 +56,8 @@ struct Rule {
   std::string message;  // "": a sentence that quotes the rule
   std::string reason;   // "": FieldValueInvalid
   std::string field_path;
+  std::shared_ptr<const cel::Expression> expression;  // null when `unsupported` says why
+  std::string unsupported;
 };
 
 // Combinations of schemas that a custom kind may ask for besides its own.
@@ -69,8 +75,8 @@ struct Schema {
   std::string description;
   std::string format;     // "int32", "int64", "date-time", "byte", ...
   std::string type_name;  // "io.k8s.api.core.v1.PodSpec" for a named type, for OpenAPI and messages
-  std::string go_name;    // "PodSpec": what a decoding error calls it; "v1.RestartPolicy" for what
-                          // is no struct
+  std::string go_name;    // "PodSpec": what a decoding error calls it; "v1.RestartPolicy" for other
+                          // types than structs
   std::vector<Field> fields;            // sorted by name; kObject
   std::shared_ptr<const Schema> items;  // kArray, kMap
   std::optional<nlohmann::json> default_value;
@@ -104,6 +110,8 @@ struct Schema {
   // Whether something here or below is written in one way only (Normalize). False where SetTraits
   // saw that nothing is.
   bool may_normalize = true;
+  // Whether there are rules here or below; the same.
+  bool may_have_rules = true;
 
   // nullptr when there is none of that name.
   [[nodiscard]] const Field* Find(std::string_view name) const;

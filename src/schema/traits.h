@@ -4,7 +4,7 @@
 
 namespace strata::schema {
 
-// Sets may_normalize of a finished schema from that of its parts.
+// Sets may_normalize and may_have_rules of a finished schema from those of its parts.
 void SetTraits(Schema& schema);
 
 }  // namespace strata::schema

@@ -9,7 +9,7 @@
 namespace strata::schema {
 namespace {
 
-constexpr std::size_t kMostUnknown = 100;
+constexpr std::size_t kMaxUnknown = 100;
 
 void FindUnknown(const Schema& schema,
                  const nlohmann::json& value,
@@ -30,7 +30,7 @@ void FindUnknown(const Schema& schema,
     } else if (schema.type == Type::kMap && schema.items != nullptr) {
       FindUnknown(*schema.items, member, at, unknown);
     } else if (schema.type == Type::kObject && !schema.preserve_unknown) {
-      if (unknown.first.size() < kMostUnknown) {
+      if (unknown.first.size() < kMaxUnknown) {
         unknown.first.push_back(at.ToString());
       } else {
         ++unknown.more;

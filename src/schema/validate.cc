@@ -16,6 +16,7 @@
 #include "base/utf8.h"
 #include "schema/check.h"
 #include "schema/go_time.h"
+#include "schema/list_keys.h"
 #include "schema/path.h"
 #include "schema/problems.h"
 #include "schema/rules.h"
@@ -239,15 +240,6 @@ class Validator {
   ProblemList& problems_;
 };
 
-// What identifies an item of a list of type map.
-nlohmann::json KeysOf(const Schema& schema, const nlohmann::json& item) {
-  nlohmann::json keys = nlohmann::json::object();
-  for (const std::string& key : schema.list_map_keys) {
-    if (const auto found = item.find(key); found != item.end()) keys[key] = *found;
-  }
-  return keys;
-}
-
 void CheckDuplicates(const Schema& schema,
                      const nlohmann::json& list,
                      const Path& path,
@@ -260,25 +252,6 @@ void CheckDuplicates(const Schema& schema,
     if (!seen.insert(identity).second) {
       problems.AddBy([&] { return DuplicateValue(path.Index(i).ToString(), identity); });
     }
-  }
-}
-
-void CheckRules(const Schema& schema,
-                const nlohmann::json& value,
-                const Path& path,
-                ProblemList& problems) {
-  for (const Rule& rule : schema.rules) {
-    const RuleCheck check = FindRule(rule.rule);
-    if (check == nullptr || check(value)) continue;
-    problems.AddBy([&] {
-      std::string field = path.ToString() + rule.field_path;
-      const std::string detail =
-          rule.message.empty() ? fmt::format("failed rule: {}", rule.rule) : rule.message;
-      Problem problem = value.is_structured() ? InvalidValueOmitted(std::move(field), detail)
-                                              : InvalidValue(std::move(field), value, detail);
-      if (!rule.reason.empty()) problem.reason = rule.reason;
-      return problem;
-    });
   }
 }
 
@@ -302,13 +275,6 @@ void Walk(const Schema& schema, const nlohmann::json& value, const Path& path, c
   }
 }
 
-bool HasRules(const Schema& schema) {
-  if (!schema.rules.empty() || (schema.items != nullptr && HasRules(*schema.items))) return true;
-  return std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) {
-    return HasRules(*field.schema);
-  });
-}
-
 bool Blocks(const Problem& problem) {
   return problem.reason == "FieldValueNotSupported" || problem.reason == "FieldValueRequired" ||
          problem.reason == "FieldValueTooLong" || problem.reason == "FieldValueTooMany" ||
@@ -317,7 +283,9 @@ bool Blocks(const Problem& problem) {
 
 }  // namespace
 
-std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object) {
+std::vector<Problem> Validate(const Schema& schema,
+                              const nlohmann::json& object,
+                              const nlohmann::json* before) {
   ProblemList problems;
   Validator(problems).Value(schema, object, Path());
   Walk(
@@ -326,7 +294,7 @@ std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object
       });
   const std::vector<Problem>& found = problems.first();
   if (problems.full() || std::any_of(found.begin(), found.end(), Blocks)) {
-    if (HasRules(schema)) {
+    if (schema.may_have_rules) {
       problems.Add(InvalidValue("<nil>",
                                 nullptr,
                                 "some validation rules were not checked because the object "
@@ -335,10 +303,7 @@ std::vector<Problem> Validate(const Schema& schema, const nlohmann::json& object
     }
     return std::move(problems).Take();
   }
-  Walk(
-      schema, object, Path(), [&](const Schema& at, const nlohmann::json& value, const Path& path) {
-        CheckRules(at, value, path, problems);
-      });
+  CheckRules(schema, object, before, problems);
   return std::move(problems).Take();
 }
 

@@ -128,7 +128,7 @@ TEST(Validate, NamesLimitsAsTheServerDoes) {
       << "three characters, six bytes";
 }
 
-TEST(Validate, FindsWhatIsTwiceInListsWithKeys) {
+TEST(Validate, FindsDuplicateItemsInListsWithKeys) {
   const SchemaRef kind = Kind(R"({"type":"object","properties":{
       "set":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
       "map":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
@@ -170,18 +170,53 @@ constexpr const char* kRuled = R"json({"type":"object","required":["n"],"propert
     "n":{"type":"integer"},
     "t":{"type":"object",
       "properties":{"highestTierAllowed":{"type":"integer"},"highestTierName":{"type":"string"}},
-      "x-kubernetes-validations":[{"rule":"self.nobody.knows()"},{"message":"not both","rule":
+      "x-kubernetes-validations":[{"rule":"self.nobody.knows()"},
+        {"rule":"!has(self.highestTierAllowed) || self.highestTierAllowed < 9"},{"message":"not both","rule":
         "!has(self.highestTierAllowed) || !has(self.highestTierName) || self.highestTierName == ''"
       }]}}})json";
 
-TEST(Validate, ChecksTheRulesItKnows) {
+TEST(Validate, ChecksRulesThatAreSupported) {
   const SchemaRef kind = Kind(kRuled);
   EXPECT_THAT(Wrong(kind, R"({"n":1,"t":{"highestTierAllowed":1}})"), IsEmpty());
   EXPECT_THAT(Wrong(kind, R"({"n":1,"t":{"highestTierAllowed":1,"highestTierName":""}})"),
               IsEmpty());
   EXPECT_THAT(Wrong(kind, R"({"n":1,"t":{"highestTierAllowed":1,"highestTierName":"x"}})"),
               ElementsAre("spec.t: Invalid value: not both (FieldValueInvalid)"));
-  EXPECT_THAT(RulesNotChecked(*kind), ElementsAre("self.nobody.knows()"));
+  EXPECT_THAT(Wrong(kind, R"({"n":1,"t":{"highestTierAllowed":9}})"),
+              ElementsAre("spec.t: Invalid value: failed rule: !has(self.highestTierAllowed) || "
+                          "self.highestTierAllowed < 9 (FieldValueInvalid)"));
+}
+
+TEST(Validate, TellsWhyARuleCannotBeEvaluated) {
+  const SchemaRef kind = Kind(R"json({"type":"object","properties":{
+      "l":{"type":"array","items":{"type":"integer"}},"m":{"type":"integer"}},
+      "x-kubernetes-validations":[{"rule":"self.m > 0","message":"m must be positive"},
+        {"rule":"self.l.all(a, self.l.all(b, self.l.all(c, a == b && b == c)))"}]})json");
+  EXPECT_THAT(Wrong(kind, R"({"l":[]})"),
+              ElementsAre("spec: Invalid value: no such key: m evaluating rule: m must be positive "
+                          "(FieldValueInvalid)"));
+  json many = {{"m", 1}, {"l", json::array_t(200, 1)}};
+  EXPECT_THAT(
+      Wrong(kind, many.dump()),
+      ElementsAre("spec: Invalid value: no further validation rules will be run due to call "
+                  "cost exceeds limit for rule: self.l.all(a, self.l.all(b, self.l.all(c, a "
+                  "== b && b == c))) (FieldValueInvalid)"));
+}
+
+TEST(Validate, ComparesItemsOfAListByTheirKeysWithThePreviousOnes) {
+  const Result<SchemaRef> kind = FromCustomResource(json::parse(R"json({"type":"object",
+      "properties":{"l":{"type":"array","x-kubernetes-list-type":"map",
+      "x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],
+      "properties":{"k":{"type":"string"},"v":{"type":"integer","x-kubernetes-validations":[
+      {"rule":"self >= oldSelf","message":"must not shrink"}]}}}}}})json"));
+  ASSERT_TRUE(kind);
+  const json before = json::parse(R"({"l":[{"k":"a","v":5},{"k":"b","v":1}]})");
+  const json after = json::parse(R"({"l":[{"k":"b","v":1},{"k":"a","v":4},{"k":"c","v":0}]})");
+  EXPECT_THAT(Validate(**kind, after), IsEmpty());
+  const std::vector<Problem> problems = Validate(**kind, after, &before);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].field, "l[1].v");
+  EXPECT_EQ(problems[0].message, "Invalid value: 4: must not shrink");
 }
 
 TEST(Validate, SaysThatRulesWereNotCheckedWhenTheObjectIsInvalidAnyway) {

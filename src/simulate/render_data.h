@@ -2,14 +2,12 @@
 
 #include <string>
 
-#include "simulate/result.h"
-#include "simulate/topology_report.h"
+#include "whatif/run_result.h"
 
 // Results for programs. Each is one document that ends in a newline; the order of keys is fixed.
 namespace strata {
 
-[[nodiscard]] std::string RenderJson(const SimulationResult& result);
-[[nodiscard]] std::string RenderYaml(const SimulationResult& result);
-[[nodiscard]] std::string RenderJson(const TopologyReport& report);
+[[nodiscard]] std::string RenderJson(const RunResult& result);
+[[nodiscard]] std::string RenderYaml(const RunResult& result);
 
 }  // namespace strata

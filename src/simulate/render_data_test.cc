@@ -9,8 +9,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-SimulationResult Sample() {
-  SimulationResult result;
+RunResult Sample() {
+  RunResult result;
   result.binds["ns/pod"] = "node";
   result.jobs["ns/pg"] = {
       .phase = "Running", .allocated_hypernode = "s4", .tier = 2, .reason = "", .message = ""};
@@ -60,14 +60,14 @@ TEST(RenderData, JsonHasTheKeysOfTheInterfaceInOrder) {
 }
 
 TEST(RenderData, TimingsAreThereOnlyWhenMeasured) {
-  SimulationResult result = Sample();
+  RunResult result = Sample();
   EXPECT_THAT(RenderJson(result), Not(HasSubstr("timings")));
   result.timings = {.load_ms = 1.5, .open_ms = 0, .actions_ms = 0.25, .close_ms = 0};
   EXPECT_THAT(RenderJson(result), HasSubstr("\"loadMs\": 1.5"));
 }
 
 TEST(RenderData, YamlQuotesWhatWouldBeReadAsSomethingElse) {
-  SimulationResult result = Sample();
+  RunResult result = Sample();
   result.binds["ns/b"] = "1e3";
   result.hypernodes["yes"] = {};
   const std::string yaml = RenderYaml(result);
@@ -80,7 +80,7 @@ TEST(RenderData, YamlQuotesWhatWouldBeReadAsSomethingElse) {
 }
 
 TEST(RenderData, BytesThatAreNoUtf8DoNotBreakTheOutput) {
-  SimulationResult result;
+  RunResult result;
   result.binds["ns/p"] = "\xff";
   EXPECT_THAT(RenderJson(result), HasSubstr("\"ns/p\": \"\xEF\xBF\xBD\""));
 }

@@ -9,14 +9,15 @@
 #include <fmt/format.h>
 
 #include "model/hypernode_spec.h"
-#include "simulate/render_explain.h"
+#include "report/render_topology.h"
+#include "report/topology_report.h"
 
 namespace strata {
 namespace {
 
 using Align = TextTable::Align;
 
-Ink PhaseInk(const SimulationResult::Job& job) {
+Ink PhaseInk(const RunResult::Job& job) {
   if (job.phase == "Running" || job.phase == "Completed") return Ink::kGreen;
   return job.phase == "Unknown" ? Ink::kRed : Ink::kYellow;
 }
@@ -25,9 +26,7 @@ std::string Heading(std::string_view text, const TextStyle& style) {
   return Paint(text, Ink::kBold, style) + "\n";
 }
 
-std::string RenderJobs(const SimulationResult& result,
-                       const ClusterState& state,
-                       const TextStyle& style) {
+std::string RenderJobs(const RunResult& result, const ClusterState& state, const TextStyle& style) {
   if (result.jobs.empty()) return "No jobs.\n";
   TextTable table({{"JOB"},
                    {"PHASE"},
@@ -37,8 +36,8 @@ std::string RenderJobs(const SimulationResult& result,
                    {"REASON"}});
   for (const auto& [name, job] : result.jobs) {
     std::string pods = "-";
-    if (const auto id = state.FindJob(name)) {
-      const TaskCounts& counts = state.job(*id).counts;
+    if (const auto id = state.workload().FindJob(name)) {
+      const TaskCounts& counts = state.workload().job(*id).counts;
       pods = fmt::format(
           "{}/{}", counts.Allocated() + counts.Of(TaskStatus::kSucceeded), counts.Total());
     }
@@ -55,7 +54,7 @@ std::string RenderJobs(const SimulationResult& result,
 }
 
 // "  GPU-1a2b3c4d GPU-5e6f7a8b", the beginnings of the UUIDs; "" when none were chosen.
-std::string GpusOf(const SimulationResult& result, const std::string& pod) {
+std::string GpusOf(const RunResult& result, const std::string& pod) {
   constexpr std::size_t kShown = 12;
   const auto it = result.devices.find(pod);
   if (it == result.devices.end()) return "";
@@ -67,7 +66,7 @@ std::string GpusOf(const SimulationResult& result, const std::string& pod) {
 }
 
 // Pods of this run by node, "waits" marking those that are pipelined.
-std::map<std::string, std::vector<std::string>> PodsByNode(const SimulationResult& result) {
+std::map<std::string, std::vector<std::string>> PodsByNode(const RunResult& result) {
   std::map<std::string, std::vector<std::string>> pods;
   for (const auto& [pod, node] : result.binds) pods[node].push_back(pod + GpusOf(result, pod));
   for (const auto& [pod, node] : result.pipelined) pods[node].push_back(pod + " (waits)");
@@ -84,9 +83,7 @@ void AppendNode(const std::string& node,
   }
 }
 
-std::string RenderPods(const SimulationResult& result,
-                       const ClusterState& state,
-                       const TextStyle& style) {
+std::string RenderPods(const RunResult& result, const ClusterState& state, const TextStyle& style) {
   const auto pods = PodsByNode(result);
   if (pods.empty()) return "No pod was placed in this run.\n";
   const HyperNodeTree& tree = state.tree();
@@ -95,7 +92,7 @@ std::string RenderPods(const SimulationResult& result,
   std::vector<HyperNodeId> order;  // leaves, as they come in the tree
   std::map<HyperNodeId, std::string> text;
   for (const NodeId node : tree.NodesOf(tree.top())) {
-    const auto it = pods.find(state.node(node).name);
+    const auto it = pods.find(state.nodes().spec(node).name);
     if (it == pods.end()) continue;
     const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(node));
     if (!text.contains(leaf)) order.push_back(leaf);
@@ -112,16 +109,16 @@ std::string RenderPods(const SimulationResult& result,
   return out;
 }
 
-std::string RenderWarnings(const SimulationResult& result, const TextStyle& style) {
+std::string RenderWarnings(const RunResult& result, const TextStyle& style) {
   std::string out;
-  for (const SimulationResult::Warning& warning : result.warnings) {
+  for (const RunResult::Warning& warning : result.warnings) {
     out += Paint(fmt::format("{}: {}", warning.object, warning.reason), Ink::kYellow, style) +
            "\n" + Wrap(warning.message, 4, style);
   }
   return out;
 }
 
-std::string Summary(const SimulationResult& result) {
+std::string Summary(const RunResult& result) {
   const auto waiting = static_cast<std::size_t>(
       std::count_if(result.jobs.begin(), result.jobs.end(), [](const auto& entry) {
         return !entry.second.reason.empty();
@@ -147,7 +144,7 @@ std::string Summary(const SimulationResult& result) {
 
 }  // namespace
 
-std::string RenderTable(const SimulationResult& result,
+std::string RenderTable(const RunResult& result,
                         const ClusterState& state,
                         const TextStyle& style) {
   std::string out = RenderJobs(result, state, style);
@@ -159,7 +156,7 @@ std::string RenderTable(const SimulationResult& result,
     out += "\n" + Heading("WARNINGS", style) + RenderWarnings(result, style);
   }
   if (!result.explain.empty()) {
-    out += "\n" + Heading("EXPLAIN", style) + RenderText(result.explain, style);
+    out += "\n" + Heading("EXPLAIN", style) + WrapLines(result.explain, style);
   }
   return out + "\n" + Summary(result);
 }

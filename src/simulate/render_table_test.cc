@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "simulate/test_support.h"
+#include "whatif/test_support.h"
 
 namespace strata {
 namespace {

@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
-#include "simulate/device_json.h"
-#include "simulate/json_object.h"
+#include "json/dump.h"
+#include "json/from_map.h"
+#include "report/device_json.h"
 
 namespace strata {
 namespace {
@@ -15,11 +16,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json ToJson(const ScoresByName& scores) {
-  return JsonObject(scores, [](Score score) { return Json(ToDouble(score)); });
+  return JsonFromMap(scores, [](Score score) { return Json(ToDouble(score)); });
 }
 
 Json ToJson(const std::map<std::string, ScoresByName>& by_plugin) {
-  return JsonObject(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
+  return JsonFromMap(by_plugin, [](const ScoresByName& scores) { return ToJson(scores); });
 }
 
 const char* TypeOf(StepRecord::Kind kind) {
@@ -102,7 +103,7 @@ struct Fields {
     for (const auto& [name, amount] : record.short_of) {
       json["shortOf"][name] = ToQuantity(name, amount).ToString();
     }
-    json["nodes"] = JsonObject(record.nodes, [](std::size_t count) { return Json(count); });
+    json["nodes"] = JsonFromMap(record.nodes, [](std::size_t count) { return Json(count); });
   }
 
   void operator()(const StepRecord& record) const {
@@ -126,7 +127,7 @@ std::string ToJsonLine(std::int32_t cycle, const TraceRecord& record) {
   Json json = Json::object();
   json["cycle"] = cycle;
   std::visit(Fields{json}, record);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(json);
 }
 
 }  // namespace strata

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "simulate/cycle_trace.h"
+#include "whatif/cycle_trace.h"
 
 namespace strata {
 

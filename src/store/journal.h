@@ -22,7 +22,7 @@ struct Row {
   std::string_view body;
 };
 
-// One change of a batch. The texts belong to whoever commits.
+// One change of a batch. The texts belong to the caller.
 struct Write {
   enum class Kind : std::uint8_t { kPut, kDelete };
   Kind kind = Kind::kPut;

@@ -10,7 +10,7 @@
 
 namespace strata::store {
 
-// Of files that hold keys and tokens.
+// The mode of files that hold keys and tokens.
 inline constexpr mode_t kOwnerOnly = 0600;
 
 // kUnavailable, with what the system says of the call that just failed: "/data: Permission denied".

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "json/dump.h"
 #include "kube/resource.h"
 #include "virtual_nodes/pod_status.h"
 
@@ -19,16 +20,12 @@ using Ready = SeenNode::Ready;
 constexpr int kLeaseSeconds = 40;
 constexpr const char* kManager = "strata-virtual-nodes";
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string Stamp(Time time) {
   return FormatTimestamp(std::chrono::floor<std::chrono::seconds>(time));
 }
 
 kube::Call Patch(const kube::ResourcePath& path, kube::PatchType type, const Json& body) {
-  return kube::PatchCall(path, {.type = type, .field_manager = kManager}, Dump(body));
+  return kube::PatchCall(path, {.type = type, .field_manager = kManager}, DumpJson(body));
 }
 
 // The version that was looked at is a condition of the write.
@@ -109,7 +106,7 @@ bool WasOnlyLate(const SeenNode& node, Reach reach) {
 }
 
 kube::Call PatchPodStatus(const SeenPod& pod, Json status) {
-  return Patch({kube::kPods, pod.space, pod.name, "status"},
+  return Patch({kube::kPods, pod.ns, pod.name, "status"},
                kube::PatchType::kStrategic,
                {{"metadata", Precondition(pod)}, {"status", std::move(status)}});
 }
@@ -119,7 +116,7 @@ PodAction DecideDeleted(const SeenPod& pod, Host host) {
   // died.
   const bool waits = pod.deletion_grace == 0 && pod.has_finalizers;
   if (host == Host::kForeign || waits) return {};
-  return kube::DeleteCall({kube::kPods, pod.space, pod.name, ""},
+  return kube::DeleteCall({kube::kPods, pod.ns, pod.name, ""},
                           {.grace_seconds = 0, .uid = pod.uid, .version = {}, .propagation = {}});
 }
 
@@ -160,7 +157,7 @@ kube::Call RenewLease(const SeenNode& node, Time now) {
                          {.type = kube::PatchType::kApply,
                           .field_manager = kManager,
                           .force = kube::PatchOptions::Force::kYes},
-                         Dump(lease));
+                         DumpJson(lease));
 }
 
 PodAction DecidePod(const SeenPod& pod, const PodCircumstances& around, Time now) {

@@ -34,7 +34,7 @@ std::string Target(const std::optional<kube::Call>& call) {
   return call ? call->method + " " + call->path : "nothing";
 }
 
-TEST(DecideNode, ANodeThatSaysNothingBecomesReadyAndGetsWhatItLacks) {
+TEST(DecideNode, ANodeWithoutStatusBecomesReadyAndGetsItsDefaults) {
   const auto call = DecideNode(NodeOf(""), Reach::kEvery, kNow);
   ASSERT_EQ(Target(call), "PATCH /api/v1/nodes/n1/status");
   const Json body = Json::parse(call->body);
@@ -86,7 +86,7 @@ TEST(DecideNode, BesideRealNodesOnlyThoseThatAreLabelledAreTouched) {
   EXPECT_EQ(Target(DecideNode(node, Reach::kEvery, kNow)), "PATCH /api/v1/nodes/n1/status");
 }
 
-TEST(DecideNode, OneThatWasOnlyLateComesBackAndAnyOtherUnknownDoesNot) {
+TEST(DecideNode, RestoresANodeThatWasOnlyLateAndNoOtherUnknownNode) {
   const SeenNode late = NodeOf(ReadyIs("Unknown", "NodeStatusUnknown"));
   EXPECT_EQ(Target(DecideNode(late, Reach::kLabelled, kNow)), "PATCH /api/v1/nodes/n1/status");
   const SeenNode other = NodeOf(ReadyIs("Unknown", "Unplugged"));
@@ -235,7 +235,7 @@ TEST(DecidePod, OnlyFinalizersHoldADeletedPodWithoutGrace) {
   EXPECT_EQ(TargetOf(DecideOn(pod)), "DELETE /api/v1/namespaces/ns/pods/p");
 }
 
-TEST(Seen, WhatIsNoObjectIsAnError) {
+TEST(Seen, RejectsWhatIsNotAnObject) {
   for (const char* bad : {"", "[]", "null", "{\"metadata\":[]}", "{\"metadata\":{\"name\":3}}"}) {
     EXPECT_FALSE(SeenPod::Read(bad)) << bad;
     EXPECT_FALSE(SeenNode::Read(bad)) << bad;

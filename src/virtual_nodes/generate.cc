@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/quantity.h"
+#include "json/dump.h"
 #include "nvml/node_annotations.h"
 #include "virtual_nodes/decide.h"
 
@@ -36,12 +37,12 @@ std::string MachineNames() {
 }
 
 Status ReadCount(std::string_view key, std::string_view text, std::int64_t& out) {
-  const auto number = WholeNumber(text, GenerateSpec::kMostNodes);
+  const auto number = WholeNumber(text, GenerateSpec::kMaxNodes);
   if (!number || *number == 0) {
     return Fail(
         Code::kInvalidArgument,
         fmt::format(
-            "{}: want a number from 1 to {}, not \"{}\"", key, GenerateSpec::kMostNodes, text));
+            "{}: want a number from 1 to {}, not \"{}\"", key, GenerateSpec::kMaxNodes, text));
   }
   out = *number;
   return {};
@@ -59,12 +60,12 @@ Status ReadGpus(std::string_view text, GenerateSpec& spec) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("gpus: unknown model \"{}\" (want one of {})", model, MachineNames()));
   }
-  const auto most = static_cast<std::int64_t>(spec.machine->numa.size());
-  const auto number = WholeNumber(text.substr(0, colon), most);
+  const auto max = static_cast<std::int64_t>(spec.machine->numa.size());
+  const auto number = WholeNumber(text.substr(0, colon), max);
   if (!number || *number == 0) {
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("gpus: {} has 1 to {} GPUs, not \"{}\"", model, most, text.substr(0, colon)));
+        fmt::format("gpus: {} has 1 to {} GPUs, not \"{}\"", model, max, text.substr(0, colon)));
   }
   spec.gpus = *number;
   return {};
@@ -190,10 +191,9 @@ Result<GenerateSpec> ParseGenerateSpec(std::string_view text) {
       return Fail(Code::kInvalidArgument, fmt::format("{}: missing (want {})", key, kShape));
     }
   }
-  if (spec.spines * spec.racks > GenerateSpec::kMostNodes ||
-      spec.spines * spec.racks * spec.nodes > GenerateSpec::kMostNodes) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("more than {} nodes", GenerateSpec::kMostNodes));
+  if (spec.spines * spec.racks > GenerateSpec::kMaxNodes ||
+      spec.spines * spec.racks * spec.nodes > GenerateSpec::kMaxNodes) {
+    return Fail(Code::kInvalidArgument, fmt::format("more than {} nodes", GenerateSpec::kMaxNodes));
   }
   return spec;
 }
@@ -204,15 +204,15 @@ std::vector<GeneratedObject> GenerateCluster(const GenerateSpec& spec, Time now)
   const std::int64_t nodes = racks * spec.nodes;
   objects.reserve(static_cast<std::size_t>(nodes + racks + spec.spines));
   for (std::int64_t i = 0; i < nodes; ++i) {
-    objects.push_back({kube::kNodes, NodeName(i), MakeNode(spec, i, now).dump()});
+    objects.push_back({kube::kNodes, NodeName(i), DumpJson(MakeNode(spec, i, now))});
   }
   for (std::int64_t i = 0; i < racks; ++i) {
     const Json rack = MakeHyperNode(RackName(i), {1, "rack"}, RackMembers(RackName(i)));
-    objects.push_back({kube::kHyperNodes, RackName(i), rack.dump()});
+    objects.push_back({kube::kHyperNodes, RackName(i), DumpJson(rack)});
   }
   for (std::int64_t i = 0; i < spec.spines; ++i) {
     const Json spine = MakeHyperNode(SpineName(i), {2, "spine"}, SpineMembers(spec, i));
-    objects.push_back({kube::kHyperNodes, SpineName(i), spine.dump()});
+    objects.push_back({kube::kHyperNodes, SpineName(i), DumpJson(spine)});
   }
   return objects;
 }

@@ -22,7 +22,7 @@ struct GenerateSpec {
   std::string cpu = "96";
   std::string memory = "1Ti";
 
-  static constexpr std::int64_t kMostNodes = 100'000;
+  static constexpr std::int64_t kMaxNodes = 100'000;
 };
 
 // "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]", in any order. Errors are one line

@@ -17,7 +17,7 @@ std::string LeaseKey(std::string_view name) {
   return std::string(kLeasePrefix).append(name);
 }
 std::string PodKey(const kube::ObjectKey& key) {
-  return "pod/" + key.space + "/" + key.name;
+  return "pod/" + key.ns + "/" + key.name;
 }
 
 }  // namespace

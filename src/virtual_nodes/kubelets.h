@@ -89,7 +89,7 @@ class Kubelets {
   std::map<std::string, Pod> pods_;                       // by key
   std::map<std::string, std::set<std::string>> by_node_;  // keys of pods_
   kube::WorkQueueState queue_{
-      {.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(30)}};
+      {.first = std::chrono::milliseconds(100), .max = std::chrono::seconds(30)}};
   std::set<std::string> under_way_;
 };
 

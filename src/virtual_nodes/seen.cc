@@ -100,7 +100,7 @@ void ReadAnnotations(const Cursor& annotations, SeenPod& pod) {
 
 void ReadPodMeta(const Cursor& meta, SeenPod& pod) {
   ReadIdentity(meta, pod);
-  meta.At("namespace").Read(pod.space);
+  meta.At("namespace").Read(pod.ns);
   pod.deleting = meta.At("deletionTimestamp").present();
   meta.At("finalizers").ForEach([&](const Cursor&) { pod.has_finalizers = true; });
   if (const Cursor grace = meta.At("deletionGracePeriodSeconds"); grace.present()) {

@@ -42,7 +42,7 @@ struct SeenNode {
   std::string internal_ip;        // "" if it has none
   std::vector<SeenTaint> taints;  // all of them, in their order
 
-  // kInvalidArgument for what is no Node.
+  // kInvalidArgument for anything else than a Node.
   [[nodiscard]] static Result<SeenNode> Read(std::string_view text);
 };
 
@@ -54,7 +54,7 @@ struct SeenContainer {
 };
 
 struct SeenPod {
-  std::string space;
+  std::string ns;
   std::string name;
   std::string uid;
   std::string version;

@@ -1,60 +1,20 @@
 #include "virtual_nodes/virtual_nodes.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kube/delta.h"
 #include "kube/informers.h"
+#include "kube/mailbox.h"
 #include "virtual_nodes/kubelets.h"
 
 namespace strata::virtual_nodes {
 namespace {
 
-constexpr int kMostUnderWay = 32;
-
-// What other threads tell the one that works.
-class Inbox {
- public:
-  struct Finished {
-    std::string key;
-    kube::Reply reply;
-  };
-
-  void Ring() {
-    {
-      const std::lock_guard lock(mutex_);
-      rung_ = true;
-    }
-    changed_.notify_one();
-  }
-  void Put(Finished finished) {
-    {
-      const std::lock_guard lock(mutex_);
-      finished_.push_back(std::move(finished));
-      rung_ = true;
-    }
-    changed_.notify_one();
-  }
-  // What has finished, waiting for a ring at most `limit`.
-  std::vector<Finished> Wait(Duration limit) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, limit, [this] { return rung_; });
-    rung_ = false;
-    return std::exchange(finished_, {});
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool rung_ = false;
-  std::vector<Finished> finished_;
-};
+constexpr int kMaxUnderWay = 32;
 
 Kubelets::Outcome OutcomeOf(const kube::Reply& reply) {
   if (reply) return Kubelets::Outcome::kDone;
@@ -74,24 +34,26 @@ class VirtualNodes::Impl {
         kubelets_(options_.reach) {}
 
   Status Run(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] { inbox_->Ring(); });
-    deltas_.SetWake([this] { inbox_->Ring(); });
+    const std::stop_callback wake(stop, [this] { mailbox_->Wake(); });
+    deltas_.SetWake([this] { mailbox_->Wake(); });
     kube::Informers informers(client_, deltas_, InformerOptions());
-    informers.Add(
-        {.resource = kube::kNodes, .space = {}, .label_selector = {}, .field_selector = {}});
+    informers.Add({.resource = kube::kNodes, .ns = {}, .label_selector = {}, .field_selector = {}});
     informers.Add({.resource = kube::kPods,
-                   .space = {},
+                   .ns = {},
                    .label_selector = {},
                    .field_selector = "spec.nodeName!="});
-    while (!stop.stop_requested()) Turn(inbox_->Wait(TimeToWait()));
+    while (!stop.stop_requested()) {
+      mailbox_->Serve(TimeToWait());
+      Turn();
+    }
     return {};
   }
 
  private:
   kube::Informers::Options InformerOptions() {
     kube::Informers::Options options;
-    options.trouble = [this](const std::string& trouble) {
-      log_.Warning("cannot watch", {{"trouble", trouble}});
+    options.trouble = [this](const kube::WatchTrouble& trouble) {
+      log_.Warning("watch failed, retrying", {{"trouble", trouble.Text()}});
     };
     return options;
   }
@@ -100,22 +62,21 @@ class VirtualNodes::Impl {
 
   Duration TimeToWait() const {
     constexpr Duration kLong = std::chrono::hours(1);
-    if (under_way_ >= kMostUnderWay) return kLong;  // every answer wakes
+    if (under_way_ >= kMaxUnderWay) return kLong;  // every answer wakes
     const auto due = kubelets_.NextDue();
     if (!due) return kLong;
     return std::clamp(*due - client_.writes().Now(), Duration(0), kLong);
   }
 
-  void Turn(const std::vector<Inbox::Finished>& finished) {
-    TakeFinished(finished);
+  void Turn() {
     for (const kube::Delta& delta : deltas_.Take()) {
       if (const Status taken = kubelets_.Take(delta); !taken) {
-        log_.Warning("left alone, it cannot be read",
-                     {{"object", delta.key.space + "/" + delta.key.name},
-                      {"problem", taken.error().message}});
+        log_.Warning(
+            "object skipped: cannot be parsed",
+            {{"object", delta.key.ns + "/" + delta.key.name}, {"problem", taken.error().message}});
       }
     }
-    while (under_way_ < kMostUnderWay) {
+    while (under_way_ < kMaxUnderWay) {
       std::optional<Kubelets::Work> work = kubelets_.Next(Now());
       if (!work) break;
       Start(std::move(*work));
@@ -130,21 +91,19 @@ class VirtualNodes::Impl {
     ++under_way_;
     if (log_.On(4)) log_.Info("write", {{"object", work.key}, {"method", work.call.method}});
     client_.Start(std::move(work.call),
-                  [inbox = inbox_, key = std::move(work.key)](kube::Reply reply) {
-                    inbox->Put({key, std::move(reply)});
+                  [this, mailbox = mailbox_, key = std::move(work.key)](kube::Reply reply) {
+                    mailbox->Post([this, key, reply = std::move(reply)] { Finish(key, reply); });
                   });
   }
 
-  void TakeFinished(const std::vector<Inbox::Finished>& finished) {
-    for (const Inbox::Finished& one : finished) {
-      --under_way_;
-      const Kubelets::Outcome outcome = OutcomeOf(one.reply);
-      if (outcome == Kubelets::Outcome::kFailed) {
-        log_.Warning("write failed, will try again",
-                     {{"object", one.key}, {"problem", one.reply.error().error.message}});
-      }
-      kubelets_.Finish(one.key, outcome, Now());
+  void Finish(const std::string& key, const kube::Reply& reply) {
+    --under_way_;
+    const Kubelets::Outcome outcome = OutcomeOf(reply);
+    if (outcome == Kubelets::Outcome::kFailed) {
+      log_.Warning("write failed, retrying",
+                   {{"object", key}, {"problem", reply.error().error.message}});
     }
+    kubelets_.Finish(key, outcome, Now());
   }
 
   kube::Client& client_;
@@ -153,7 +112,7 @@ class VirtualNodes::Impl {
   const Clock& clock_;
   Kubelets kubelets_;
   // Shared with answers that come when nobody works any more.
-  const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  const std::shared_ptr<kube::Mailbox> mailbox_ = std::make_shared<kube::Mailbox>();
   kube::DeltaQueue deltas_;
   int under_way_ = 0;
   bool is_ready_ = false;

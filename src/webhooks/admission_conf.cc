@@ -3,18 +3,16 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_text.h"
-#include "apiserver/request/json_view.h"
 #include "base/ascii.h"
+#include "json/access.h"
+#include "json/parse.h"
 #include "objects/yaml_to_json.h"
 
 namespace strata::webhooks {
 namespace {
 
-using apiserver::FindAt;
-using apiserver::ListAt;
-using apiserver::TextAt;
 using nlohmann::json;
 
 constexpr const char* kGroupAnnotation = "volcano.sh/resource-group";
@@ -28,7 +26,7 @@ Result<json> ParseYaml(std::string_view text) {
   TRY_ASSIGN(const std::vector<std::string> documents, objects::YamlToJson(text));
   if (documents.empty()) return json();
   if (documents.size() > 1) return Fail(Code::kInvalidArgument, "want one document");
-  return apiserver::ParseJson(documents.front());
+  return ParseJson(documents.front());
 }
 
 Status CheckWords(const json& words, const std::string& field) {
@@ -38,7 +36,7 @@ Status CheckWords(const json& words, const std::string& field) {
   return {};
 }
 
-// Who belongs to the group: namespaces, annotations, or the annotation with the group's name.
+// The members of the group: namespaces, annotations, or the annotation with the group's name.
 Status ReadMembers(const json& item, const std::string& field, ResourceGroup& group) {
   const std::string& key = TextAt(item, {"object", "key"});
   const json& values = ListAt(item, {"object", "value"});
@@ -78,7 +76,7 @@ Result<ResourceGroup> ReadGroup(const json& item, const std::string& field) {
     group.tolerations = *tolerations;
   }
   if (const std::string& affinity = TextAt(item, {"affinity"}); !affinity.empty()) {
-    const auto parsed = apiserver::ParseJson(affinity);
+    const auto parsed = ParseJson(affinity);
     if (!parsed || !parsed->is_object()) {
       return BadField(field + ".affinity", "JSON of an affinity");
     }

@@ -15,7 +15,7 @@ namespace strata::webhooks {
 // affinity.
 struct ResourceGroup {
   std::string name;
-  // Who belongs to it: pods of these namespaces, or with one of these annotations.
+  // The members: pods of these namespaces, or with one of these annotations.
   std::vector<std::string> spaces;
   std::map<std::string, std::string> annotations;
   std::string scheduler_name;  // "" leaves the pod's

@@ -4,21 +4,22 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/admission/admission.h"
-#include "apiserver/request/api_error.h"
-#include "apiserver/request/json_view.h"
+#include "admission/admission.h"
+#include "admission/api_error.h"
+#include "json/access.h"
 #include "webhooks/opt_in_rules.h"
 
 namespace strata::webhooks {
 namespace {
 
-using apiserver::AdmissionContext;
-using apiserver::ApiResult;
+using admission::AdmissionContext;
+using admission::ApiResult;
 using nlohmann::json;
 
-apiserver::Resource RowOf(const Webhook& webhook) {
-  apiserver::Resource row;
+admission::ResourceInfo RowOf(const Webhook& webhook) {
+  admission::ResourceInfo row;
   row.group = webhook.group;
   row.version = webhook.version;
   row.kind = webhook.kind;
@@ -35,7 +36,7 @@ Operation OperationOf(const Review& review) {
 
 // A Job that names no scheduler is for the first of ours, as in Volcano.
 void NameScheduler(const std::vector<std::string>& names, json& job) {
-  json* spec = apiserver::FindAt(job, {"spec"});
+  json* spec = FindAt(job, {"spec"});
   if (spec == nullptr || !spec->is_object() || names.empty()) return;
   json& name = (*spec)["schedulerName"];
   if (name.is_null() || name == json("")) name = names.front();
@@ -44,14 +45,14 @@ void NameScheduler(const std::vector<std::string>& names, json& job) {
 json Mutated(const Webhook& webhook, const Review& review, const Circumstances& around) {
   json object = review.object;
   if (webhook.kind == "Pod") {
-    ApplyResourceGroup(around.conf, review.space, object);
+    ApplyResourceGroup(around.conf, review.ns, object);
   } else if (webhook.kind == "PodGroup") {
-    SetQueueOfNamespace(around.objects, review.space, object);
+    SetQueueOfNamespace(around.objects, review.ns, object);
   } else {
     if (webhook.kind == "Job") NameScheduler(around.scheduler_names, object);
-    const apiserver::Resource row = RowOf(webhook);
+    const admission::ResourceInfo row = RowOf(webhook);
     // What is wrong is told by the webhook that validates, once everybody has mutated.
-    (void)apiserver::AdmitCreate({row, around.objects, around.now}, object);
+    (void)admission::AdmitCreate({row, around.objects, around.now}, object);
   }
   return object;
 }
@@ -60,11 +61,11 @@ ApiResult<void> Judge(const AdmissionContext& context, const Review& review) {
   json object = review.object;
   switch (OperationOf(review)) {
     case kCreate:
-      return apiserver::AdmitCreate(context, object);
+      return admission::AdmitCreate(context, object);
     case kUpdate:
-      return apiserver::AdmitUpdate(context, review.old_object, object, "");
+      return admission::AdmitUpdate(context, review.old_object, object, "");
     case kDelete:
-      return apiserver::AdmitDelete(context, review.old_object);
+      return admission::AdmitDelete(context, review.old_object);
   }
   return {};
 }
@@ -73,7 +74,7 @@ std::optional<std::string> Refusal(const Webhook& webhook,
                                    const Review& review,
                                    const Circumstances& around) {
   if (webhook.kind == "Pod") return BudgetRefusal(review.object, around.scheduler_names);
-  const apiserver::Resource row = RowOf(webhook);
+  const admission::ResourceInfo row = RowOf(webhook);
   auto admitted = Judge({row, around.objects, around.now}, review);
   if (admitted) return std::nullopt;
   return std::move(admitted.error().message);
@@ -87,10 +88,10 @@ Verdict Admit(const Webhook& webhook, const Review& review, const Circumstances&
     verdict.refusal = fmt::format("expect resource to be {}/{}", webhook.group, webhook.plural);
   } else if ((OperationOf(review) & webhook.operations) == 0) {
     verdict.refusal = fmt::format("invalid operation `{}`, expect operation to be {}",
-                                  apiserver::Shortened(review.operation, 32),
+                                  admission::Shortened(review.operation, 32),
                                   ShowOperations(webhook.operations));
   } else if (!review.subresource.empty()) {
-    return verdict;  // status and the like belong to who works on the object
+    return verdict;  // status and the like belong to the controllers
   } else if (webhook.effect == Webhook::Effect::kMutate) {
     verdict.patch = json::diff(review.object, Mutated(webhook, review, around));
   } else {

@@ -63,7 +63,7 @@ TEST_F(AdmitTest, AJobThatNamesNoSchedulerIsForTheFirstOfOurs) {
   EXPECT_FALSE(Create("/jobs/mutate", J("{'spec': 7}")).refusal);
 }
 
-TEST_F(AdmitTest, WhoMutatesLeavesRefusingToWhoValidates) {
+TEST_F(AdmitTest, MutatingWebhooksNeverReject) {
   const json job = TrainJob("'queue': 'closed', 'minAvailable': 3,");
   EXPECT_FALSE(Create("/jobs/mutate", job).refusal);
   EXPECT_THAT(Refusal("/jobs/validate", job),
@@ -76,7 +76,7 @@ TEST_F(AdmitTest, AJobWithoutANameYetGetsItsDefaults) {
   EXPECT_EQ(Mutated("/jobs/mutate", job)["spec"]["queue"], "default");
 }
 
-TEST_F(AdmitTest, QueuesAreThoseThatWereSeen) {
+TEST_F(AdmitTest, UsesTheQueuesOfTheInformers) {
   EXPECT_THAT(Refusal("/jobs/validate", TrainJob("'queue': 'closed',")),
               HasSubstr("can only submit job to queue with state `Open`, queue `closed` status is "
                         "`Closed`"));
@@ -117,7 +117,7 @@ TEST_F(AdmitTest, DeletingAQueueAsksWhatIsBelowIt) {
               HasSubstr("it has allocated pods"));
 }
 
-TEST_F(AdmitTest, AQueueWithPodGroupsIsNoParent) {
+TEST_F(AdmitTest, RejectsAParentQueueThatHasPodGroups) {
   cluster.Show(SeenCluster::kPodGroupSource,
                J("{'metadata': {'name': 'pg', 'namespace': 'x'}, 'spec': {'queue': 'default'}}"));
   EXPECT_THAT(
@@ -137,7 +137,7 @@ TEST_F(AdmitTest, QueuesPodGroupsAndHyperNodesHaveTheirRules) {
               HasSubstr("spec.members"));
 }
 
-TEST_F(AdmitTest, WhatItIsNotForIsRefused) {
+TEST_F(AdmitTest, RejectsOtherKindsAndOperations) {
   json request = RequestOf(WebhookAt("/queues/validate"), "CREATE", TrainJob());
   EXPECT_EQ(*Ask("/jobs/validate", request).refusal, "expect resource to be batch.volcano.sh/jobs");
   request = RequestOf(WebhookAt("/jobs/mutate"), "UPDATE", TrainJob(), TrainJob());
@@ -164,7 +164,7 @@ TEST(ParseReview, WantsAllThatItsOperationNeeds) {
             "request is required");
   EXPECT_EQ(error(ReviewText(json::object())), "request.uid is required");
   EXPECT_EQ(error(ReviewText(RequestOf(jobs, "CREATE", nullptr))), "request.object is required");
-  EXPECT_EQ(error(ReviewText(RequestOf(jobs, "CREATE", 7))), "request.object is no object");
+  EXPECT_EQ(error(ReviewText(RequestOf(jobs, "CREATE", 7))), "request.object is not an object");
   EXPECT_EQ(error(ReviewText(RequestOf(jobs, "UPDATE", TrainJob()))),
             "request.oldObject is required");
   json nameless = RequestOf(jobs, "DELETE", nullptr);

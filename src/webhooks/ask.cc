@@ -1,25 +1,25 @@
 #include "webhooks/ask.h"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace strata::webhooks {
 namespace {
 
 struct Waiting {
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  std::optional<kube::Reply> reply;
+  Mutex mutex;
+  StoppableCondVar changed;
+  std::optional<kube::Reply> reply GUARDED_BY(mutex);
 };
 
 kube::Reply WaitFor(Waiting& waiting, const std::stop_token& stop) {
-  std::unique_lock lock(waiting.mutex);
-  if (waiting.changed.wait(lock, stop, [&] { return waiting.reply.has_value(); })) {
-    return *std::move(waiting.reply);
+  const MutexLock lock(waiting.mutex);
+  while (!waiting.reply && waiting.changed.Wait(waiting.mutex, stop)) {
   }
+  if (waiting.reply) return *std::move(waiting.reply);
   kube::Failure stopped;
   stopped.error = {Code::kUnavailable, "asked to stop"};
   return tl::unexpected(std::move(stopped));
@@ -32,10 +32,10 @@ Ask AskUntil(kube::Client& client, std::stop_token stop) {
     const auto waiting = std::make_shared<Waiting>();
     client.Start(std::move(call), [waiting](kube::Reply reply) {
       {
-        const std::lock_guard lock(waiting->mutex);
+        const MutexLock lock(waiting->mutex);
         waiting->reply = std::move(reply);
       }
-      waiting->changed.notify_all();
+      waiting->changed.NotifyAll();
     });
     return WaitFor(*waiting, stop);
   };

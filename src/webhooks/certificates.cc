@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "base/base64.h"
+#include "json/access.h"
 #include "net/certificate.h"
 
 namespace strata::webhooks {
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kAuthorityName = "strata-webhooks-ca";
-constexpr std::size_t kMostTrusted = 4;
+constexpr std::size_t kMaxTrusted = 4;
 
 bool Holds(const std::string& pem, Time now, Duration reserve) {
   const auto facts = net::ReadCertificate(pem);
@@ -82,7 +82,7 @@ Result<Certificates> Renew(const std::optional<Certificates>& before,
     if (issued) {
       fresh.server = *std::move(issued);
       return fresh;
-    }  // else its key is no key of it
+    }  // else its key does not match
   }
   TRY_ASSIGN(Certificates fresh, WithNewAuthority(before, now));
   TRY_ASSIGN(fresh.server,
@@ -103,7 +103,7 @@ std::string TrustedToo(const std::string& before, const std::string& ours, Time 
   for (const std::string& pem : wanted) together += pem;
   std::size_t count = wanted.size();
   for (const std::string& pem : present) {
-    if (count >= kMostTrusted || among(wanted)(pem) || !Holds(pem, now, Duration(0))) continue;
+    if (count >= kMaxTrusted || among(wanted)(pem) || !Holds(pem, now, Duration(0))) continue;
     together += pem;
     ++count;
   }
@@ -112,7 +112,7 @@ std::string TrustedToo(const std::string& before, const std::string& ours, Time 
 
 std::optional<Certificates> FromSecret(const json& secret) {
   const auto read = [&](std::string_view key) {
-    return DecodeBase64(apiserver::TextAt(secret, {"data", key})).value_or("");
+    return DecodeBase64(TextAt(secret, {"data", key})).value_or("");
   };
   Certificates found;
   found.authority_pem = read("ca.crt");
@@ -124,7 +124,7 @@ std::optional<Certificates> FromSecret(const json& secret) {
 }
 
 json ToSecret(const Certificates& certificates, json secret) {
-  json& data = apiserver::ObjectIn(secret, "data");
+  json& data = ObjectIn(secret, "data");
   data["ca.crt"] = EncodeBase64(certificates.authority_pem);
   data["ca.key"] = EncodeBase64(certificates.authority_key_pem);
   data["tls.crt"] = EncodeBase64(certificates.server.certificate_pem);

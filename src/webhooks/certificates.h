@@ -40,7 +40,7 @@ inline constexpr Duration kAuthorityReserve = 2 * kServerLifetime;
                            Time now);
 
 // Fresh ones for all of `hosts`: of the same authority where that is good and its key is there,
-// else of a new one, which the one before stays beside until it expires.
+// else of a new one; the previous one stays beside it until it expires.
 [[nodiscard]] Result<Certificates> Renew(const std::optional<Certificates>& before,
                                          std::span<const std::string> hosts,
                                          Time now);

@@ -105,7 +105,7 @@ TEST(Certificates, AreRenewedByTheSameAuthorityWhileItLives) {
   EXPECT_TRUE(AreGood(renewed, ServiceHosts(), later));
 }
 
-TEST(Certificates, ANewAuthorityStandsBesideTheOneBeforeUntilThatExpires) {
+TEST(Certificates, ANewCaIsTrustedBesideThePreviousOneUntilThatExpires) {
   const Certificates made = Fresh();
   const Time old_age = kBirth + net::kTenYears - kAuthorityReserve + kDay;
   EXPECT_FALSE(AreGood(made, ServiceHosts(), old_age));
@@ -208,7 +208,7 @@ TEST(ShareCertificates, ASecretThatIsGoneIsMadeByTheAuthorityThatIsTrusted) {
   EXPECT_EQ(FromSecret(json::parse(server.secret)), next);
 }
 
-TEST(ShareCertificates, SaysThatAnotherWasFaster) {
+TEST(ShareCertificates, ReportsThatAnotherReplicaWroteTheSecretFirst) {
   FakeSecrets server;
   server.refuse_writes = 409;
   const Ask ask = [&](const kube::Call& call) { return server(call); };
@@ -217,7 +217,7 @@ TEST(ShareCertificates, SaysThatAnotherWasFaster) {
   EXPECT_EQ(shared.error().message, "secret volcano-system/volcano-admission-secret: no");
 }
 
-TEST(FromSecret, IsNothingWhenSomethingIsMissing) {
+TEST(FromSecret, IsEmptyWhenAKeyIsMissing) {
   const json whole = ToSecret(Fresh(), json::object());
   EXPECT_TRUE(FromSecret(whole));
   for (const char* key : {"ca.crt", "tls.crt", "tls.key"}) {

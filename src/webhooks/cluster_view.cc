@@ -6,15 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_text.h"
-#include "apiserver/request/json_view.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::webhooks {
 namespace {
 
-using apiserver::FindAt;
-using apiserver::ObjectAt;
-using apiserver::TextAt;
 using nlohmann::json;
 
 // "queues.scheduling.volcano.sh", "namespaces".
@@ -64,20 +62,20 @@ Status ClusterView::Take(const kube::Delta& delta) {
     return {};
   }
   const kube::Resource& resource = watched_[static_cast<std::size_t>(delta.source)];
-  const apiserver::ObjectKey key{FullName(resource), delta.key.space, delta.key.name};
+  const admission::ObjectKey key{FullName(resource), delta.key.ns, delta.key.name};
   objects_.erase(key);
   if (delta.type == kube::Delta::Type::kDeleted) return {};
-  TRY_ASSIGN(const json object, apiserver::ParseJson(delta.text));
-  auto stored = std::make_shared<apiserver::StoredObject>();
+  TRY_ASSIGN(const json object, ParseJson(delta.text));
+  auto stored = std::make_shared<admission::StoredObject>();
   stored->ns = key.ns;
   stored->name = key.name;
   stored->uid = delta.uid;
-  stored->body = apiserver::Shown(KeptPart(resource, object));
+  stored->body = DumpJson(KeptPart(resource, object));
   objects_[key] = std::move(stored);
   return {};
 }
 
-apiserver::ObjectRef ClusterView::GetLatest(const apiserver::ObjectKey& key) const {
+admission::ObjectRef ClusterView::GetLatest(const admission::ObjectKey& key) const {
   const auto found = objects_.find(key);
   return found == objects_.end() ? nullptr : found->second;
 }
@@ -85,7 +83,7 @@ apiserver::ObjectRef ClusterView::GetLatest(const apiserver::ObjectKey& key) con
 void ClusterView::VisitLatest(
     const std::string& resource,
     const std::string& ns,
-    const std::function<bool(const apiserver::StoredObject&)>& visit) const {
+    const std::function<bool(const admission::StoredObject&)>& visit) const {
   for (auto at = objects_.lower_bound({resource, ns, ""});
        at != objects_.end() && at->first.resource == resource;
        ++at) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/store/object_store.h"
+#include "admission/object_reader.h"
 #include "base/result.h"
 #include "kube/delta.h"
 #include "kube/resource.h"
@@ -18,9 +18,9 @@ namespace strata::webhooks {
 // The collections that the rules of these webhooks look at.
 [[nodiscard]] std::vector<kube::Resource> WatchedBy(std::span<const Webhook* const> webhooks);
 
-// What informers have seen of them, as the rules of admission read it. Of each object only what is
-// asked for is kept. One thread.
-class ClusterView final : public apiserver::ObjectReader {
+// What informers have seen of them, as the rules of admission read it. Only the fields that the
+// rules use are kept. One thread.
+class ClusterView final : public admission::ObjectReader {
  public:
   // `watched[i]` is what informer i looks at.
   explicit ClusterView(std::vector<kube::Resource> watched);
@@ -30,15 +30,15 @@ class ClusterView final : public apiserver::ObjectReader {
   // Whether everything that was there at the start has been seen.
   [[nodiscard]] bool IsSynced() const { return synced_ >= watched_.size(); }
 
-  [[nodiscard]] apiserver::ObjectRef GetLatest(const apiserver::ObjectKey& key) const override;
+  [[nodiscard]] admission::ObjectRef GetLatest(const admission::ObjectKey& key) const override;
   void VisitLatest(const std::string& resource,
                    const std::string& ns,
-                   const std::function<bool(const apiserver::StoredObject&)>& visit) const override;
+                   const std::function<bool(const admission::StoredObject&)>& visit) const override;
 
  private:
   std::vector<kube::Resource> watched_;
   std::size_t synced_ = 0;
-  std::map<apiserver::ObjectKey, apiserver::ObjectRef> objects_;
+  std::map<admission::ObjectKey, admission::ObjectRef> objects_;
 };
 
 }  // namespace strata::webhooks

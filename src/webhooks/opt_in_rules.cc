@@ -8,27 +8,24 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/api_error.h"
-#include "apiserver/request/json_view.h"
+#include "admission/api_error.h"
 #include "base/ascii.h"
+#include "json/access.h"
+#include "json/parse.h"
 
 namespace strata::webhooks {
 namespace {
 
-using apiserver::ListIn;
-using apiserver::ObjectAt;
-using apiserver::ObjectIn;
-using apiserver::TextAt;
 using nlohmann::json;
 
 constexpr std::string_view kQueueOfNamespace = "scheduling.volcano.sh/queue-name";
 constexpr std::array<std::string_view, 2> kBudgets = {"volcano.sh/jdb-min-available",
                                                       "volcano.sh/jdb-max-unavailable"};
 
-bool Belongs(const json& pod, const std::string& space, const ResourceGroup& group) {
-  if (std::count(group.spaces.begin(), group.spaces.end(), space) != 0) return true;
+bool Belongs(const json& pod, const std::string& ns, const ResourceGroup& group) {
+  if (std::count(group.spaces.begin(), group.spaces.end(), ns) != 0) return true;
   return std::any_of(group.annotations.begin(), group.annotations.end(), [&](const auto& wanted) {
-    const json* found = apiserver::FindAt(pod, {"metadata", "annotations", wanted.first});
+    const json* found = FindAt(pod, {"metadata", "annotations", wanted.first});
     return found != nullptr && *found == wanted.second;
   });
 }
@@ -43,22 +40,22 @@ bool IsBudget(std::string_view text) {
 
 }  // namespace
 
-void SetQueueOfNamespace(const apiserver::ObjectReader& objects,
-                         const std::string& space,
+void SetQueueOfNamespace(const admission::ObjectReader& objects,
+                         const std::string& ns,
                          json& pod_group) {
   const std::string& queue = TextAt(pod_group, {"spec", "queue"});
   if (!queue.empty() && queue != "default") return;
-  const apiserver::ObjectRef found = objects.GetLatest({"namespaces", "", space});
+  const admission::ObjectRef found = objects.GetLatest({"namespaces", "", ns});
   if (found == nullptr) return;
-  const json parsed = json::parse(found->body, nullptr, false);
+  const json parsed = ParseJsonOrNull(found->body);
   const std::string& named = TextAt(parsed, {"metadata", "annotations", kQueueOfNamespace});
   if (!named.empty()) ObjectIn(pod_group, "spec")["queue"] = named;
 }
 
-void ApplyResourceGroup(const AdmissionConf& conf, const std::string& space, json& pod) {
+void ApplyResourceGroup(const AdmissionConf& conf, const std::string& ns, json& pod) {
   const auto group =
       std::find_if(conf.groups.begin(), conf.groups.end(), [&](const ResourceGroup& candidate) {
-        return Belongs(pod, space, candidate);
+        return Belongs(pod, ns, candidate);
       });
   if (group == conf.groups.end()) return;
   json& spec = ObjectIn(pod, "spec");
@@ -91,7 +88,7 @@ std::optional<std::string> BudgetRefusal(const json& pod,
     return fmt::format(
         "invalid value <\"{}\"> for {}, it must be a positive integer or a valid percentage which "
         "between 1% ~ 99%",
-        apiserver::Shortened(value, 64),
+        admission::Shortened(value, 64),
         key);
   }
   if (given < 2) return {};

@@ -26,8 +26,8 @@ resourceGroups:
   schedulerName: volcano
 )";
 
-json WithGroup(const std::string& space, json pod) {
-  ApplyResourceGroup(ParseAdmissionConf(kConf).value(), space, pod);
+json WithGroup(const std::string& ns, json pod) {
+  ApplyResourceGroup(ParseAdmissionConf(kConf).value(), ns, pod);
   return pod;
 }
 
@@ -74,9 +74,9 @@ TEST(SetQueueOfNamespace, OnlyForTheDefaultQueueOfANamespaceThatNamesOne) {
                J("{'metadata': {'name': 'team-a', 'annotations': "
                  "{'scheduling.volcano.sh/queue-name': 'qa'}}}"));
   cluster.Show(SeenCluster::kNamespaceSource, J("{'metadata': {'name': 'plain'}}"));
-  const auto queue_of = [&](const std::string& space, const std::string& spec) {
+  const auto queue_of = [&](const std::string& ns, const std::string& spec) {
     json group = J("{'spec': {" + spec + "}}");
-    SetQueueOfNamespace(cluster.view(), space, group);
+    SetQueueOfNamespace(cluster.view(), ns, group);
     return group["spec"].value("queue", "");
   };
   EXPECT_EQ(queue_of("team-a", "'queue': 'default'"), "qa");

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "base/base64.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "kube/call.h"
 #include "webhooks/certificates.h"
 
@@ -36,7 +38,7 @@ json ClientConfig(const Webhook& webhook, const Address& address) {
   if (address.service_name.empty()) {
     config["url"] = fmt::format("{}{}", address.url, webhook.path);
   } else {
-    config["service"] = {{"namespace", address.service_space},
+    config["service"] = {{"namespace", address.service_namespace},
                          {"name", address.service_name},
                          {"path", webhook.path},
                          {"port", 443}};
@@ -49,9 +51,9 @@ json ClientConfig(const Webhook& webhook, const Address& address) {
 json WantedBeside(const json* present, const Webhook& webhook, const Address& address, Time now) {
   json wanted = ClientConfig(webhook, address);
   if (address.service_name.empty() || present == nullptr) return wanted;
-  const json* service = apiserver::FindAt(*present, {"service"});
+  const json* service = FindAt(*present, {"service"});
   if (service == nullptr || *service != wanted["service"]) return wanted;
-  const auto trusted = DecodeBase64(apiserver::TextAt(*present, {"caBundle"}));
+  const auto trusted = DecodeBase64(TextAt(*present, {"caBundle"}));
   if (!trusted) return wanted;
   wanted["caBundle"] = EncodeBase64(TrustedToo(*trusted, address.authority_pem, now));
   return wanted;
@@ -77,7 +79,7 @@ std::string ConfigurationName(const Webhook& webhook, const Address& address) {
 json NewConfiguration(const Webhook& webhook, const Address& address) {
   const json elsewhere = {{"key", "kubernetes.io/metadata.name"},
                           {"operator", "NotIn"},
-                          {"values", {address.own_space, "kube-system"}}};
+                          {"values", {address.own_namespace, "kube-system"}}};
   json hook = {{"name", webhook.name},
                {"admissionReviewVersions", json::array({"v1"})},
                {"clientConfig", ClientConfig(webhook, address)},
@@ -104,7 +106,7 @@ std::optional<json> AddressPatch(const json& found,
                                  const Webhook& webhook,
                                  const Address& address,
                                  Time now) {
-  const json* hooks = apiserver::FindAt(found, {"webhooks"});
+  const json* hooks = FindAt(found, {"webhooks"});
   if (hooks == nullptr || !hooks->is_array() || hooks->empty()) {
     return json::array({{{"op", "add"},
                          {"path", "/webhooks"},
@@ -113,7 +115,7 @@ std::optional<json> AddressPatch(const json& found,
   json patch = json::array();
   for (std::size_t i = 0; i < hooks->size(); ++i) {
     const json& hook = (*hooks)[i];
-    const json* present = apiserver::FindAt(hook, {"clientConfig"});
+    const json* present = FindAt(hook, {"clientConfig"});
     const json wanted = WantedBeside(present, webhook, address, now);
     if (!hook.is_object() || (present != nullptr && *present == wanted)) continue;
     const std::string path = fmt::format("/webhooks/{}", i);
@@ -133,19 +135,21 @@ Result<Registered> Register(const Ask& ask,
   const kube::Reply got = ask(kube::GetCall(path));
   if (!got) {
     if (got.error().http_status != 404) return tl::unexpected<Error>(got.error().error);
-    const kube::Reply made = ask(
-        kube::CreateCall({kind, "", "", ""}, apiserver::Shown(NewConfiguration(webhook, address))));
+    const kube::Reply made =
+        ask(kube::CreateCall({kind, "", "", ""}, DumpJson(NewConfiguration(webhook, address))));
     // Another replica may have been faster.
     if (!made && !made.error().AlreadyExists()) return tl::unexpected<Error>(made.error().error);
     return Registered::kMade;
   }
-  const json found = json::parse(*got, nullptr, false);
-  if (!found.is_object()) return Fail(Code::kInternal, "a webhook configuration that is no object");
+  const json found = ParseJsonOrNull(*got);
+  if (!found.is_object()) {
+    return Fail(Code::kInternal, "a webhook configuration that is not an object");
+  }
   const std::optional<json> patch = AddressPatch(found, webhook, address, now);
   if (!patch) return Registered::kAsItWas;
   kube::PatchOptions json_patch;
   json_patch.type = kube::PatchType::kJson;
-  const kube::Reply put = ask(kube::PatchCall(path, json_patch, apiserver::Shown(*patch)));
+  const kube::Reply put = ask(kube::PatchCall(path, json_patch, DumpJson(*patch)));
   if (!put) return tl::unexpected<Error>(put.error().error);
   return Registered::kReaddressed;
 }

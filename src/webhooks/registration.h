@@ -17,19 +17,19 @@ namespace strata::webhooks {
 
 // Where the API server finds them: a Service, or a URL.
 struct Address {
-  std::string service_space;
+  std::string service_namespace;
   std::string service_name;  // "" for a URL
   std::string url;           // "https://127.0.0.1:8443"
   std::string authority_pem;
-  // Of our own pods: webhooks that are down must not keep them from coming back.
-  std::string own_space = "volcano-system";
+  // Our own pods: webhooks that are down must not keep them from coming back.
+  std::string own_namespace = "volcano-system";
 };
 
 // By which a Service is known where none is given.
 inline constexpr std::string_view kUsualService = "strata-admission-service";
 
-// "strata-admission-service-jobs-validate": after the Service, so that who takes the name of
-// Volcano's takes over its configurations, and everybody else leaves them alone.
+// "strata-admission-service-jobs-validate": after the Service. With the name of Volcano's
+// Service they are Volcano's configurations; with any other name Volcano's stay untouched.
 [[nodiscard]] std::string ConfigurationName(const Webhook& webhook, const Address& address);
 
 // The configuration as it is made where there is none: CREATE and what else the webhook is asked
@@ -37,7 +37,7 @@ inline constexpr std::string_view kUsualService = "strata-admission-service";
 [[nodiscard]] nlohmann::json NewConfiguration(const Webhook& webhook, const Address& address);
 
 // The JSON patch that brings our address into `found`, whatever else it says staying as it is:
-// whoever installed it has decided on rules, selectors and policies. None when nothing differs.
+// its rules, selectors and policies are those of the installer. None when nothing differs.
 //
 // Whom a Service's configuration trusts already stays trusted beside our authority until it
 // expires (TrustedToo): other replicas may show certificates of another.

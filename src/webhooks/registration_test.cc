@@ -17,14 +17,14 @@ using nlohmann::json;
 
 Address ServiceAddress() {
   Address address;
-  address.service_space = "strata";
+  address.service_namespace = "strata";
   address.service_name = "admission";
   address.authority_pem = "PEM";
-  address.own_space = "strata";
+  address.own_namespace = "strata";
   return address;
 }
 
-TEST(NewConfiguration, AsksEverywhereButWhereOurOwnPodsAre) {
+TEST(NewConfiguration, ExcludesTheNamespaceOfItsOwnPods) {
   const json made = NewConfiguration(WebhookAt("/queues/validate"), ServiceAddress());
   EXPECT_EQ(made["kind"], "ValidatingWebhookConfiguration");
   EXPECT_EQ(made["metadata"]["name"], "admission-queues-validate");
@@ -119,7 +119,7 @@ TEST(AddressPatch, PutsTheWebhookIntoAnEmptyConfiguration) {
   EXPECT_FALSE(AddressPatch(J("{'webhooks': [7]}"), webhook, ServiceAddress(), kTestNow));
 }
 
-TEST(Register, MakesReaddressesOrLeaves) {
+TEST(Register, CreatesUpdatesOrKeepsAConfiguration) {
   const Webhook& webhook = WebhookAt("/jobs/mutate");
   std::string stored;
   std::vector<std::string> calls;

@@ -3,16 +3,16 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_text.h"
-#include "apiserver/request/json_view.h"
 #include "base/base64.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::webhooks {
 namespace {
 
-using apiserver::Shown;
-using apiserver::TextAt;
 using nlohmann::json;
 
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
@@ -25,7 +25,7 @@ tl::unexpected<Error> Bad(std::string why) {
 Result<json> TakeObject(json& request, const char* key) {
   const auto found = request.find(key);
   if (found == request.end() || found->is_null()) return json();
-  if (!found->is_object()) return Bad(fmt::format("request.{} is no object", key));
+  if (!found->is_object()) return Bad(fmt::format("request.{} is not an object", key));
   return std::move(*found);
 }
 
@@ -44,7 +44,7 @@ Status CheckObjects(Review& review) {
 }  // namespace
 
 Result<Review> ParseReview(std::string_view body) {
-  TRY_ASSIGN(json parsed, apiserver::ParseJson(body));
+  TRY_ASSIGN(json parsed, ParseJson(body));
   if (TextAt(parsed, {"kind"}) != "AdmissionReview" ||
       TextAt(parsed, {"apiVersion"}) != kApiVersion) {
     return Bad(fmt::format("want an AdmissionReview of {}", kApiVersion));
@@ -59,7 +59,7 @@ Result<Review> ParseReview(std::string_view body) {
   review.group = TextAt(request, {"resource", "group"});
   review.plural = TextAt(request, {"resource", "resource"});
   review.subresource = TextAt(request, {"subResource"});
-  review.space = TextAt(request, {"namespace"});
+  review.ns = TextAt(request, {"namespace"});
   review.name = TextAt(request, {"name"});
   TRY_ASSIGN(review.object, TakeObject(request, "object"));
   TRY_ASSIGN(review.old_object, TakeObject(request, "oldObject"));
@@ -73,11 +73,11 @@ std::string AnswerText(const std::string& uid, const Verdict& verdict) {
     response["status"] = {{"status", "Failure"}, {"message", *verdict.refusal}, {"code", 400}};
   } else if (!verdict.patch.empty()) {
     response["patchType"] = "JSONPatch";
-    response["patch"] = EncodeBase64(Shown(verdict.patch));
+    response["patch"] = EncodeBase64(DumpJson(verdict.patch));
   }
-  return Shown({{"kind", "AdmissionReview"},
-                {"apiVersion", kApiVersion},
-                {"response", std::move(response)}});
+  return DumpJson({{"kind", "AdmissionReview"},
+                   {"apiVersion", kApiVersion},
+                   {"response", std::move(response)}});
 }
 
 }  // namespace strata::webhooks

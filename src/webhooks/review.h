@@ -19,7 +19,7 @@ struct Review {
   std::string group;
   std::string plural;         // "jobs"
   std::string subresource;    // "" for the object itself
-  std::string space;          // "" for objects of the cluster
+  std::string ns;             // "" for objects of the cluster
   std::string name;           // may be "" before the server has made one up
   nlohmann::json object;      // as it is to be; null for a DELETE
   nlohmann::json old_object;  // as it is; null for a CREATE

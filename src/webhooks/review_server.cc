@@ -4,8 +4,6 @@
 #include <future>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/ascii.h"
 #include "webhooks/admit.h"
 #include "webhooks/review.h"
@@ -13,7 +11,7 @@
 namespace strata::webhooks {
 namespace {
 
-// A review holds an object and the one before, 3 MiB each at most, and what is around them.
+// A review holds an object and its previous version, 3 MiB each at most, and what is around them.
 constexpr std::size_t kMaxReviewBytes = std::size_t{8} << 20U;
 constexpr std::array<std::string_view, 3> kOutcomes = {"allowed", "refused", "malformed"};
 
@@ -66,24 +64,22 @@ net::HttpResponse AnswerReview(const Webhook* webhook,
 }  // namespace
 
 void ReviewCounters::Count(std::string_view path, Outcome outcome) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++counts_[std::string(path)][static_cast<std::size_t>(outcome)];
 }
 
-std::string ReviewCounters::Metrics() const {
-  std::string text =
-      "# HELP strata_webhook_reviews_total Reviews answered, by path and outcome.\n"
-      "# TYPE strata_webhook_reviews_total counter\n";
-  const std::lock_guard lock(mutex_);
+prometheus::MetricFamily ReviewCounters::Metrics() const {
+  auto family =
+      obs::CounterFamily("strata_webhook_reviews_total", "Reviews answered, by path and outcome.");
+  const MutexLock lock(mutex_);
   for (const auto& [path, counts] : counts_) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      text += fmt::format("strata_webhook_reviews_total{{path=\"{}\",outcome=\"{}\"}} {}\n",
-                          path,
-                          kOutcomes[i],
-                          counts[i]);
+      obs::AddSample(family,
+                     {{"outcome", std::string(kOutcomes[i])}, {"path", path}},
+                     static_cast<double>(counts[i]));
     }
   }
-  return text;
+  return family;
 }
 
 net::HttpResponse AnswerRequest(const net::HttpRequest& request,
@@ -137,8 +133,8 @@ Status ReviewServer::Open() {
   thread_ = std::thread([this] { loop_.Run(); });
   deltas_.SetWake([this] { loop_.Post([this] { TakeDeltas(); }); });
   kube::Informers::Options watching;
-  watching.trouble = [this](const std::string& what) {
-    log_.Warning("watching failed, trying again", {{"err", what}});
+  watching.trouble = [this](const kube::WatchTrouble& trouble) {
+    log_.Warning("watch failed, retrying", {{"err", trouble.Text()}});
   };
   informers_ = std::make_unique<kube::Informers>(client_, deltas_, std::move(watching));
   for (const kube::Resource& resource : WatchedBy(options_.webhooks)) {
@@ -161,7 +157,7 @@ ReviewServer::~ReviewServer() {
 void ReviewServer::TakeDeltas() {
   for (const kube::Delta& delta : deltas_.Take()) {
     if (const Status taken = view_.Take(delta); !taken) {
-      log_.Warning("an object cannot be read",
+      log_.Warning("object skipped: cannot be parsed",
                    {{"name", delta.key.name}, {"err", taken.error().message}});
     }
   }
@@ -171,8 +167,7 @@ void ReviewServer::TakeDeltas() {
 void ReviewServer::SetCertificate(net::ServerCertificate certificate) {
   loop_.Post([this, certificate = std::move(certificate)] {
     if (const Status set = server_->SetCertificate(certificate); !set) {
-      log_.Error("the certificate cannot be used, the one before stays",
-                 {{"err", set.error().message}});
+      log_.Error("invalid certificate, keeping the previous one", {{"err", set.error().message}});
     }
   });
 }

@@ -6,18 +6,19 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "kube/informers.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "obs/log.h"
+#include "obs/metric_families.h"
 #include "webhooks/admission_conf.h"
 #include "webhooks/cluster_view.h"
 #include "webhooks/webhook.h"
@@ -30,11 +31,11 @@ class ReviewCounters {
   enum class Outcome : std::uint8_t { kAllowed, kRefused, kMalformed };
 
   void Count(std::string_view path, Outcome outcome);
-  [[nodiscard]] std::string Metrics() const;
+  [[nodiscard]] prometheus::MetricFamily Metrics() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::array<std::uint64_t, 3>, std::less<>> counts_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::array<std::uint64_t, 3>, std::less<>> counts_ GUARDED_BY(mutex_);
 };
 
 struct ReviewServerOptions {
@@ -46,8 +47,8 @@ struct ReviewServerOptions {
 };
 
 // The answer to one request: a review under the path of a webhook, or a page that says how we are
-// (/healthz, /livez, /readyz). Pure but for counting. Who asks for a webhook that is not among
-// `webhooks` has a configuration from before that was turned off: nothing is refused there.
+// (/healthz, /livez, /readyz). Pure except for counting. A request for a webhook that is not
+// among `webhooks` comes from a configuration that was turned off: nothing is rejected there.
 struct ReviewPages {
   const std::vector<const Webhook*>& webhooks;
   const std::vector<std::string>& scheduler_names;
@@ -79,12 +80,12 @@ class ReviewServer {
   [[nodiscard]] bool IsSynced() const { return synced_; }
   // Whether reviews are to be sent here.
   [[nodiscard]] bool IsReady() const { return synced_ && !ending_; }
-  [[nodiscard]] std::string Metrics() const { return counters_.Metrics(); }
+  [[nodiscard]] prometheus::MetricFamily Metrics() const { return counters_.Metrics(); }
 
   // For connections and reviews from now on.
   void SetCertificate(net::ServerCertificate certificate);
   void SetConf(AdmissionConf conf);
-  // From now on it is not ready, whoever asks, and goes on answering: API servers take a moment to
+  // From now on it is not ready, but goes on answering: API servers take a moment to
   // hear of that.
   void BeginToEnd() { ending_ = true; }
   // Takes no more connections and answers what is under way, waiting for that at most `limit`.

@@ -33,7 +33,7 @@ class PagesTest : public ::testing::Test {
       ReviewText(RequestOf(WebhookAt("/jobs/validate"), "CREATE", TrainJob()));
 };
 
-TEST_F(PagesTest, NothingIsJudgedBeforeTheClusterWasSeen) {
+TEST_F(PagesTest, Answers503BeforeTheClusterWasSeen) {
   EXPECT_EQ(Ask({"GET", "/readyz", "", {}, ""}).status, 503);
   EXPECT_EQ(Ask({"GET", "/healthz", "", {}, ""}).status, 200);
   EXPECT_EQ(Post("/jobs/validate", review).status, 503);
@@ -50,7 +50,7 @@ TEST_F(PagesTest, AReviewIsAnsweredWithAReview) {
   EXPECT_EQ(json::parse(answer.body)["response"], J("{'uid': 'u-1', 'allowed': true}"));
 }
 
-TEST_F(PagesTest, WhatIsNoReviewIsRefusedInOneLine) {
+TEST_F(PagesTest, RejectsABodyThatIsNotAReviewInOneLine) {
   cluster.Sync();
   for (const std::string bad : {"", "[", "null", "7", "{}", "\xff\xfe", "{\"a\":1e999}"}) {
     const net::HttpResponse answer = Post("/jobs/validate", bad);
@@ -62,7 +62,7 @@ TEST_F(PagesTest, WhatIsNoReviewIsRefusedInOneLine) {
   EXPECT_EQ(Post("/nodes/validate", review).status, 404);
 }
 
-TEST_F(PagesTest, WhatIsNotEnabledRefusesNothing) {
+TEST_F(PagesTest, AllowsEverythingOnAPathThatIsNotEnabled) {
   // A configuration of one that was turned off, or of Volcano's, may still ask: 404 would block.
   for (const std::string path : {"/queues/validate", "/pods/mutate", "/cronjobs/validate"}) {
     const net::HttpResponse answer = Post(path, review);
@@ -71,7 +71,7 @@ TEST_F(PagesTest, WhatIsNotEnabledRefusesNothing) {
   }
 }
 
-TEST_F(PagesTest, AtTheEndItAnswersAndIsNotReady) {
+TEST_F(PagesTest, AnswersDuringShutdownAndIsNotReady) {
   cluster.Sync();
   ending = true;
   EXPECT_EQ(Ask({"GET", "/readyz", "", {}, ""}).status, 503);
@@ -79,16 +79,16 @@ TEST_F(PagesTest, AtTheEndItAnswersAndIsNotReady) {
   EXPECT_EQ(Post("/jobs/validate", review).status, 200);
 }
 
-TEST_F(PagesTest, Counts) {
+TEST_F(PagesTest, CountsReviewsByPathAndOutcome) {
   cluster.Sync();
   Post("/jobs/validate", review);
   Post("/jobs/validate", "{}");
   Post("/jobs/mutate", ReviewText(RequestOf(WebhookAt("/queues/mutate"), "CREATE", TrainJob())));
-  const std::string metrics = counters.Metrics();
-  for (const std::string line : {R"({path="/jobs/mutate",outcome="refused"} 1)",
-                                 R"({path="/jobs/validate",outcome="allowed"} 1)",
-                                 R"({path="/jobs/validate",outcome="malformed"} 1)",
-                                 R"({path="/jobs/validate",outcome="refused"} 0)"}) {
+  const std::string metrics = obs::MetricsText({counters.Metrics()});
+  for (const std::string line : {R"({outcome="refused",path="/jobs/mutate"} 1)",
+                                 R"({outcome="allowed",path="/jobs/validate"} 1)",
+                                 R"({outcome="malformed",path="/jobs/validate"} 1)",
+                                 R"({outcome="refused",path="/jobs/validate"} 0)"}) {
     EXPECT_THAT(metrics, HasSubstr("strata_webhook_reviews_total" + line + "\n"));
   }
 }
@@ -100,7 +100,7 @@ TEST(ClusterView, KeepsWhatRulesRead) {
                  "{'queue': 'q', 'minMember': 3}, 'status': {'phase': 'Running'}}"));
   cluster.Show(SeenCluster::kPodGroupSource, J("{'metadata': {'name': 'a', 'namespace': 'z'}}"));
   std::vector<std::string> seen;
-  const auto visit = [&](const apiserver::StoredObject& object) {
+  const auto visit = [&](const admission::StoredObject& object) {
     seen.push_back(object.ns + "/" + object.name + " " + object.body);
     return true;
   };
@@ -114,7 +114,7 @@ TEST(ClusterView, KeepsWhatRulesRead) {
   EXPECT_EQ(cluster.view().GetLatest({"queues.scheduling.volcano.sh", "", "nope"}), nullptr);
 }
 
-TEST(ClusterView, AnObjectThatCannotBeReadIsNotThere) {
+TEST(ClusterView, SkipsAnObjectThatCannotBeParsed) {
   ClusterView view({kube::kQueues});
   kube::Delta delta;
   delta.type = kube::Delta::Type::kAdded;

@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "kube/resource.h"
 
 namespace strata::webhooks {
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 tl::unexpected<Error> Failed(const SecretName& secret, kube::Failure failure) {
   return tl::unexpected<Error>(
-      std::move(failure.error).Context("secret " + secret.space + "/" + secret.name));
+      std::move(failure.error).Context("secret " + secret.ns + "/" + secret.name));
 }
 
 }  // namespace
@@ -24,10 +25,10 @@ Result<Certificates> ShareCertificates(const Ask& ask,
                                        std::span<const std::string> hosts,
                                        const Certificates& shown,
                                        Time now) {
-  const kube::ResourcePath path{kube::kSecrets, secret.space, secret.name, ""};
+  const kube::ResourcePath path{kube::kSecrets, secret.ns, secret.name, ""};
   kube::Reply got = ask(kube::GetCall(path));
   if (!got && got.error().http_status != 404) return Failed(secret, std::move(got).error());
-  const json found = got ? json::parse(*got, nullptr, false) : json();
+  const json found = got ? ParseJsonOrNull(*got) : json();
   const std::optional<Certificates> before = FromSecret(found);
   if (before && AreGood(*before, hosts, now)) return *before;
 
@@ -37,10 +38,10 @@ Result<Certificates> ShareCertificates(const Ask& ask,
                                           {"kind", "Secret"},
                                           {"metadata", {{"name", secret.name}}},
                                           {"type", "Opaque"}};
-  const std::string body = apiserver::Shown(ToSecret(fresh, std::move(written)));
+  const std::string body = DumpJson(ToSecret(fresh, std::move(written)));
   kube::Reply put = found.is_object()
                         ? ask(kube::UpdateCall(path, body))
-                        : ask(kube::CreateCall({kube::kSecrets, secret.space, "", ""}, body));
+                        : ask(kube::CreateCall({kube::kSecrets, secret.ns, "", ""}, body));
   if (!put) return Failed(secret, std::move(put).error());
   return fresh;
 }

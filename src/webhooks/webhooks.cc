@@ -1,13 +1,14 @@
 #include "webhooks/webhooks.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/mutex.h"
+#include "kube/mailbox.h"
 #include "net/certificate.h"
 #include "webhooks/ask.h"
 #include "webhooks/certificates.h"
@@ -26,10 +27,10 @@ constexpr Duration kFilesEvery = seconds(2);
 // them.
 constexpr Duration kClusterEvery = seconds(60);
 // How soon it is tried again.
-constexpr Duration kGlance = milliseconds(200);
-constexpr Duration kMostPatience = seconds(10);
+constexpr Duration kMinRetryDelay = milliseconds(200);
+constexpr Duration kMaxPatience = seconds(10);
 
-// Who listens on every address is reached by the loopback one.
+// A server that listens on every address is reached by the loopback one.
 std::string UrlOf(const std::string& host, std::uint16_t port) {
   if (host == "0.0.0.0") return fmt::format("https://127.0.0.1:{}", port);
   if (host.find(':') == std::string::npos) return fmt::format("https://{}:{}", host, port);
@@ -44,36 +45,37 @@ class Webhooks::Impl {
       : client_(client), options_(std::move(options)), log_(log), clock_(clock) {}
 
   Status Run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { mailbox_.Wake(); });
     ask_ = AskUntil(client_, stop);
     TRY(Begin(stop));
     while (!stop.stop_requested()) Sleep(Look(), stop);
     if (server_ != nullptr) {
       server_->BeginToEnd();
-      // Who is not ready any more is still asked until every API server has heard of it.
+      // A replica that is not ready any more is still asked until every API server has noticed.
       std::this_thread::sleep_for(options_.delay);
       server_->Drain(options_.grace);
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     server_.reset();
     return {};
   }
 
   std::string Metrics() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (server_ == nullptr) return "";
-    std::string text = server_->Metrics();
+    obs::Families families = {server_->Metrics()};
     if (const auto facts = net::ReadCertificate(shown_.server.certificate_pem)) {
-      text += fmt::format(
-          "# HELP strata_webhook_certificate_expiry_timestamp_seconds When what is shown ends.\n"
-          "# TYPE strata_webhook_certificate_expiry_timestamp_seconds gauge\n"
-          "strata_webhook_certificate_expiry_timestamp_seconds {}\n",
-          std::chrono::duration_cast<seconds>(facts->not_after.time_since_epoch()).count());
+      const auto end = std::chrono::duration_cast<seconds>(facts->not_after.time_since_epoch());
+      auto& family = families.emplace_back(
+          obs::GaugeFamily("strata_webhook_certificate_expiry_timestamp_seconds",
+                           "When the serving certificate expires."));
+      obs::AddSample(family, {}, static_cast<double>(end.count()));
     }
-    return text;
+    return obs::MetricsText(families);
   }
 
   bool IsReady() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return server_ != nullptr && server_->IsReady();
   }
 
@@ -84,7 +86,7 @@ class Webhooks::Impl {
     TRY_ASSIGN(AdmissionConf conf, ReadConf());
     Result<Certificates> first = NextCertificates();
     while (!first && !options_.files && !stop.stop_requested()) {
-      Sleep(Complain(first.error()), stop);
+      Sleep(LogAndBackOff(first.error()), stop);
       first = NextCertificates();
     }
     if (!first && stop.stop_requested()) return {};
@@ -102,7 +104,7 @@ class Webhooks::Impl {
       options_.address.url = listening_;
     }
     log_.Info("serving reviews", {{"url", listening_}});
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     server_ = std::move(server);
     shown_ = std::move(certificates);
     return {};
@@ -111,11 +113,11 @@ class Webhooks::Impl {
   // One look at all that may have changed; how long until the next.
   Duration Look() {
     LookAtConf();
-    if (!server_->IsSynced()) return kGlance;
+    if (!server_->IsSynced()) return kMinRetryDelay;
     const bool due = !registered_ || since_cluster_ >= kClusterEvery;
     if (!due && !options_.files) return kFilesEvery;
-    if (const Status settled = Settle(due); !settled) return Complain(settled.error());
-    patience_ = kGlance;
+    if (const Status settled = Settle(due); !settled) return LogAndBackOff(settled.error());
+    patience_ = kMinRetryDelay;
     complaint_.clear();
     return kFilesEvery;
   }
@@ -130,7 +132,7 @@ class Webhooks::Impl {
     if (changed) {
       server_->SetCertificate(next.server);
       log_.Info("certificate changed");
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       shown_ = std::move(next);
     }
     registered_ = registered.has_value();
@@ -143,7 +145,7 @@ class Webhooks::Impl {
   Status RegisterAll(const std::string& authority_pem) {
     Address address = options_.address;
     address.authority_pem = authority_pem;
-    Status outcome;  // one that cannot be written is no reason to leave out the others
+    Status outcome;  // one that cannot be written must not stop the others
     for (const Webhook* webhook : options_.webhooks) {
       const std::string name = ConfigurationName(*webhook, address);
       Result<Registered> done = Register(ask_, *webhook, address, clock_.Now());
@@ -163,7 +165,7 @@ class Webhooks::Impl {
     const Time now = clock_.Now();
     if (!options_.address.service_name.empty()) {
       return ShareCertificates(
-          ask_, {options_.address.service_space, options_.secret}, options_.hosts, shown_, now);
+          ask_, {options_.address.service_namespace, options_.secret}, options_.hosts, shown_, now);
     }
     // Alone: nobody else needs them, nor does a later process.
     if (AreGood(shown_, options_.hosts, now)) return shown_;
@@ -201,7 +203,7 @@ class Webhooks::Impl {
     if (!text || *text == conf_text_) return;
     auto conf = ReadConf();
     if (!conf) {
-      log_.Error("the configuration cannot be used, the one before stays",
+      log_.Error("invalid configuration, keeping the previous one",
                  {{"err", conf.error().message}});
       return;
     }
@@ -210,18 +212,15 @@ class Webhooks::Impl {
   }
 
   // Tells of each trouble once, and says when to try again.
-  Duration Complain(const Error& error) {
-    if (error.message != complaint_) log_.Warning("trying again", {{"err", error.message}});
+  Duration LogAndBackOff(const Error& error) {
+    if (error.message != complaint_) log_.Warning("failed, retrying", {{"err", error.message}});
     complaint_ = error.message;
-    patience_ = std::min(patience_ * 2, kMostPatience);
+    patience_ = std::min(patience_ * 2, kMaxPatience);
     return patience_;
   }
 
   void Sleep(Duration time, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
-    (void)never.wait_for(lock, stop, time, [] { return false; });
+    if (!stop.stop_requested()) mailbox_.Serve(time);
     since_cluster_ += time;
   }
 
@@ -235,9 +234,10 @@ class Webhooks::Impl {
   std::string complaint_;
   bool registered_ = false;
   Duration since_cluster_{0};
-  Duration patience_ = kGlance;
+  Duration patience_ = kMinRetryDelay;
+  kube::Mailbox mailbox_;
 
-  mutable std::mutex mutex_;  // guards the two against readers on other threads
+  mutable Mutex mutex_;  // guards the two against readers on other threads
   std::unique_ptr<ReviewServer> server_;
   Certificates shown_;
 };

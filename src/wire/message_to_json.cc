@@ -16,6 +16,7 @@
 
 #include "base/base64.h"
 #include "base/timestamp.h"
+#include "json/parse.h"
 
 namespace strata::wire {
 namespace {
@@ -28,7 +29,7 @@ using google::protobuf::Reflection;
 using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
 
-constexpr int kMaxJsonDepth = 100;
+constexpr std::size_t kMaxEmbeddedDepth = 100;
 constexpr int kMaxUnknownDepth = 10;
 
 // Messages whose fields JSON has in the object around them.
@@ -208,7 +209,7 @@ Result<Json> MessageToJson(const Message& message) {
   if (type == "Time" || type == "MicroTime") return TimeToJson(message);
   if (type == "Quantity") return Json(FirstText(message));
   if (type == "IntOrString") return IntOrStringToJson(message);
-  if (type == "FieldsV1") return ParseJson(FirstText(message));
+  if (type == "FieldsV1") return ParseEmbeddedJson(FirstText(message));
   TRY(CheckUnknown(message));
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
@@ -226,14 +227,9 @@ Result<Json> MessageToJson(const Message& message) {
   return object;
 }
 
-Result<Json> ParseJson(std::string_view text) {
-  bool too_deep = false;
-  const auto watch_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxJsonDepth;
-    return !too_deep;
-  };
-  Json value = Json::parse(text, watch_depth, false);
-  if (too_deep || value.is_discarded()) return Unreadable("JSON that cannot be read");
+Result<Json> ParseEmbeddedJson(std::string_view text) {
+  Result<Json> value = ParseJson(text, kMaxEmbeddedDepth);
+  if (!value) return Unreadable("JSON that cannot be read");
   return value;
 }
 

@@ -18,7 +18,8 @@ namespace strata::wire {
 // wrote must not get lost.
 [[nodiscard]] Result<nlohmann::json> MessageToJson(const google::protobuf::Message& message);
 
-// kInvalidArgument when `text` is no JSON, or nested deeper than any object is.
-[[nodiscard]] Result<nlohmann::json> ParseJson(std::string_view text);
+// JSON inside a protobuf body. kInvalidArgument when it is not JSON, or nested deeper than any
+// object.
+[[nodiscard]] Result<nlohmann::json> ParseEmbeddedJson(std::string_view text);
 
 }  // namespace strata::wire

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/access.h"
+#include "json/dump.h"
 #include "wire/proto/openapi_v2.pb.h"
 #include "wire/protobuf_body.h"
 
@@ -18,19 +20,6 @@ using Json = nlohmann::json;
 // properties, the one of a name). What is deeper can be anything.
 constexpr std::size_t kMaxSchemaDepth = 30;
 
-// What is there of the right type; an empty value otherwise. A document that is wrong in one place
-// is still useful in the others.
-std::string TextAt(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return {};
-  return found->get<std::string>();
-}
-
-bool FlagAt(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_boolean() && found->get<bool>();
-}
-
 template <typename Number>
 Number NumberAt(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -41,10 +30,6 @@ const Json& At(const Json& object, const char* key) {
   static const Json none;
   const auto found = object.find(key);
   return found == object.end() ? none : *found;
-}
-
-std::string ToText(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 template <typename Strings>
@@ -61,7 +46,7 @@ void AddExtensions(const Json& object, Message& out) {
     if (!key.starts_with("x-")) continue;
     openapi::NamedAny& extension = *out.add_vendor_extension();
     extension.set_name(key);
-    extension.mutable_value()->set_yaml(ToText(value));
+    extension.mutable_value()->set_yaml(DumpJson(value));
   }
 }
 
@@ -79,18 +64,18 @@ Status WriteNamed(const Json& schemas, std::size_t levels, openapi::Definitions&
 void WriteLimits(const Json& schema, openapi::Schema& out) {
   out.set_multiple_of(NumberAt<double>(schema, "multipleOf"));
   out.set_maximum(NumberAt<double>(schema, "maximum"));
-  out.set_exclusive_maximum(FlagAt(schema, "exclusiveMaximum"));
+  out.set_exclusive_maximum(BoolAt(schema, {"exclusiveMaximum"}));
   out.set_minimum(NumberAt<double>(schema, "minimum"));
-  out.set_exclusive_minimum(FlagAt(schema, "exclusiveMinimum"));
+  out.set_exclusive_minimum(BoolAt(schema, {"exclusiveMinimum"}));
   out.set_max_length(NumberAt<std::int64_t>(schema, "maxLength"));
   out.set_min_length(NumberAt<std::int64_t>(schema, "minLength"));
-  out.set_pattern(TextAt(schema, "pattern"));
+  out.set_pattern(TextAt(schema, {"pattern"}));
   out.set_max_items(NumberAt<std::int64_t>(schema, "maxItems"));
   out.set_min_items(NumberAt<std::int64_t>(schema, "minItems"));
-  out.set_unique_items(FlagAt(schema, "uniqueItems"));
+  out.set_unique_items(BoolAt(schema, {"uniqueItems"}));
   out.set_max_properties(NumberAt<std::int64_t>(schema, "maxProperties"));
   out.set_min_properties(NumberAt<std::int64_t>(schema, "minProperties"));
-  out.set_read_only(FlagAt(schema, "readOnly"));
+  out.set_read_only(BoolAt(schema, {"readOnly"}));
 }
 
 // The schemas inside a schema.
@@ -114,20 +99,20 @@ Status WriteInner(const Json& schema, std::size_t levels, openapi::Schema& out) 
 
 Status WriteSchema(const Json& schema, std::size_t levels, openapi::Schema& out) {
   if (levels == 0) return {};
-  if (!schema.is_object()) return Fail(Code::kInvalidArgument, "a schema that is no object");
-  out.set_ref(TextAt(schema, "$ref"));
-  out.set_format(TextAt(schema, "format"));
-  out.set_title(TextAt(schema, "title"));
-  out.set_description(TextAt(schema, "description"));
+  if (!schema.is_object()) return Fail(Code::kInvalidArgument, "a schema that is not an object");
+  out.set_ref(TextAt(schema, {"$ref"}));
+  out.set_format(TextAt(schema, {"format"}));
+  out.set_title(TextAt(schema, {"title"}));
+  out.set_description(TextAt(schema, {"description"}));
   if (schema.contains("default")) {
-    out.mutable_default_value()->set_yaml(ToText(At(schema, "default")));
+    out.mutable_default_value()->set_yaml(DumpJson(At(schema, "default")));
   }
-  if (const std::string type = TextAt(schema, "type"); !type.empty()) {
+  if (const std::string type = TextAt(schema, {"type"}); !type.empty()) {
     out.mutable_type()->add_value(type);
   }
   AddTexts(At(schema, "required"), *out.mutable_required());
   if (const Json& values = At(schema, "enum"); values.is_array()) {
-    for (const Json& value : values) out.add_enum_values()->set_yaml(ToText(value));
+    for (const Json& value : values) out.add_enum_values()->set_yaml(DumpJson(value));
   }
   WriteLimits(schema, out);
   AddExtensions(schema, out);
@@ -136,13 +121,13 @@ Status WriteSchema(const Json& schema, std::size_t levels, openapi::Schema& out)
 
 template <typename Message>
 void WriteSimpleParameter(const Json& parameter, Message& out) {
-  out.set_required(FlagAt(parameter, "required"));
-  out.set_in(TextAt(parameter, "in"));
-  out.set_description(TextAt(parameter, "description"));
-  out.set_name(TextAt(parameter, "name"));
-  out.set_type(TextAt(parameter, "type"));
-  out.set_format(TextAt(parameter, "format"));
-  out.set_unique_items(FlagAt(parameter, "uniqueItems"));
+  out.set_required(BoolAt(parameter, {"required"}));
+  out.set_in(TextAt(parameter, {"in"}));
+  out.set_description(TextAt(parameter, {"description"}));
+  out.set_name(TextAt(parameter, {"name"}));
+  out.set_type(TextAt(parameter, {"type"}));
+  out.set_format(TextAt(parameter, {"format"}));
+  out.set_unique_items(BoolAt(parameter, {"uniqueItems"}));
 }
 
 // Parameters of the header and of forms are left out: Kubernetes has none.
@@ -150,13 +135,13 @@ template <typename Message>
 Status AddParameters(const Json& parameters, Message& out) {
   if (!parameters.is_array()) return {};
   for (const Json& parameter : parameters) {
-    const std::string in = parameter.is_object() ? TextAt(parameter, "in") : "";
+    const std::string& in = TextAt(parameter, {"in"});
     if (in == "body") {
       openapi::BodyParameter& body = *out.add_parameters()->mutable_parameter()->mutable_body();
-      body.set_description(TextAt(parameter, "description"));
-      body.set_name(TextAt(parameter, "name"));
+      body.set_description(TextAt(parameter, {"description"}));
+      body.set_name(TextAt(parameter, {"name"}));
       body.set_in(in);
-      body.set_required(FlagAt(parameter, "required"));
+      body.set_required(BoolAt(parameter, {"required"}));
       if (parameter.contains("schema")) {
         TRY(WriteSchema(At(parameter, "schema"), kMaxSchemaDepth, *body.mutable_schema()));
       }
@@ -180,7 +165,7 @@ Status WriteResponses(const Json& responses, openapi::Responses& out) {
     named.set_name(code);
     openapi::Response& value = *named.mutable_value()->mutable_response();
     if (!response.is_object()) continue;
-    value.set_description(TextAt(response, "description"));
+    value.set_description(TextAt(response, {"description"}));
     if (response.contains("schema")) {
       TRY(WriteSchema(
           At(response, "schema"), kMaxSchemaDepth, *value.mutable_schema()->mutable_schema()));
@@ -191,9 +176,9 @@ Status WriteResponses(const Json& responses, openapi::Responses& out) {
 
 Status WriteOperation(const Json& operation, openapi::Operation& out) {
   AddTexts(At(operation, "tags"), *out.mutable_tags());
-  out.set_summary(TextAt(operation, "summary"));
-  out.set_description(TextAt(operation, "description"));
-  out.set_operation_id(TextAt(operation, "operationId"));
+  out.set_summary(TextAt(operation, {"summary"}));
+  out.set_description(TextAt(operation, {"description"}));
+  out.set_operation_id(TextAt(operation, {"operationId"}));
   AddTexts(At(operation, "produces"), *out.mutable_produces());
   AddTexts(At(operation, "consumes"), *out.mutable_consumes());
   AddTexts(At(operation, "schemes"), *out.mutable_schemes());
@@ -215,7 +200,7 @@ openapi::Operation* OperationOf(std::string_view method, openapi::PathItem& item
 }
 
 Status WritePath(const Json& path, openapi::PathItem& out) {
-  if (!path.is_object()) return Fail(Code::kInvalidArgument, "a path that is no object");
+  if (!path.is_object()) return Fail(Code::kInvalidArgument, "a path that is not an object");
   for (const auto& [method, operation] : path.items()) {
     openapi::Operation* target = operation.is_object() ? OperationOf(method, out) : nullptr;
     if (target != nullptr) TRY(WriteOperation(operation, *target));
@@ -227,13 +212,15 @@ Status WritePath(const Json& path, openapi::PathItem& out) {
 }  // namespace
 
 Result<std::string> OpenApiV2ToProtobuf(const Json& document) {
-  if (!document.is_object()) return Fail(Code::kInvalidArgument, "a document that is no object");
+  if (!document.is_object()) {
+    return Fail(Code::kInvalidArgument, "a document that is not an object");
+  }
   openapi::Document out;
-  out.set_swagger(TextAt(document, "swagger"));
+  out.set_swagger(TextAt(document, {"swagger"}));
   if (const Json& info = At(document, "info"); info.is_object()) {
-    out.mutable_info()->set_title(TextAt(info, "title"));
-    out.mutable_info()->set_version(TextAt(info, "version"));
-    out.mutable_info()->set_description(TextAt(info, "description"));
+    out.mutable_info()->set_title(TextAt(info, {"title"}));
+    out.mutable_info()->set_version(TextAt(info, {"version"}));
+    out.mutable_info()->set_description(TextAt(info, {"description"}));
   }
   if (const Json& paths = At(document, "paths"); paths.is_object()) {
     for (const auto& [name, path] : paths.items()) {

@@ -74,8 +74,9 @@ TEST(OpenApiV2, OddValuesAreLeftOutAndImpossibleOnesRefused) {
 
 TEST(OpenApiV2, ASchemaThatIsTooDeepIsCutOffAndTheOthersStay) {
   json deep = {{"type", "string"}};
-  for (int i = 0; i < 64; ++i)
+  for (int i = 0; i < 64; ++i) {
     deep = {{"type", "object"}, {"properties", {{"a", std::move(deep)}}}};
+  }
   const openapi::Document document =
       Converted({{"definitions", {{"deep", deep}, {"other", {{"type", "object"}}}}}});
   ASSERT_EQ(document.definitions().named_size(), 2);

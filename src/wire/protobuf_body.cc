@@ -70,17 +70,18 @@ const Kind* FindKind(std::string_view api_version, std::string_view kind) {
 }
 
 Status Parse(std::string_view bytes, Message& message) {
-  // Text that is no UTF-8 is refused, and need not be logged by the library, too.
+  // Text that is not UTF-8 is rejected here; the library need not log it, too.
   const google::protobuf::LogSilencer silencer;
   const bool fits = bytes.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (fits && message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
-  return Fail(Code::kInvalidArgument, "the body is no protobuf " + message.GetDescriptor()->name());
+  return Fail(Code::kInvalidArgument,
+              "the body is not a protobuf " + message.GetDescriptor()->name());
 }
 
 Result<Json> ReadRaw(const proto::Unknown& unknown) {
   const std::string& api_version = unknown.typemeta().apiversion();
   const std::string& name = unknown.typemeta().kind();
-  if (unknown.contenttype() == "application/json") return ParseJson(unknown.raw());
+  if (unknown.contenttype() == "application/json") return ParseEmbeddedJson(unknown.raw());
   if (!unknown.contenttype().empty() && unknown.contenttype() != kProtobuf) {
     return Fail(Code::kInvalidArgument, "a body of type " + unknown.contenttype());
   }
@@ -111,7 +112,7 @@ Result<Json> ReadProtobufBody(std::string_view body) {
     return Fail(Code::kInvalidArgument, "a body of encoding " + unknown.contentencoding());
   }
   TRY_ASSIGN(Json object, ReadRaw(unknown));
-  if (!object.is_object()) return Fail(Code::kInvalidArgument, "the body is no object");
+  if (!object.is_object()) return Fail(Code::kInvalidArgument, "the body is not an object");
   object["apiVersion"] = unknown.typemeta().apiversion();
   object["kind"] = unknown.typemeta().kind();
   return object;

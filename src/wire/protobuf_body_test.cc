@@ -104,7 +104,7 @@ TEST(ProtobufBody, APodComesWithInlinedSourcesAndItsPointersToZero) {
         "env":[{"name":"e","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}})"));
 }
 
-TEST(ProtobufBody, TimesAreTextsAndNoTimeIsNothing) {
+TEST(ProtobufBody, WritesTimesAsTextsAndOmitsAZeroTime) {
   proto::Lease lease;
   lease.mutable_metadata()->mutable_creationtimestamp();
   lease.mutable_spec()->mutable_acquiretime()->set_seconds(1'800'000'000);
@@ -121,7 +121,7 @@ TEST(ProtobufBody, TimesAreTextsAndNoTimeIsNothing) {
   EXPECT_FALSE(read.contains("lastTimestamp"));
 }
 
-TEST(ProtobufBody, ATimeNobodyCanWriteIsRefused) {
+TEST(ProtobufBody, RejectsATimeOutOfRange) {
   proto::Event event;
   event.mutable_firsttimestamp()->set_seconds(1'000'000'000'000);
   EXPECT_EQ(ReadMessage("v1", event), "Event: firstTimestamp: a time is out of range");
@@ -154,12 +154,12 @@ TEST(ProtobufBody, BothEventsAreRead) {
 
 TEST(ProtobufBody, RefusesWithAReason) {
   EXPECT_THAT(Read("{}"), HasSubstr("expected prefix"));
-  EXPECT_THAT(Read(std::string("k8s\0\xff", 5)), HasSubstr("no protobuf Unknown"));
+  EXPECT_THAT(Read(std::string("k8s\0\xff", 5)), HasSubstr("not a protobuf Unknown"));
   EXPECT_EQ(Read(Body("apps/v1", "Deployment", "")),
             "this server does not read apps/v1 Deployment as protobuf; send it as JSON");
-  EXPECT_THAT(Read(Body("v1", "Secret", "\xff")), HasSubstr("no protobuf Secret"));
+  EXPECT_THAT(Read(Body("v1", "Secret", "\xff")), HasSubstr("not a protobuf Secret"));
   EXPECT_THAT(Read(Body("v1", "ConfigMap", std::string("\x12\x06\x0a\x01\x61\x12\x01\xff", 8))),
-              HasSubstr("no protobuf ConfigMap"));
+              HasSubstr("not a protobuf ConfigMap"));
 }
 
 TEST(ProtobufBody, FieldsItDoesNotKnowAreRefusedUnlessTheyAreEmpty) {

@@ -3,7 +3,7 @@
 //   strata_decide 1.json 2.json
 //
 // tools/check-determinism.sh compares what different builds of it print. Every file is run twice,
-// with a listener, who makes the search score every node, and without, and must come to the same.
+// with a listener, which makes the search score every node, and without: the decisions are equal.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -17,18 +17,17 @@
 #include "objects/load.h"
 #include "sched/config.h"
 #include "simulate/render_data.h"
-#include "simulate/simulation.h"
 #include "simulate/trace_json.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
 
 Result<std::string> Decide(const objects::ObjectSet& objects, CycleTrace* trace) {
-  TRY_ASSIGN(SimulatedCluster cluster, BuildCluster(objects));
-  SimulationOptions options;
+  TRY_ASSIGN(LoadedCluster cluster, BuildCluster(objects));
+  RunOptions options;
   options.trace = trace;
-  TRY_ASSIGN(const SimulationResult result,
-             RunSimulation(cluster, DefaultSchedulerConfig(), options));
+  TRY_ASSIGN(const RunResult result, RunCycles(cluster, DefaultSchedulerConfig(), options));
   return RenderJson(result);
 }
 

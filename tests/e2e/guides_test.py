@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The guide to topology-aware scheduling and the debugging guide, command by command, as their readers type them."""
+"""The commands that guides for Volcano users give: to set up network topologies, and to find out why a job waits."""
 import os
 import pathlib
 import subprocess
@@ -109,7 +109,7 @@ class TopologyGuide(Guide):
         self.label_switches()
         conf.write_text("networkTopologyDiscovery: {}\n")
         log = "kubectl logs -n volcano-system volcano-controllers"
-        self.until(lambda: self.shell(f"{log} | grep 'the old one stays in force'"), "a broken one is refused")
+        self.until(lambda: self.shell(f"{log} | grep 'keeping the previous one'"), "a broken one is refused")
         conf.with_suffix(".new").write_text(LABEL_CONF)
         conf.with_suffix(".new").rename(conf)
         self.until(lambda: len(self.shell(self.found).splitlines()) == 2, "a HyperNode for each of two switches")

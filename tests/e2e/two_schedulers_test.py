@@ -38,7 +38,7 @@ def seconds(text):
 
 
 class Watch:
-    """Every version of the objects of a collection, as the API server wrote them. A server ends the watch of who reads too slowly: it goes on from there."""
+    """Every version of the objects of a collection, as the API server wrote them. A server ends a watch that reads too slowly: it goes on from there."""
 
     def __init__(self, server, path):
         self.server, self.path = server, path
@@ -100,7 +100,7 @@ class TwoSchedulers(LiveTest):
         self.first = Scheduler(self)
         self.until(self.history, "the first leads")
         self.second = Scheduler(self)
-        self.until(lambda: "cluster seen" in self.second.part.said(), "the second waits for the lease")
+        self.until(lambda: "has seen the cluster" in self.second.part.said(), "the second waits for the lease")
         self.names = {self.history()[0].holder: self.first}
         self.fed, self.enough = [], threading.Event()
         self.feeder = threading.Thread(target=self.feed, daemon=True)

@@ -183,7 +183,7 @@ class HowFast(unittest.TestCase):
                 return
             walls.append(wall)
 
-    def test_the_seeds_cluster_is_ready_in_two_seconds(self):
+    def test_eight_nodes_are_ready_in_two_seconds(self):
         self.expect_ready_within(2, "spines=2,racks=2,nodes=2")
 
     def test_five_thousand_nodes_are_ready_in_ten_seconds(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The seeds' walk-throughs, typed as a person types them: the kubectl on PATH against `strata up`."""
+"""Walk-throughs of guides for Volcano users, typed as a person types them: the kubectl on PATH against `strata up`."""
 import base64
 import http.server
 import json
@@ -81,7 +81,7 @@ class Training(Walk):
         story = subprocess.run([STRATA, "explain", f"default/{JOB}", "--kubeconfig", self.server.kubeconfig],
                                check=True, capture_output=True, text=True).stdout
         self.assertIn("is Running in s", story)
-        self.assertIn("Were it placed again now, with the rest of the cluster as it is:", story)
+        self.assertRegex(story, r"If it were placed again now, it would go to s[45] \(tier 2\):")
         self.assertRegex(story, "tier 2: chosen: s[45] with score")
 
     def test_hypernodes_show_their_nodes(self):
@@ -127,12 +127,12 @@ class Training(Walk):
                      "networkTopologyAware node score"):
             self.assertIn(line, logs)
 
-    @unittest.skipIf(IS_REAL, "the parts are no pods there")
+    @unittest.skipIf(IS_REAL, "the components are not pods there")
     def test_the_end_of_the_logs(self):
         tail = self.kubectl("logs", "-n", "volcano-system", "volcano-scheduler", "--tail=2")
         self.assertEqual(tail.count("\n"), 2)
 
-    @unittest.skipIf(IS_REAL, "the parts are no pods there")
+    @unittest.skipIf(IS_REAL, "the components are not pods there")
     def test_logs_can_be_followed(self):
         follow = self.kubectl.start("logs", "-f", "-n", "volcano-system", "volcano-scheduler", "--tail=1")
         self.addCleanup(follow.communicate)

@@ -89,9 +89,9 @@ void CheckSelector(const LabelSelector& selector) {
 }  // namespace strata
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kMostRequirements = 50;  // each is asked about the values of all others
+  constexpr std::size_t kMaxRequirements = 50;  // each is asked about the values of all others
   const auto selector = strata::Read({reinterpret_cast<const char*>(data), size});
-  if (selector && selector->requirements.size() <= kMostRequirements) {
+  if (selector && selector->requirements.size() <= kMaxRequirements) {
     strata::CheckSelector(*selector);
   }
   return 0;

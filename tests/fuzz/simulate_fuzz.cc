@@ -13,12 +13,12 @@
 #include "objects/load.h"
 #include "sched/config.h"
 #include "simulate/render_data.h"
-#include "simulate/simulation.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
 
-constexpr std::int64_t kMostPods = 200;  // a Job of a million pods is legal, and slow
+constexpr std::int64_t kMaxPods = 200;  // a Job of a million pods is legal, and slow
 constexpr std::int32_t kCycles = 5;
 
 bool IsSmall(const objects::ObjectSet& set) {
@@ -26,7 +26,7 @@ bool IsSmall(const objects::ObjectSet& set) {
   for (const objects::Job& job : set.jobs) {
     for (const objects::JobTask& task : job.tasks) pods += task.replicas;
   }
-  return pods <= kMostPods;
+  return pods <= kMaxPods;
 }
 
 // What a ConfigMap among the objects holds, where it can be used; else the default.
@@ -56,12 +56,14 @@ std::optional<std::string> Simulate(const std::string& text, CycleTrace* trace) 
     CHECK(cluster.error().message.find('\n') == std::string::npos);
     return std::nullopt;
   }
-  SimulationOptions options;
+  RunOptions options;
   options.cycles = kCycles;
   options.trace = trace;
-  const auto result = RunSimulation(*cluster, config, options);
+  const auto result = RunCycles(*cluster, config, options);
   CHECK(result.has_value());
-  for (const auto& [pod, node] : result->binds) CHECK(cluster->state->FindNode(node).has_value());
+  for (const auto& [pod, node] : result->binds) {
+    CHECK(cluster->state->nodes().Find(node).has_value());
+  }
   for (const auto& [name, job] : result->jobs) {
     CHECK(job.message.find('\n') == std::string::npos);
     CHECK(job.reason.empty() == job.message.empty());

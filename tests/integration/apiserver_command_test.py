@@ -103,7 +103,7 @@ class Command(unittest.TestCase):
         self.assertIn("/proc/none", error)
         environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_STATE_HOME")}
         code, error = run(env=environment)
-        self.assertEqual((code, error), (1, "no place for the kubeconfig: HOME is not set, give --kubeconfig"))
+        self.assertEqual((code, error), (1, "cannot choose a path for the kubeconfig: HOME is not set (use --kubeconfig)"))
 
     def test_bad_usage(self):
         code, error = run("--listen", "localhost:80")
@@ -166,7 +166,7 @@ class Command(unittest.TestCase):
             self.assertIn(answer.status, (200, 201), answer.read())
             answer.read()
         self.assertLess(resident_kib(server), before + (64 + 64) * 1024 * (2 if SLOWNESS > 1 else 1))  # the history, and as much for the rest
-        # Who was cut off goes on from what it saw last, or lists.
+        # A client that was cut off goes on from what it saw last, or lists.
         self.assertEqual(json.loads(server.request("GET", path + "/c19")[2])["data"]["step"], "1999")
         for connection in stuck + [writer]:
             connection.close()

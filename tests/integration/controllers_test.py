@@ -25,7 +25,7 @@ def job(name, replicas=2, **spec):
             "spec": {"tasks": [{"name": "worker", "replicas": replicas, "template": template}], **spec}}
 
 
-# Longer than a machine stalls. Who makes the lease waits for its whole duration first.
+# Longer than a machine stalls. The process that creates the lease waits for its whole duration first.
 LEASE = ("--leader-elect=true", "--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=500ms")
 
 
@@ -117,7 +117,7 @@ class ControllersTest(unittest.TestCase):
         self.patch(f"/api/v1/namespaces/default/pods/{pod}/status", {"status": status})
 
     def start(self, thing):
-        """Applies a job, lets it in and runs its pods; their names."""
+        """Applies a job, admits it and runs its pods; their names."""
         name = thing["metadata"]["name"]
         wanted = sum(task["replicas"] for task in thing["spec"]["tasks"])
         self.apply(thing)

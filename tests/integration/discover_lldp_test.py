@@ -3,10 +3,14 @@
 
 Needs root and network namespaces. Where the machine refuses them, only the saved outputs are tested, and
 the test says so; in CI (CI=true) that is a failure.
+
+lldpd comes from build/unpacked (tools/install-packages.sh test), where it is not a service of this machine, else from PATH. It
+wants a user _lldpd to run as: the namespaces have an /etc/passwd with one, the machine's own is left alone.
 """
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +21,11 @@ from strata_run import FIXTURES, PODS, Run, wait_until
 PREFIX = f"st{os.getpid()}-"
 SWITCHES = [f"spine0{i}" for i in (1, 2)] + [f"leaf0{i}" for i in (1, 2, 3, 4)]
 HOSTS = [f"node-0{i}" for i in range(1, 9)]
+UNPACKED = pathlib.Path(__file__).resolve().parents[2] / "build" / "unpacked" / "lldpd" / "usr"
+PROGRAMS = [UNPACKED / "sbin"] if UNPACKED.is_dir() else ["/usr/sbin"]
+LIBRARIES = [str(folder) for folder in (UNPACKED / "lib").glob("*-linux-*")]
+ENVIRONMENT = {**os.environ, "PATH": os.pathsep.join([*map(str, PROGRAMS), os.environ["PATH"]]), "LD_LIBRARY_PATH": os.pathsep.join(LIBRARIES)}
+SYSTEM_FILES = {"passwd": "_lldpd:x:65533:65533::/run/lldpd:/usr/sbin/nologin", "group": "_lldpd:x:65533:"}
 
 
 def ip(*arguments):
@@ -44,8 +53,11 @@ class Fabric:
         self.daemons = []
         self.folder.chmod(0o755)  # the daemons give up root
         os.makedirs("/run/lldpd", exist_ok=True)
+
+    def begin(self):
         for name in SWITCHES + HOSTS:
             ip("netns", "add", PREFIX + name)
+            self.add_user(name)
         for leaf in range(1, 5):
             for spine in (1, 2):
                 self.cable(f"leaf0{leaf}", f"swp3{spine}", f"spine0{spine}", f"swp{leaf}")
@@ -54,6 +66,16 @@ class Fabric:
                 self.cable(HOSTS[host], f"eth{1 + rail}", f"leaf0{host // 4 * 2 + rail}", f"swp{host % 4 + 1}")
         for name in SWITCHES + HOSTS:
             self.start(name)
+
+    @staticmethod
+    def add_user(name):
+        """`ip netns exec` lays the files of /etc/netns/<name> over /etc."""
+        folder = pathlib.Path("/etc/netns") / (PREFIX + name)
+        folder.mkdir(parents=True)
+        for file, line in SYSTEM_FILES.items():
+            text = pathlib.Path("/etc", file).read_text()
+            if not any(old.startswith("_lldpd:") for old in text.splitlines()):  # else lldpd is installed, with its user
+                (folder / file).write_text(text.rstrip("\n") + "\n" + line + "\n")
 
     @staticmethod
     def cable(a, port_a, b, port_b):
@@ -70,12 +92,13 @@ class Fabric:
         conf.write_text("\n".join(lines) + "\n")
         with open(self.folder / f"{name}.log", "wb") as log:
             self.daemons.append(subprocess.Popen(
-                ["ip", "netns", "exec", PREFIX + name, "lldpd", "-d", "-u", self.folder / f"{name}.sock", "-O", conf],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+                ["ip", "netns", "exec", PREFIX + name, "lldpd", "-d", "-u", self.folder / f"{name}.sock", "-O", conf,
+                 "-L", shutil.which("lldpcli", path=ENVIRONMENT["PATH"])],
+                env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
 
     def dump(self, name):
-        done = subprocess.run(["lldpctl", "-u", self.folder / f"{name}.sock", "-f", "json0"], capture_output=True,
-                              check=False)
+        done = subprocess.run(["lldpctl", "-u", self.folder / f"{name}.sock", "-f", "json0"], env=ENVIRONMENT,
+                              capture_output=True, check=False)
         return done.stdout.decode() if done.returncode == 0 else ""
 
     def neighbours(self, name):
@@ -94,6 +117,7 @@ class Fabric:
             daemon.wait()
         for name in SWITCHES + HOSTS:
             subprocess.run(["ip", "netns", "del", PREFIX + name], capture_output=True, check=False)
+            shutil.rmtree(pathlib.Path("/etc/netns") / (PREFIX + name), ignore_errors=True)
 
 
 class DiscoverLldp(unittest.TestCase):
@@ -117,8 +141,9 @@ class DiscoverLldp(unittest.TestCase):
             self.skipTest(why)
         fabric = Fabric(self.folder)
         self.addCleanup(fabric.stop)
+        fabric.begin()
         wanted = {**{host: 2 for host in HOSTS}, **{s: 6 if s.startswith("leaf") else 4 for s in SWITCHES}}
-        wait_until(lambda: all(fabric.neighbours(name) == count for name, count in wanted.items()), 30,
+        wait_until(lambda: all(fabric.neighbours(name) == count for name, count in wanted.items()), 120,
                    "every neighbour known")
         previous = self.folder / "previous.yaml"
         for what, names in (("all", SWITCHES + HOSTS), ("leaves", [s for s in SWITCHES if s.startswith("leaf")])):
@@ -131,7 +156,7 @@ class DiscoverLldp(unittest.TestCase):
         fabric.save(HOSTS, self.folder / "hosts")
         self.assertEqual(self.discover(self.folder / "hosts", "-o", "json").tiers(), {1: PODS})
         ip("-n", PREFIX + "node-05", "link", "set", "eth2", "down")
-        wait_until(lambda: fabric.neighbours("node-05") == 1 and fabric.neighbours("leaf03") == 5, 30,
+        wait_until(lambda: fabric.neighbours("node-05") == 1 and fabric.neighbours("leaf03") == 5, 120,
                    "the link that is down forgotten")
         fabric.save(SWITCHES + HOSTS, self.folder / "down")
         run = self.discover(self.folder / "down", "--previous", str(previous), "--diff")

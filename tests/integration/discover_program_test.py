@@ -78,7 +78,7 @@ class DiscoverProgram(unittest.TestCase):
                 ("fails half way", "half; echo; echo no umad >&2; exit 3", "ibnetdiscover: exit status 3: no umad"),
                 ("ends half way, well", "half", "the answer is partial"),
                 ("says nothing, well", ":", "no Switch and no Ca in it"),
-                ("is no text", "head -c 100000 /bin/sh", "ibnetdiscover: line 1: ")):
+                ("is not text", "head -c 100000 /bin/sh", "ibnetdiscover: line 1: ")):
             with self.subTest(what):
                 timeout = TIMEOUT if line == TOO_LONG else 30
                 run = self.discover(script, "--previous", str(previous), timeout=timeout)

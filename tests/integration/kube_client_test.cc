@@ -211,7 +211,7 @@ TEST(KubeClient, LeasesAndEventsAreTakenByTheServer) {
   const auto connection = cluster.Connect();
   Client& client = connection->client();
   LeaseSettings settings;
-  settings.space = "volcano-system";
+  settings.ns = "volcano-system";
   settings.name = "volcano";
   settings.identity = "one";
   settings.duration = seconds(1);  // which the first waits, since it makes the lease

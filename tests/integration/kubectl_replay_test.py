@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The recorded requests of kubectl 1.20 and 1.36 (tests/fixtures/kubectl), sent again one by one, watches included.
 
-Their server was a small one that knew no admission and ran deployments; what a request must be answered here is in ANSWERS. Of a request only what
+Their server was a small one that knew no admission and ran deployments; what a request must be answered here is in ANSWERS. Only those parts of a request
 names a state of that server is put right: uids, resourceVersions, and a body that was recorded cut short.
 """
 import collections
@@ -77,7 +77,7 @@ ANSWERS = [
     Answer("", "GET", "^/openapi/v3[?]", 200, TEXT, None, '"apis/batch.volcano.sh/v1alpha1":{"serverRelativeURL":"'),
     Answer("", "GET", "^/openapi/v2[?]", 200, OPENAPI_V2),
 ]
-# Of what is listed by discovery, some that must be there.
+# Some kinds that discovery must list.
 LISTED = {"/api/v1": {"pods", "pods/binding", "nodes/status", "events"}, "/apis/batch.volcano.sh/v1alpha1": {"jobs", "jobs/status"},
           "/apis/scheduling.volcano.sh/v1beta1": {"podgroups", "queues", "queues/status"},
           "/apis": {"batch.volcano.sh", "scheduling.volcano.sh", "topology.volcano.sh", "coordination.k8s.io"}, "/api": {"v1"}}

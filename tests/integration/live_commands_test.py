@@ -29,7 +29,7 @@ def run(*arguments, stdin=None, code=0, **environment):
 
 
 class LiveCommands(unittest.TestCase):
-    """One server with the seeds' cluster, its training job half placed: two pods run on s0, two wait."""
+    """One server with the cluster of examples/training, its training job half placed: two pods run on s0, two wait."""
 
     @classmethod
     def setUpClass(cls):
@@ -184,7 +184,7 @@ class LiveCommands(unittest.TestCase):
         other = {"apiVersion": job["apiVersion"], "kind": "Job", "metadata": {"name": "other"}, "spec": job["spec"]}
         self.assertEqual(self.server.json("POST", JOBS.replace("default", "kube-public"), other)[0], 201)
         _, errors = self.strata("job", "cancel", "other", "-n", "kube-public", code=1)
-        self.assertIn("say --yes", errors)
+        self.assertIn("use --yes", errors)
         self.assertEqual(self.strata("job", "cancel", "other", "-n", "kube-public", "--yes")[0],
                          "job kube-public/other deleted\n")
         _, errors = self.strata("job", "cancel", "other", "-n", "kube-public", "--yes", code=1)

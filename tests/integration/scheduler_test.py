@@ -184,7 +184,7 @@ class LiveScheduler(unittest.TestCase):
         wait_until(lambda: ("Unschedulable", plain) in self.events("wide"), 30, "event")
         told = [text for reason, text in self.events("wide") if reason == "Unschedulable"]
         self.assertEqual(told.count(plain), 1)
-        self.assertEqual([text for text in told if ADVICE in text], [], "advice is no event of its own")
+        self.assertEqual([text for text in told if ADVICE in text], [], "advice is not an event")
         version = self.group("wide")["metadata"]["resourceVersion"]
         self.create(gang("narrow", 1))  # more cycles with the same verdict
         self.wait_bound("narrow-", 1)
@@ -216,7 +216,7 @@ class LiveScheduler(unittest.TestCase):
                 "data": {"volcano-scheduler.conf": 'actions: "nonsense"'}}
         maps = "/api/v1/namespaces/volcano-system/configmaps"
         self.create([conf], maps)
-        wait_until(lambda: "configuration refused" in scheduler.log(), 30, "refusal")
+        wait_until(lambda: "invalid configuration" in scheduler.log(), 30, "refusal")
         wait_until(lambda: any(event["reason"] == "InvalidConfiguration" for event in self.server.json(
             "GET", "/api/v1/namespaces/volcano-system/events")[1]["items"]), 30, "event")
         self.create(gang("train", 1))
@@ -250,7 +250,7 @@ class LiveScheduler(unittest.TestCase):
                                self.folder, "--csi-storage=true")
         self.create(gang("train", 2))
         self.wait_bound("train-", 2)
-        self.assertIn('"this flag has no effect here" flag="--csi-storage"', scheduler.log())
+        self.assertIn('"flag is ignored" flag="--csi-storage"', scheduler.log())
         port = re.search(r'"serving pages" port="(\d+)"', scheduler.log()).group(1)
 
         def page(path, method="GET", body=None):

@@ -54,7 +54,7 @@ PODS = [nodes(1, 4), nodes(5, 8)]
 
 
 def free_port():
-    """One that stays free until it is used, and while its server is away: below those that the kernel gives to who asks for any."""
+    """One that stays free until it is used, and while its server is away: below those that the kernel hands out."""
     while True:
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))

@@ -232,8 +232,9 @@ std::map<std::string, nlohmann::json> ServersObjects(std::uint16_t port) {
 
 std::map<std::string, nlohmann::json> Parsed(const std::map<std::string, std::string>& texts) {
   std::map<std::string, nlohmann::json> objects;
-  for (const auto& [name, text] : texts)
+  for (const auto& [name, text] : texts) {
     objects[name] = nlohmann::json::parse(text, nullptr, false);
+  }
   return objects;
 }
 
@@ -254,7 +255,7 @@ class Stress : public ::testing::Test {
   void UseFolder() {
     folder_ = ::testing::TempDir() + "/stress.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    store_ = OpenObjectStore(server_.loop(), store::OpenJournal(folder_).value()).value();
+    store_ = OpenObjectStore(server_.loop(), store::OpenJournal(folder_).value(), Time()).value();
     StartApi();
   }
 
@@ -271,8 +272,8 @@ class Stress : public ::testing::Test {
         mine.count.notify_all();
       });
     }
-    // Whoever falls out of the history would have to list again, and miss what was in between: so
-    // writers wait for watchers that a busy machine starves.
+    // A watch that falls out of the history would have to list again, and miss what was in between:
+    // so writers wait for watchers that a busy machine starves.
     WriteByAll(server_.port(), events, 50, [&](int written) {
       for (const View& view : views) {
         int seen = view.count;

@@ -280,7 +280,7 @@ class LiveWebhooks(unittest.TestCase):
 
         def is_shown():
             try:
-                return ask(self.authority().replace(old, ""))["allowed"]  # the one before stays trusted
+                return ask(self.authority().replace(old, ""))["allowed"]  # the previous one stays trusted
             except ssl.SSLCertVerificationError:
                 return False
         wait_until(is_shown, 20, "the new certificate being shown")
@@ -300,8 +300,8 @@ class LiveWebhooks(unittest.TestCase):
         for flags, text in ((["--service", "x"], "NAMESPACE/NAME"),
                             (["--enabled-admission", "/nope"], "there is no webhook /nope"),
                             (["--webhook-url", "http://x"], "https://"),
-                            (["--webhook-namespace", "x"], "goes with"),
-                            (["--tls-cert-file", "x"], "goes with")):
+                            (["--webhook-namespace", "x"], "requires"),
+                            (["--tls-cert-file", "x"], "requires")):
             done = subprocess.run([STRATA, "webhooks", *flags], capture_output=True, timeout=20, check=False, text=True)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(text, done.stderr)

@@ -292,13 +292,13 @@ class Package(unittest.TestCase):
     def make(self, folder):
         """The package of the programs under test."""
         build = pathlib.Path(STRATA).resolve().parent
-        if build != ROOT / "build" or not (build / "said").is_dir():
+        if build != ROOT / "build" or not (build / "stripped").is_dir():
             self.skipTest("not what users get: make package")
         if not all(shutil.which(program) for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps")):
             self.skipTest("no cpack or no dpkg-dev: tools/install-packages.sh package")
         done = subprocess.run(["cpack", "--config", build / "CPackConfig.cmake", "-B", folder], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return next(pathlib.Path(folder).glob("*.deb"))
+        return next(pathlib.Path(folder).glob("strata_*.deb")), next(pathlib.Path(folder).glob("strata-dbgsym_*.deb"))
 
     @staticmethod
     def dpkg(*arguments):
@@ -306,7 +306,7 @@ class Package(unittest.TestCase):
 
     def test_has_programs_manual_completion_units_and_nothing_unknown(self):
         with tempfile.TemporaryDirectory() as folder:
-            package = self.make(folder)
+            package, debug = self.make(folder)
             rows = [line.split() for line in self.dpkg("--contents", package).splitlines()]
             files = {row[5].removeprefix("."): row for row in rows if not row[0].startswith("d")}
             folders = [DEPLOY / "crds", DEPLOY / "monitoring", *(CHART / part for part in ("config", "rbac", "webhooks"))]
@@ -318,6 +318,7 @@ class Package(unittest.TestCase):
             self.assertEqual(set(self.dpkg("--info", package, "conffiles").split()), self.CONFIGURATION)
             self.assertRegex(self.dpkg("--field", package, "Depends"), r"\blibc6\b")
             self.check_installed(package, pathlib.Path(folder) / "root")
+            self.check_debug_information(debug, pathlib.Path(folder) / "root")
 
     def check_installed(self, package, root):
         """What lies below `root` works, and units start what is there."""
@@ -329,6 +330,22 @@ class Package(unittest.TestCase):
         for unit in self.UNITS:
             program = re.search(r"(?m)^ExecStart=(\S+)", (root / unit[1:]).read_text())[1]
             self.assertTrue((root / program[1:]).exists(), program)
+
+    def check_debug_information(self, package, root):
+        """Programs have none; it lies beside them, and only it is in its package."""
+        self.dpkg("--extract", package, root)
+        paths = {row.split()[5] for row in self.dpkg("--contents", package).splitlines() if not row.startswith("d")}
+        self.assertEqual(paths, {"./usr/bin/.debug/strata.debug", "./usr/bin/.debug/strata-agent.debug"})
+        for name in ("strata", "strata-agent"):
+            program, beside = root / "usr/bin" / name, root / "usr/bin/.debug" / f"{name}.debug"
+            self.assertNotIn(".debug_info", self.sections(program))
+            self.assertIn(f"{name}.debug", self.sections(program, "--string-dump=.gnu_debuglink"))
+            self.assertIn(".debug_info", self.sections(beside))
+
+    @staticmethod
+    def sections(program, *options):
+        told = subprocess.run(["readelf", "--sections", "--wide", *options, program], check=True, capture_output=True).stdout
+        return told.decode(errors="replace")  # a dumped section has a checksum behind its text
 
     def test_the_units_are_good(self):
         units = sorted(str(path) for path in (DEPLOY / "systemd").glob("*.service"))

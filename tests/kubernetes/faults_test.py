@@ -97,7 +97,7 @@ class Faults(KillTest):
         return (self.get(LEASE) or {"spec": {}})["spec"].get("renewTime")
 
     def the_lease_is_taken(self):
-        """Who has lost it ends at once, and writes nothing more; it is started again, as a Deployment does."""
+        """A process that has lost it ends at once, and writes nothing more; it is started again, as a Deployment does."""
         before = self.renewed()
         self.until(lambda: self.revive() or self.renewed() != before, "somebody who lives holds it")
         code, answer = self.server.json("PATCH", LEASE, {"spec": {"holderIdentity": "somebody else", "leaseDurationSeconds": 1}},

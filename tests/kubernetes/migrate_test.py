@@ -79,7 +79,7 @@ class Migration(LiveTest):
                  "controller": True, "blockOwnerDeletion": True}]
 
     def make_group(self):
-        """As Volcano makes it: it bears no version of the job."""
+        """As Volcano makes it: it has no version of the job."""
         return self.make(GROUPS, {
             "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
             "metadata": {"name": f"train-{self.job['metadata']['uid']}", "ownerReferences": self.owner()},

@@ -66,7 +66,7 @@ class Installed(ControlPlane):
         self.apply(DEPLOY / "namespace.yaml")
         self.apply(CHART / "rbac")
         self.apply_configuration()
-        # Pods are refused until their namespace has its service account. Who makes it ends where it finds no API server in time.
+        # Pods are refused until their namespace has its service account. The controller that creates it ends when it finds no API server in time.
         wait_until(lambda: self.start() or self.json("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, LIMIT,
                    "the service account of default")
 

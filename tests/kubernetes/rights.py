@@ -41,7 +41,7 @@ def allows(grant, need):
 
 
 def needs_of(who, method, target):
-    """What a request takes: usually one right, none for a path that is no resource.
+    """What a request takes: usually one right, none for a path that is not a resource.
 
     A watch that begins with what is there needs `list`, too: a server that cannot stream lists is asked for one. An apply needs `create`, too: it makes
     what is not there."""

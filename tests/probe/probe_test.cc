@@ -194,7 +194,7 @@ TEST(NvmlLibrary, SaysInOneLineWhyItCannotBeUsed) {
   EXPECT_EQ(Library::Open(FAKE_NVML, error), nullptr);
   EXPECT_EQ(error, "NVML does not start: Driver Not Loaded");
   EXPECT_EQ(Library::Open("libm.so.6", error), nullptr);
-  EXPECT_THAT(error, HasSubstr("is no NVML"));
+  EXPECT_THAT(error, HasSubstr("is not NVML"));
 }
 
 struct Output {

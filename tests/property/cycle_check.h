@@ -28,6 +28,7 @@ class CycleCheck {
  private:
   struct Share {
     std::vector<double> deserved;
+    std::vector<double> limit;  // of gangs that have started and are not complete
   };
 
   void CheckPlacement(TaskId id);
@@ -44,6 +45,7 @@ class CycleCheck {
 
   const ClusterState& state_;
   std::set<std::string> pending_before_;                  // tasks
+  std::set<JobId> started_before_;                        // jobs with tasks that have a node
   std::map<std::string, std::set<NodeId>> nodes_before_;  // of allocated tasks, by constraint
   std::map<QueueId, Share> shares_;
   std::string faults_;

@@ -100,7 +100,7 @@ class Stream {
     }
     const auto node = OneOf(objects_.nodes, event.which);
     if (node == objects_.nodes.end()) return;
-    state_->RemoveNode(*state_->FindNode(node->first));
+    state_->RemoveNode(*state_->nodes().Find(node->first));
     nodes_gone_.insert(objects_.nodes.extract(node));
   }
 
@@ -153,7 +153,7 @@ class Stream {
     if (event.how % 3 == 0) spec.weight = 1 + event.how;
     if (event.how % 3 == 1) spec.open = !spec.open;
     if (event.how % 3 == 2) spec.capability[kCpu] = 1000 * event.how;
-    state_->UpsertQueue(spec);
+    state_->workload().UpsertQueue(spec);
   }
 
   void AddQueue(const Happening& event) {
@@ -161,13 +161,13 @@ class Stream {
     spec.name = event.how % 2 == 0 ? "none" : "late" + std::to_string(event.how);
     spec.uid = spec.name;
     objects_.queues.insert_or_assign(spec.name, spec);
-    state_->UpsertQueue(spec);
+    state_->workload().UpsertQueue(spec);
   }
 
   void RemoveQueue(const Happening& event) {
     if (event.how % 3 != 0 || objects_.queues.size() < 2) return;
     const auto queue = OneOf(objects_.queues, event.which);
-    state_->RemoveQueue(*state_->FindQueue(queue->first));
+    state_->workload().RemoveQueue(*state_->workload().FindQueue(queue->first));
     objects_.queues.erase(queue);
   }
 
@@ -198,7 +198,7 @@ class Stream {
         spec.min_task_member["b"] = event.how / 6;
         break;
     }
-    state_->UpsertJob(spec);
+    state_->workload().UpsertJob(spec);
   }
 
   void RemoveJob(const Happening& event) {
@@ -209,7 +209,7 @@ class Stream {
     std::erase_if(objects_.tasks, [&](const auto& entry) { return entry.second.job == name; });
     objects_.noted.erase(name);
     objects_.jobs.erase(job);
-    state_->RemoveJob(*state_->FindJob(name));
+    state_->workload().RemoveJob(*state_->workload().FindJob(name));
   }
 
   // One like another, pending or already on some node.
@@ -228,18 +228,18 @@ class Stream {
       pod.spec.node_name = node->first;
     }
     TaskSpec spec = pod.spec;
-    spec.job = *state_->FindJob(pod.job);
-    CHECK(state_->AddTask(std::move(spec)).has_value());
+    spec.job = *state_->workload().FindJob(pod.job);
+    state_->workload().AddTask(std::move(spec));
     objects_.tasks.emplace(pod.spec.name, std::move(pod));
   }
 
   void RemovePod(const Happening& event) {
     const auto task = OneOf(objects_.tasks, event.which);
     if (task == objects_.tasks.end()) return;
-    state_->RemoveTask(Find(task->first));
+    state_->workload().RemoveTask(Find(task->first));
     const auto noted = objects_.noted.find(task->second.job);
     if (noted != objects_.noted.end()) {  // with the last pod of a sub-group goes what was noted
-      const Job& job = state_->job(*state_->FindJob(task->second.job));
+      const Job& job = state_->workload().job(*state_->workload().FindJob(task->second.job));
       std::erase_if(noted->second.parts, [&](const auto& part) {
         return std::none_of(job.sub_jobs.begin(), job.sub_jobs.end(), [&](const SubJob& sub_job) {
           return sub_job.name == part.first;
@@ -270,13 +270,14 @@ class Stream {
       default:
         return;
     }
-    state_->SetTaskStatus(Find(task->first), spec.status);
+    state_->workload().SetTaskStatus(Find(task->first), spec.status);
   }
 
   [[nodiscard]] TaskId Find(const std::string& name) const {
-    const std::vector<TaskId> all = state_->AllTasks();
-    return *std::find_if(
-        all.begin(), all.end(), [&](TaskId id) { return state_->task(id).name == name; });
+    const std::vector<TaskId> all = state_->workload().AllTasks();
+    return *std::find_if(all.begin(), all.end(), [&](TaskId id) {
+      return state_->workload().task(id).name == name;
+    });
   }
 
   Objects objects_;

@@ -27,7 +27,7 @@ bool TakesVolcano(const objects::Pod& pod) {
 
 struct Object {
   std::string kind;
-  std::string space;  // "" for the cluster
+  std::string ns;  // "" for the cluster
   std::string name;
   std::string text;
 };
@@ -170,17 +170,18 @@ objects::ObjectSet Parse(const std::vector<objects::Source>& sources) {
 }
 
 struct World {
-  ClusterFeed feed{TakesVolcano};
+  ClusterState state;
+  ClusterFeed feed{state, TakesVolcano};
   std::map<std::string, objects::Source> left;
   std::optional<std::pair<std::uint64_t, std::string>>
       compared;  // version and state, when it last was
 
   void Step() {
     const Object object = RandomObject();
-    const std::string key = object.kind + " " + object.space + "/" + object.name;
+    const std::string key = object.kind + " " + object.ns + "/" + object.name;
     if (*Below(3) == 0) {
       left.erase(key);
-      feed.Remove(object.kind, object.space, object.name);
+      feed.Remove(object.kind, object.ns, object.name);
       return;
     }
     left.insert_or_assign(key, objects::Source{key, object.text});
@@ -199,7 +200,7 @@ struct World {
     RC_ASSERT(report.has_value());
     const auto dump = DumpState(feed.state());
     RC_ASSERT(dump == DumpState(loaded));
-    // Whoever waits for the version to move misses nothing.
+    // A reader that waits for the version to move misses nothing.
     if (compared && feed.version() == compared->first) RC_ASSERT(dump == compared->second);
     compared = {feed.version(), dump};
     RC_ASSERT(RecountMistakes(feed.state()).empty());

@@ -79,22 +79,24 @@ void Fill(const AnyCluster& cluster, ClusterBuilder& builder) {
     job.name = job.uid = "j" + std::to_string(j);
     job.queue = "default";
     job.min_available = any.pods;
-    const JobId id = builder.state.UpsertJob(job);
+    const JobId id = builder.state.workload().UpsertJob(job);
     for (int p = 0; p < any.pods; ++p) {
       TaskSpec task;
       task.name = task.uid = job.name + "-w-" + std::to_string(p);
       task.job = id;
       task.constraints = builder.ClassOf({.gpu = any.gpus + any.second});
       task.constraints.gpus = RequestOf(any);
-      CHECK(builder.state.AddTask(std::move(task)).has_value());
+      builder.state.workload().AddTask(std::move(task));
     }
   }
 }
 
 void CheckNode(const ClusterState& state, NodeId node) {
-  const NodeGpus& gpus = *state.node(node).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   std::vector<GpuUsage> usage(gpus.gpus.size());
-  for (const TaskId task : state.TasksOn(node)) AddClaim(gpus, state.GpusOf(task), usage);
+  for (const TaskId task : state.nodes().TasksOn(node)) {
+    AddClaim(gpus, state.workload().GpusOf(task), usage);
+  }
   for (std::size_t i = 0; i < usage.size(); ++i) {
     const Gpu& gpu = gpus.gpus[i];
     RC_ASSERT(usage[i].slots <= gpu.slots);
@@ -105,14 +107,14 @@ void CheckNode(const ClusterState& state, NodeId node) {
 }
 
 void CheckTask(const ClusterState& state, TaskId id) {
-  const Task& task = state.task(id);
-  const GpuClaim& claim = state.GpusOf(id);
+  const Task& task = state.workload().task(id);
+  const GpuClaim& claim = state.workload().GpusOf(id);
   if (!task.node.valid()) {
     RC_ASSERT(claim.empty());
     return;
   }
-  const GpuRequest& request = *state.task_class(task.class_id).gpus;
-  const NodeGpus& gpus = *state.node(task.node).gpus;
+  const GpuRequest& request = *state.classes().spec(task.class_id).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(task.node).gpus;
   RC_ASSERT(claim.containers.size() == request.containers.size());
   for (std::size_t c = 0; c < claim.containers.size(); ++c) {
     const auto& shares = claim.containers[c];
@@ -144,10 +146,10 @@ TEST(GpuCycleProperty, NoGpuIsGivenTwice) {
     TraceLog log;
     const Decisions decisions = RunCycle(quiet.state);
     RC_ASSERT(RunCycle(heard.state, DefaultSchedulerConfig(), &log) == decisions);
-    for (const NodeId node : quiet.state.nodes()) CheckNode(quiet.state, node);
-    for (const TaskId task : quiet.state.AllTasks()) {
+    for (const NodeId node : quiet.state.nodes().all()) CheckNode(quiet.state, node);
+    for (const TaskId task : quiet.state.workload().AllTasks()) {
       CheckTask(quiet.state, task);
-      RC_ASSERT(quiet.state.GpusOf(task) == heard.state.GpusOf(task));
+      RC_ASSERT(quiet.state.workload().GpusOf(task) == heard.state.workload().GpusOf(task));
     }
     RC_ASSERT(RecountMistakes(quiet.state) == "");
   });

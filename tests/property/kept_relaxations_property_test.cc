@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "simulate/kept_relaxations.h"
+#include "explain/kept_relaxations.h"
 #include "tests/support/property.h"
 
 namespace strata::testing {

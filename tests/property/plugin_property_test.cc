@@ -1,6 +1,6 @@
 // The random clusters of the cycle's properties, dressed up with node groups, roles that want to be
-// together or apart, and NUMA nodes: the plugins for these decide the same whatever is remembered,
-// whoever listens and in whatever order things came, and nobody is where he may not be.
+// together or apart, and NUMA nodes: the plugins for these decide the same whatever is cached, with
+// and without a listener and in any order of events, and no pod is on a forbidden node.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -63,33 +63,34 @@ std::size_t NumberIn(const std::string& name) {
 }
 
 void Dress(const World& world, ClusterState& state) {
-  const std::vector<NodeId> nodes(state.nodes().begin(), state.nodes().end());
+  const std::vector<NodeId> nodes(state.nodes().all().begin(), state.nodes().all().end());
   for (const NodeId id : nodes) {
-    NodeSpec spec = state.node(id);
+    NodeSpec spec = state.nodes().spec(id);
     DressNode(world.nodes[NumberIn(spec.name)], spec);
     CHECK(state.UpsertNode(std::move(spec)).has_value());
   }
-  const std::vector<QueueId> queues(state.queues().begin(), state.queues().end());
+  const std::vector<QueueId> queues(state.workload().queues().begin(),
+                                    state.workload().queues().end());
   for (const QueueId id : queues) {
-    QueueSpec spec = state.queue(id).spec;
+    QueueSpec spec = state.workload().queue(id).spec;
     DressQueue(world.queues[NumberIn(spec.name)], spec);
-    state.UpsertQueue(std::move(spec));
+    state.workload().UpsertQueue(std::move(spec));
   }
-  const std::vector<JobId> jobs(state.jobs().begin(), state.jobs().end());
+  const std::vector<JobId> jobs(state.workload().jobs().begin(), state.workload().jobs().end());
   for (const JobId id : jobs) {
-    JobSpec spec = state.job(id).spec;
+    JobSpec spec = state.workload().job(id).spec;
     const JobGene& gene = world.jobs[NumberIn(spec.name)];
     if (gene.created == 1) spec.role_affinity.together = {{"a", "b"}};
     if (gene.created > 0) spec.role_affinity.apart = {{"a"}};
     if (gene.priority == 1) spec.role_affinity.order = {"b", "a"};
-    state.UpsertJob(std::move(spec));
+    state.workload().UpsertJob(std::move(spec));
   }
 }
 
 const NodeGroupTerms& TermsOf(const ClusterState& state, const Job& job) {
-  const NodeGroupTerms& own = state.queue(job.queue).spec.node_groups;
-  const auto parent = state.FindQueue(state.queue(job.queue).spec.parent);
-  return own.empty() && parent ? state.queue(*parent).spec.node_groups : own;
+  const NodeGroupTerms& own = state.workload().queue(job.queue).spec.node_groups;
+  const auto parent = state.workload().FindQueue(state.workload().queue(job.queue).spec.parent);
+  return own.empty() && parent ? state.workload().queue(*parent).spec.node_groups : own;
 }
 
 bool MayUse(const NodeGroupTerms& terms, const std::string& group) {
@@ -103,25 +104,26 @@ bool MayUse(const NodeGroupTerms& terms, const std::string& group) {
 using QueueAndGroup = std::pair<std::string, std::string>;
 
 std::string OverLimit(const ClusterState& state, const QueueAndGroup& key, Amount held) {
-  const auto& all = state.queue(*state.FindQueue(key.first)).spec.node_group_limits;
+  const auto& all =
+      state.workload().queue(*state.workload().FindQueue(key.first)).spec.node_group_limits;
   const auto limits = all.find(key.second);
   if (limits == all.end() || held <= limits->second.at(kCpu)) return "";
   return key.first + " has more of " + key.second + " than its limit\n";
 }
 
-// Of the pods that this cycle placed: who is in a group he may not use, which queue has more of a
-// group than its limit, which node gave more CPUs of its NUMA nodes than it had.
+// Among the pods that this cycle placed: which one is in a forbidden group, which queue has more of
+// a group than its limit, which node gave more CPUs of its NUMA nodes than it had.
 std::string Misplaced(const ClusterState& state, const std::map<std::string, TaskStatus>& before) {
   std::string faults;
   std::map<QueueAndGroup, Amount> held;  // cpu
   std::map<QueueAndGroup, bool> moved;
-  for (const TaskId id : state.AllTasks()) {
-    const Task& task = state.task(id);
+  for (const TaskId id : state.workload().AllTasks()) {
+    const Task& task = state.workload().task(id);
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
     if (!holds || !task.node.valid()) continue;
-    const NodeSpec& node = state.node(task.node);
-    const Job& job = state.job(task.job);
-    const ClassSpec& spec = state.task_class(task.class_id);
+    const NodeSpec& node = state.nodes().spec(task.node);
+    const Job& job = state.workload().job(task.job);
+    const ClassSpec& spec = state.classes().spec(task.class_id);
     const auto key = std::pair(job.spec.queue, GroupOf(node));
     held[key] += spec.request.Get(kCpu);
     if (before.at(task.name) != TaskStatus::kPending) continue;
@@ -135,8 +137,8 @@ std::string Misplaced(const ClusterState& state, const std::map<std::string, Tas
     }
     if (!spec.numa.cpus.empty() && node.numa && node.numa->Aligns()) {
       const bool single = node.numa->policy == NumaPolicy::kSingleNumaNode;
-      const std::size_t most = 2 * (single ? 1 : node.numa->cells.size());
-      if (static_cast<std::size_t>(spec.numa.cpus[0]) > most) {
+      const std::size_t max = 2 * (single ? 1 : node.numa->cells.size());
+      if (static_cast<std::size_t>(spec.numa.cpus[0]) > max) {
         faults += task.name + " cannot have its CPUs in one piece\n";
       }
     }
@@ -192,8 +194,8 @@ TEST(PluginProperty, NobodyIsWhereHeMayNotBe) {
     Cycles cycles(*state, WithAllPlugins());
     for (int cycle = 0; cycle < kRounds; ++cycle) {
       std::map<std::string, TaskStatus> before;
-      for (const TaskId id : state->AllTasks()) {
-        before[state->task(id).name] = state->task(id).status;
+      for (const TaskId id : state->workload().AllTasks()) {
+        before[state->workload().task(id).name] = state->workload().task(id).status;
       }
       std::string inside;
       const Decisions decisions = cycles.Run(nullptr, [&] { inside = Misplaced(*state, before); });

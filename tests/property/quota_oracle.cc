@@ -11,7 +11,9 @@ const std::string kTop = "root";
 }  // namespace
 
 QuotaOracle::QuotaOracle(const ClusterState& state) : state_(state) {
-  for (const QueueId id : state.queues()) specs_[state.queue(id).spec.name] = &state.queue(id).spec;
+  for (const QueueId id : state.workload().queues()) {
+    specs_[state.workload().queue(id).spec.name] = &state.workload().queue(id).spec;
+  }
 }
 
 std::vector<std::string> QuotaOracle::Names() const {
@@ -58,8 +60,8 @@ double QuotaOracle::RealCapability(const std::string& queue, ResourceId resource
   if (queue == kTop) {
     if (Guarantee(kTop, resource) <= 0) return capability;
     double total = 0;
-    for (const NodeId node : state_.nodes()) {
-      total += static_cast<double>(state_.node(node).allocatable.Get(resource));
+    for (const NodeId node : state_.nodes().all()) {
+      total += static_cast<double>(state_.nodes().spec(node).allocatable.Get(resource));
     }
     return std::min(capability, total);
   }
@@ -83,11 +85,13 @@ double QuotaOracle::Deserved(const std::string& queue, ResourceId resource) cons
 
 double QuotaOracle::Held(const std::string& queue, ResourceId resource) const {
   double held = 0;
-  for (const TaskId id : state_.AllTasks()) {
-    const Task& task = state_.task(id);
+  for (const TaskId id : state_.workload().AllTasks()) {
+    const Task& task = state_.workload().task(id);
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
-    if (!holds || !task.job.valid() || state_.job(task.job).spec.queue != queue) continue;
-    held += static_cast<double>(state_.task_class(task.class_id).request.Get(resource));
+    if (!holds || !task.job.valid() || state_.workload().job(task.job).spec.queue != queue) {
+      continue;
+    }
+    held += static_cast<double>(state_.classes().spec(task.class_id).request.Get(resource));
   }
   for (const std::string& child : ChildrenOf(queue)) held += Held(child, resource);
   return held;

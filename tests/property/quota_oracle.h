@@ -15,7 +15,7 @@ class QuotaOracle {
   // REQUIRES: the queues form a tree below "root", which need not be there.
   explicit QuotaOracle(const ClusterState& state);
 
-  // Of every queue but the root, ascending.
+  // By queue, all but the root, ascending.
   [[nodiscard]] std::vector<std::string> Names() const;
   [[nodiscard]] bool IsLeaf(const std::string& queue) const { return ChildrenOf(queue).empty(); }
   [[nodiscard]] double Guarantee(const std::string& queue, ResourceId resource) const;

@@ -116,8 +116,8 @@ class Play {
   void Enter(int cycle) {
     for (std::size_t i = 0; i < scene_.jobs.size(); ++i) {
       if (scene_.jobs[i].comes == cycle) AddJob(i);
-      const auto job = state.FindJob(JobName(i));
-      if (job && scene_.jobs[i].goes == cycle) state.RemoveJob(*job);
+      const auto job = state.workload().FindJob(JobName(i));
+      if (job && scene_.jobs[i].goes == cycle) state.workload().RemoveJob(*job);
     }
   }
 
@@ -148,11 +148,11 @@ class Play {
     for (std::size_t i = index + 1; i < scene_.queues.size(); ++i) {
       if (ParentOf(i) == QueueName(index)) below.Add(GuaranteeOf(i));
     }
-    Resources most = Amounts(scene_.queues[index].guarantee);
+    Resources max = Amounts(scene_.queues[index].guarantee);
     for (const ResourceId resource : {kCpu, gpu_}) {
-      most.Set(resource, std::max(most.Get(resource), below.Get(resource)));
+      max.Set(resource, std::max(max.Get(resource), below.Get(resource)));
     }
-    return most;
+    return max;
   }
 
   void AddQueues() {
@@ -173,7 +173,7 @@ class Play {
         spec.capability[resource] = GuaranteeOf(i).Get(resource) + beyond.Get(resource) - 1000;
         if (spec.capability[resource] == 0) spec.capability.erase(resource);
       }
-      state.UpsertQueue(std::move(spec));
+      state.workload().UpsertQueue(std::move(spec));
     }
   }
 
@@ -192,14 +192,14 @@ class Play {
       spec.min_resources.emplace();
       for (int i = 0; i < spec.min_available; ++i) spec.min_resources->Add(request);
     }
-    const JobId job = state.UpsertJob(std::move(spec));
+    const JobId job = state.workload().UpsertJob(std::move(spec));
     for (int i = 0; i < tasks; ++i) {
       TaskSpec task;
       task.name = task.uid = JobName(index) + "-w-" + std::to_string(i);
       task.job = job;
       task.role = "w";
       task.constraints.request = request;
-      CHECK(state.AddTask(std::move(task)).has_value());
+      state.workload().AddTask(std::move(task));
     }
   }
 
@@ -230,10 +230,10 @@ std::string Excesses(const Play& play) {
   for (const std::string& queue : queues) {
     for (const ResourceId resource : play.resources()) {
       const std::string& name = play.state.resource_names().name(resource);
-      const double most = oracle.RealCapability(queue, resource);
+      const double max = oracle.RealCapability(queue, resource);
       const double held = oracle.Held(queue, resource);
-      if (held > most + kUnit) faults += queue + " has more " + name + " than it may have\n";
-      if (held + std::max(oracle.Owed(queue, resource), 0.0) > most + kUnit) {
+      if (held > max + kUnit) faults += queue + " has more " + name + " than it may have\n";
+      if (held + std::max(oracle.Owed(queue, resource), 0.0) > max + kUnit) {
         faults += queue + " has used up " + name + " that is guaranteed to others below it\n";
       }
     }
@@ -244,8 +244,8 @@ std::string Excesses(const Play& play) {
 // Whether the job asks for nothing that its queue is not guaranteed and does not have.
 bool IsOwed(const Play& play, const QuotaOracle& oracle, const Job& job) {
   const std::int32_t wanted = std::max(job.spec.min_available - job.counts.Ready(), 1);
-  const Task& task = play.state.task(job.sub_jobs[0].tasks.front());
-  const Resources& request = play.state.task_class(task.class_id).request;
+  const Task& task = play.state.workload().task(job.sub_jobs[0].tasks.front());
+  const Resources& request = play.state.classes().spec(task.class_id).request;
   const auto resources = play.resources();
   return std::all_of(resources.begin(), resources.end(), [&](ResourceId resource) {
     const double more = static_cast<double>(request.Get(resource)) * wanted;
@@ -257,18 +257,19 @@ bool IsOwed(const Play& play, const QuotaOracle& oracle, const Job& job) {
 // Jobs that wait although what they ask for is guaranteed to their queue.
 std::string Starved(const Play& play) {
   const QuotaOracle oracle(play.state);
-  std::map<std::string, int> waiting;  // jobs by queue: those let in hold promises
-  for (const JobId id : play.state.jobs()) {
-    const Job& job = play.state.job(id);
+  std::map<std::string, int> waiting;  // jobs by queue: admitted ones hold promises
+  for (const JobId id : play.state.workload().jobs()) {
+    const Job& job = play.state.workload().job(id);
     if (job.counts.Of(TaskStatus::kPending) > 0) ++waiting[job.spec.queue];
   }
   std::string faults;
-  for (const JobId id : play.state.jobs()) {
-    const Job& job = play.state.job(id);
+  for (const JobId id : play.state.workload().jobs()) {
+    const Job& job = play.state.workload().job(id);
     if (!job.queue.valid() || !oracle.IsLeaf(job.spec.queue)) continue;
     if (job.counts.Of(TaskStatus::kPending) == 0 || waiting[job.spec.queue] > 1) continue;
-    if (IsOwed(play, oracle, job))
+    if (IsOwed(play, oracle, job)) {
       faults += job.spec.name + " waits for what is guaranteed to it\n";
+    }
   }
   return faults;
 }
@@ -297,9 +298,10 @@ std::string Mistakes(const Play& play) {
       const double real = queue.real_capability[r];
       expect(AreClose(real, oracle.RealCapability(name, resource)), name + ": real capability");
       expect(real + kClose >= queue.guarantee[r], name + ": may not have what it is guaranteed");
-      expect(name == "root" || queue.deserved[r] + kClose >=
-                                   static_cast<double>(
-                                       play.state.queue(queue.queue).spec.guarantee.Get(resource)),
+      expect(name == "root" ||
+                 queue.deserved[r] + kClose >=
+                     static_cast<double>(
+                         play.state.workload().queue(queue.queue).spec.guarantee.Get(resource)),
              name + ": deserves less than it is guaranteed");
       double below = 0;
       for (const std::size_t child : queue.children) {

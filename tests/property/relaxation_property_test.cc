@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "explain/explain.h"
 #include "objects/test_support.h"
-#include "simulate/explain.h"
 #include "tests/support/property.h"
 
 namespace strata::testing {
@@ -36,7 +36,7 @@ void showValue(const Scene& scene, std::ostream& os) {  // NOLINT(readability-id
 }
 
 rc::Gen<Scene> AnyScene() {
-  const auto upto = [](int most) { return Below(most + 1); };
+  const auto upto = [](int max) { return Below(max + 1); };
   const auto node = rc::gen::build<NodeGene>(rc::gen::set(&NodeGene::cpu, upto(4)),
                                              rc::gen::set(&NodeGene::trouble, upto(7)),
                                              rc::gen::set(&NodeGene::zone, upto(3)),
@@ -158,7 +158,7 @@ SchedulerConfig WithQuotas() {
 bool Starts(const objects::ObjectSet& objects) {
   auto cluster = BuildCluster(objects);
   RC_ASSERT(cluster.has_value());
-  const auto result = RunSimulation(*cluster, WithQuotas(), {});
+  const auto result = RunCycles(*cluster, WithQuotas(), {});
   RC_ASSERT(result.has_value());
   const auto& job = result->jobs.at(kJob);
   return job.reason.empty() ||

@@ -29,15 +29,16 @@ void showValue(const Move& move, std::ostream& os) {  // NOLINT(readability-iden
 rc::Gen<std::vector<Move>> AnyMoves() {
   return rc::gen::resize(25,
                          rc::gen::container<std::vector<Move>>(
-                             rc::gen::build<Move>(rc::gen::set(&Move::what, Below(8)),
+                             rc::gen::build<Move>(rc::gen::set(&Move::what, Below(14)),
                                                   rc::gen::set(&Move::task, Below(30)),
                                                   rc::gen::set(&Move::node, Below(10)))));
 }
 
-// A state, and what it looked like at each savepoint that is still good.
+// A state whose journal makes steps of every type, with what it looked like at each savepoint that
+// is still valid, and a twin that hears of commits alone, as events.
 class History {
  public:
-  explicit History(ClusterState& state) : state_(state), before_hold_(DumpState(state)) {}
+  History(ClusterState& state, ClusterState& twin) : state_(state), twin_(twin) {}
 
   void Do(const Move& move) {
     switch (move.what) {
@@ -51,13 +52,25 @@ class History {
         Place(move, /*now=*/false);
         break;
       case 5:
-        savepoints_.emplace_back(state_.Mark(), DumpState(state_));
-        break;
       case 6:
+        Evict(move);
+        break;
+      case 7:
+      case 8:
+        SetDomain(move);
+        break;
+      case 9:
+        savepoints_.emplace_back(state_.journal().Mark(), DumpState(state_));
+        break;
+      case 10:
+      case 11:
         RollBack(static_cast<std::size_t>(move.task));
         break;
+      case 12:
+        Commit();
+        break;
       default:
-        state_.Hold();
+        state_.journal().Hold();
         savepoints_.clear();
         break;
     }
@@ -65,17 +78,17 @@ class History {
     if (move.task % 2 == 0) CheckPeerCounts();
   }
 
-  // Everything that was held or undecided is given back.
+  // Everything that was held or undecided is taken back; what was committed is left.
   void End() {
-    state_.Hold();
-    state_.ReleaseHeld();
-    RC_ASSERT(DumpState(state_) == before_hold_);
+    state_.journal().Hold();
+    state_.journal().ReleaseHeld();
+    RC_ASSERT(DumpState(state_) == DumpState(twin_));
   }
 
  private:
   // What has followed the history agrees with what is counted afresh.
   void CheckPeerCounts() {
-    for (std::size_t i = 0; i < state_.class_count(); ++i) {
+    for (std::size_t i = 0; i < state_.classes().count(); ++i) {
       const auto id = IdAt<ClassId>(i);
       PeerCounts fresh(state_, id);
       PeerCounts& kept = kept_.try_emplace(id, state_, id).first->second;
@@ -107,38 +120,86 @@ class History {
   }
 
   void Place(const Move& move, bool now) {
-    const std::vector<TaskId> tasks = state_.AllTasks();
-    if (tasks.empty() || state_.nodes().empty()) return;
+    const std::vector<TaskId> tasks = state_.workload().AllTasks();
+    if (tasks.empty() || state_.nodes().all().empty()) return;
     const TaskId task = tasks[static_cast<std::size_t>(move.task) % tasks.size()];
-    const NodeId node = state_.nodes()[static_cast<std::size_t>(move.node) % state_.nodes().size()];
-    if (state_.task(task).status != TaskStatus::kPending) return;
-    const Resources& request = state_.task_class(state_.task(task).class_id).request;
-    if (!request.FitsIn(now ? state_.Idle(node) : state_.FutureIdle(node))) return;
+    const NodeId node =
+        state_.nodes().all()[static_cast<std::size_t>(move.node) % state_.nodes().all().size()];
+    if (state_.workload().task(task).status != TaskStatus::kPending) return;
+    const Resources& request = state_.classes().spec(state_.workload().task(task).class_id).request;
+    if (!request.FitsIn(now ? state_.nodes().Idle(node) : state_.nodes().FutureIdle(node))) return;
     GpuClaim gpus;  // the state believes whatever it is told
     if (move.node % 3 == 0) {
       gpus.containers = {
           {{.uuid = "GPU-" + std::to_string(move.task), .memory_mib = 10, .cores = 5}}};
     }
-    now ? state_.Allocate(task, node, gpus) : state_.Pipeline(task, node, gpus);
+    now ? state_.journal().Allocate(task, node, gpus) : state_.journal().Pipeline(task, node, gpus);
+  }
+  void Evict(const Move& move) {
+    const std::vector<TaskId> tasks = state_.workload().AllTasks();
+    if (tasks.empty()) return;
+    const TaskId id = tasks[static_cast<std::size_t>(move.task) % tasks.size()];
+    const Task& task = state_.workload().task(id);
+    const bool runs = task.status == TaskStatus::kBound || task.status == TaskStatus::kRunning;
+    if (runs && task.node.valid()) state_.journal().Evict(id);
+  }
+  void SetDomain(const Move& move) {
+    if (state_.workload().jobs().empty()) return;
+    const JobId id =
+        state_.workload()
+            .jobs()[static_cast<std::size_t>(move.task) % state_.workload().jobs().size()];
+    const std::size_t sub_jobs = state_.workload().job(id).sub_jobs.size();
+    const auto hypernodes = state_.tree().hypernodes();
+    const std::string name =
+        hypernodes[static_cast<std::size_t>(move.node) % hypernodes.size()].name;
+    const std::size_t which = static_cast<std::size_t>(move.node) % (sub_jobs + 1);
+    if (which == sub_jobs) {
+      state_.journal().SetDomain(id, name);
+    } else {
+      state_.journal().SetDomain(id, which, name);
+    }
+  }
+
+  // The twin, in which everything has the same id, is told what is final.
+  void Commit() {
+    for (const TaskId id : state_.journal().PlacedSince(0)) {
+      const Task& task = state_.workload().task(id);
+      if (task.status != TaskStatus::kAllocated) continue;
+      twin_.workload().SetGpus(id, state_.workload().GpusOf(id));
+      twin_.workload().Move(id, TaskStatus::kBinding, task.node);
+      if (!task.job.valid()) continue;
+      const Job& job = state_.workload().job(task.job);
+      twin_.workload().SetAllocatedHyperNode(task.job, job.allocated_hypernode);
+      twin_.workload().SetAllocatedHyperNode(
+          task.job, task.sub_job, job.sub_jobs[task.sub_job].allocated_hypernode);
+    }
+    for (const Journal::Eviction& eviction : state_.journal().Commit().evicted) {
+      RC_ASSERT(twin_.workload().task(eviction.task).status == eviction.was);
+      RC_ASSERT(twin_.workload().task(eviction.task).node == eviction.node);
+      twin_.workload().SetTaskStatus(eviction.task, TaskStatus::kReleasing);
+    }
+    savepoints_.clear();
   }
   void RollBack(std::size_t which) {
     if (savepoints_.empty()) return;
     const std::size_t at = which % savepoints_.size();
-    state_.RollbackTo(savepoints_[at].first);
+    state_.journal().RollbackTo(savepoints_[at].first);
     RC_ASSERT(DumpState(state_) == savepoints_[at].second);
     savepoints_.resize(at + 1);
   }
 
   ClusterState& state_;
-  std::vector<std::pair<ClusterState::Savepoint, std::string>> savepoints_;
-  std::string before_hold_;
+  ClusterState& twin_;
+  std::vector<std::pair<Journal::Savepoint, std::string>> savepoints_;
   std::map<ClassId, PeerCounts> kept_;
 };
 
 TEST(RollbackProperty, LeavesNoTrace) {
   CheckProperty(600, [] {
-    const auto state = Build(*AnyWorld().as("world"), 1);
-    History history(*state);
+    const World world = *AnyWorld().as("world");
+    const auto state = Build(world, 1);
+    const auto twin = Build(world, 1);
+    History history(*state, *twin);
     for (const Move& move : *AnyMoves().as("moves")) history.Do(move);
     history.End();
   });

@@ -8,15 +8,15 @@
 namespace strata::testing {
 
 TraceCheck::TraceCheck(const ClusterState& state) : state_(state) {
-  for (const TaskId id : state.AllTasks()) {
-    const Task& task = state.task(id);
+  for (const TaskId id : state.workload().AllTasks()) {
+    const Task& task = state.workload().task(id);
     tasks_[task.name] = task;
     if (!task.job.valid()) continue;
-    JobView& job = jobs_[state.job(task.job).spec.name];
-    job.has_sub_groups = !state.job(task.job).spec.sub_groups.empty();
+    JobView& job = jobs_[state.workload().job(task.job).spec.name];
+    job.has_sub_groups = !state.workload().job(task.job).spec.sub_groups.empty();
     if (!task.node.valid()) continue;
     const bool lasts = IsAllocated(task.status);
-    job.places[task.name] = {.node = state.node(task.node).name, .lasts = lasts};
+    job.places[task.name] = {.node = state.nodes().spec(task.node).name, .lasts = lasts};
     job.all_last = job.all_last && lasts;
   }
 }
@@ -38,7 +38,7 @@ bool TraceCheck::RanksBefore(const std::string& a, const std::string& b) const {
 
 HyperNodeId TraceCheck::LeafOf(const std::string& node) const {
   const HyperNodeTree& tree = state_.tree();
-  return tree.LeafOf(tree.ChainOf(*state_.FindNode(node)));
+  return tree.LeafOf(tree.ChainOf(*state_.nodes().Find(node)));
 }
 
 std::optional<HyperNodeId> TraceCheck::LeafBefore(const JobView& job,
@@ -56,7 +56,7 @@ int TraceCheck::TasksIn(const JobView& job, const std::string& hypernode) const 
   const HyperNodeId id = *state_.tree().Find(hypernode);
   return static_cast<int>(
       std::count_if(job.places.begin(), job.places.end(), [&](const auto& entry) {
-        return state_.tree().Contains(id, *state_.FindNode(entry.second.node));
+        return state_.tree().Contains(id, *state_.nodes().Find(entry.second.node));
       }));
 }
 
@@ -74,10 +74,12 @@ void TraceCheck::CheckTotals(const std::string& where,
 
 void TraceCheck::Look(const GradientRecord& record) {
   for (std::size_t i = 0; i < record.tiers.size(); ++i) {
-    if (i > 0 && record.tiers[i - 1].tier >= record.tiers[i].tier)
+    if (i > 0 && record.tiers[i - 1].tier >= record.tiers[i].tier) {
       Fault(record.job + ": its tiers do not ascend");
-    if (!std::is_sorted(record.tiers[i].eligible.begin(), record.tiers[i].eligible.end()))
+    }
+    if (!std::is_sorted(record.tiers[i].eligible.begin(), record.tiers[i].eligible.end())) {
       Fault(record.job + ": its HyperNodes do not ascend");
+    }
     for (const GradientRecord::Rejected& rejected : record.tiers[i].rejected) {
       if (rejected.reason.empty()) Fault(record.job + ": rejected without a reason");
     }
@@ -107,12 +109,14 @@ void TraceCheck::Look(const HyperNodeScoreRecord& record) {
         ties_are_known ? rank(name) < rank(record.chosen) : total > record.total.at(record.chosen);
     // By now the tasks just placed count below the chosen one, so ties tell nothing here.
     const bool lower = total < record.total.at(record.chosen);
-    if (higher && !failed.contains(name))
+    if (higher && !failed.contains(name)) {
       Fault(record.job + ": " + name + " is better than " + record.chosen);
-    if (lower && !two_levels && failed.contains(name))
+    }
+    if (lower && !two_levels && failed.contains(name)) {
       Fault(record.job + ": " + name + " (" + std::to_string(total) +
             ") was tried before the better " + record.chosen + " (" +
             std::to_string(record.total.at(record.chosen)) + ")");
+    }
   }
 }
 
@@ -137,13 +141,15 @@ void TraceCheck::Look(const NodeScoreRecord& record) {
 }
 
 void TraceCheck::Look(const RejectRecord& record) {
-  if (record.plugin.empty() || record.reason.empty())
+  if (record.plugin.empty() || record.reason.empty()) {
     Fault(record.pod + ": " + record.node + " is rejected without a reason");
+  }
 }
 
 void TraceCheck::Look(const NearestMissRecord& record) {
-  if (record.wanted == 0 || !state_.tree().Find(record.hypernode))
+  if (record.wanted == 0 || !state_.tree().Find(record.hypernode)) {
     Fault(record.job + ": its nearest miss is of nothing or nowhere");
+  }
 }
 
 void TraceCheck::Look(const StepRecord& record) {

@@ -71,7 +71,7 @@ constexpr std::array kShapes = {
     Peer("y", PeerRule::kApartZone),
     Peer("y", PeerRule::kTogether),
     Peer("z", PeerRule::kFollow),
-    Peer("even", PeerRule::kSpread),  // nobody else bears these two, so that the rule holds for all
+    Peer("even", PeerRule::kSpread),  // no other pod has these two, so that the rule holds for all
     Peer("wide", PeerRule::kSpreadWide),
     Peer("y", PeerRule::kRatherNear),
     Peer("x", PeerRule::kRatherApart),
@@ -92,11 +92,11 @@ std::size_t Pick(int gene, const Container& container) {
 AmountsByName AllocatableOf(const NodeGene& gene) {
   constexpr std::array<Amount, 4> kCores = {4, 8, 2, 5};
   constexpr std::array<Amount, 3> kGpus = {0, 2, 4};
-  constexpr std::array<Amount, 3> kMostPods = {110, 2, 3};
+  constexpr std::array<Amount, 3> kMaxPods = {110, 2, 3};
   const Amount cores = kCores[Pick(gene.cpu, kCores)];
   return {{"cpu", cores * 1000},
           {"memory", cores * kGiB},
-          {"pods", kMostPods[Pick(gene.pods, kMostPods)]},
+          {"pods", kMaxPods[Pick(gene.pods, kMaxPods)]},
           {kGpu, kGpus[Pick(gene.gpu, kGpus)] * 1000},
           {kHca, (gene.hca % 3) * 1000}};
 }
@@ -187,7 +187,7 @@ ClassSpec ClassOf(const TaskGene& gene, ResourceNames& names) {
         {.key = kKeepOut.key, .op = Toleration::Op::kExists, .value = "", .effect = std::nullopt}};
   }
   if (shape.port) spec.host_ports = {kPort};
-  spec.identity.name_space = "test";
+  spec.identity.ns = "test";
   if (shape.app != nullptr) spec.identity.labels = {{"app", shape.app}};
   spec.rules = RulesOf(shape);
   if (gene.uid == 2 && shape.cores > 0) {
@@ -242,8 +242,9 @@ HyperNodeSpec HyperNodeOf(const World& world, std::size_t index) {
   for (std::size_t i = 0; i < world.hypernodes.size(); ++i) {
     const HyperNodeGene& child = world.hypernodes[i];
     if (static_cast<std::size_t>(child.parent) != index + 1) continue;
-    if (child.tier < gene.tier || child.odd)
+    if (child.tier < gene.tier || child.odd) {
       AddMember(spec, HyperNodeMember::Kind::kHyperNode, Name("h", i));
+    }
   }
   return spec;
 }
@@ -327,8 +328,9 @@ TaskStatus StatusOf(const TaskGene& gene) {
 class Room {
  public:
   explicit Room(const World& world) {
-    for (std::size_t i = 0; i < world.nodes.size(); ++i)
+    for (std::size_t i = 0; i < world.nodes.size(); ++i) {
       left_.push_back(AllocatableOf(world.nodes[i]));
+    }
     port_taken_.resize(left_.size(), false);
   }
   // Whether the task fits the node, which it then has.
@@ -389,8 +391,9 @@ TaskSpec TaskOf(const World& world,
     spec.status = StatusOf(gene);
     spec.node_name = home;
   }
-  if (job_gene.policy > 0 && gene.part % 4 != 3)
+  if (job_gene.policy > 0 && gene.part % 4 != 3) {
     spec.sub_group = SubGroupKey{0, {std::to_string(gene.part % 4)}};
+  }
   return spec;
 }
 
@@ -404,10 +407,10 @@ rc::Gen<int> Sometimes(int end) {
   return rc::gen::oneOf(rc::gen::just(0), rc::gen::just(0), Below(end));
 }
 
-// At most `most` of them, at least `least`.
+// At most `max` of them, at least `least`.
 template <typename T>
-rc::Gen<std::vector<T>> Several(std::size_t least, int most, const rc::Gen<T>& gen) {
-  return rc::gen::map(rc::gen::resize(most, rc::gen::container<std::vector<T>>(gen)),
+rc::Gen<std::vector<T>> Several(std::size_t least, int max, const rc::Gen<T>& gen) {
+  return rc::gen::map(rc::gen::resize(max, rc::gen::container<std::vector<T>>(gen)),
                       [least](std::vector<T> all) {
                         if (all.size() < least) all.resize(least);
                         return all;
@@ -479,17 +482,17 @@ rc::Gen<EventGene> AnyEvent() {
 
 std::vector<TaskId> TasksWith(const ClusterState& state, TaskStatus status) {
   std::vector<TaskId> tasks;
-  for (const TaskId id : state.AllTasks()) {
-    if (state.task(id).status == status) tasks.push_back(id);
+  for (const TaskId id : state.workload().AllTasks()) {
+    if (state.workload().task(id).status == status) tasks.push_back(id);
   }
   std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
-    return state.task(a).name < state.task(b).name;
+    return state.workload().task(a).name < state.workload().task(b).name;
   });
   return tasks;
 }
 
 void ToggleNode(const World& world, std::size_t index, ClusterState& state) {
-  if (const auto id = state.FindNode(Name("n", index))) {
+  if (const auto id = state.nodes().Find(Name("n", index))) {
     state.RemoveNode(*id);
   } else {
     CHECK(state.UpsertNode(NodeOf(world, index, state.resource_names())).has_value());
@@ -501,8 +504,9 @@ void MoveNode(const World& world, std::size_t node, std::size_t to, ClusterState
   World moved = world;
   moved.nodes[node].leaf = static_cast<int>(to) + 1;
   moved.nodes[node].second = 0;
-  for (std::size_t i = 0; i < world.hypernodes.size(); ++i)
+  for (std::size_t i = 0; i < world.hypernodes.size(); ++i) {
     state.UpsertHyperNode(HyperNodeOf(moved, i));
+  }
 }
 
 }  // namespace
@@ -530,21 +534,24 @@ std::unique_ptr<ClusterState> Build(const World& world, unsigned seed) {
       CHECK(state->UpsertNode(NodeOf(world, i, state->resource_names())).has_value());
     });
   }
-  for (std::size_t i = 0; i < world.hypernodes.size(); ++i)
+  for (std::size_t i = 0; i < world.hypernodes.size(); ++i) {
     arrivals.emplace(any_time(), [&, i] { state->UpsertHyperNode(HyperNodeOf(world, i)); });
-  for (std::size_t i = 0; i < world.queues.size(); ++i)
-    arrivals.emplace(any_time(), [&, i] { state->UpsertQueue(QueueOf(world, i)); });
+  }
+  for (std::size_t i = 0; i < world.queues.size(); ++i) {
+    arrivals.emplace(any_time(), [&, i] { state->workload().UpsertQueue(QueueOf(world, i)); });
+  }
   const Homes homes = HomesOf(world);
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const unsigned time = any_time();
-    arrivals.emplace(time, [&, j] { state->UpsertJob(JobOf(world, j, state->resource_names())); });
+    arrivals.emplace(
+        time, [&, j] { state->workload().UpsertJob(JobOf(world, j, state->resource_names())); });
     for (std::size_t t = 0; t < world.jobs[j].tasks.size(); ++t) {
       const auto home = homes.find({j, t});
       const std::string name = home == homes.end() ? "" : home->second;
       arrivals.emplace(time + 1 + any_time(), [&, j, t, name] {
         TaskSpec spec = TaskOf(world, j, t, name, state->resource_names());
-        spec.job = *state->FindJob(Name("j", j));
-        CHECK(state->AddTask(std::move(spec)).has_value());
+        spec.job = *state->workload().FindJob(Name("j", j));
+        state->workload().AddTask(std::move(spec));
       });
     }
   }
@@ -581,25 +588,28 @@ void Happen(const World& world, const EventGene& event, ClusterState& state) {
   const std::vector<TaskId> pending = TasksWith(state, TaskStatus::kPending);
   switch (event.what) {
     case 1:
-      if (!running.empty())
-        state.SetTaskStatus(running[which % running.size()], TaskStatus::kReleasing);
+      if (!running.empty()) {
+        state.workload().SetTaskStatus(running[which % running.size()], TaskStatus::kReleasing);
+      }
       break;
     case 2:
-      if (!running.empty())
-        state.SetTaskStatus(running[which % running.size()], TaskStatus::kSucceeded);
+      if (!running.empty()) {
+        state.workload().SetTaskStatus(running[which % running.size()], TaskStatus::kSucceeded);
+      }
       break;
     case 3:
-      if (!running.empty()) state.RemoveTask(running[which % running.size()]);
+      if (!running.empty()) state.workload().RemoveTask(running[which % running.size()]);
       break;
     case 4:
-      if (!pending.empty()) state.RemoveTask(pending[which % pending.size()]);
+      if (!pending.empty()) state.workload().RemoveTask(pending[which % pending.size()]);
       break;
     case 5:
       ToggleNode(world, which % world.nodes.size(), state);
       break;
     case 6:
-      if (!world.hypernodes.empty())
+      if (!world.hypernodes.empty()) {
         state.RemoveHyperNode(Name("h", which % world.hypernodes.size()));
+      }
       break;
     case 7:
       if (!world.hypernodes.empty()) {
@@ -610,8 +620,8 @@ void Happen(const World& world, const EventGene& event, ClusterState& state) {
       }
       break;
     case 8:
-      if (const auto id = state.FindNode(Name("n", which % world.nodes.size()))) {
-        NodeSpec spec = state.node(*id);
+      if (const auto id = state.nodes().Find(Name("n", which % world.nodes.size()))) {
+        NodeSpec spec = state.nodes().spec(*id);
         spec.allocatable.Set(kCpu, spec.allocatable.Get(kCpu) / 2);
         CHECK(state.UpsertNode(std::move(spec)).has_value());
       }
@@ -629,11 +639,13 @@ void showValue(const World& world, std::ostream& os) {  // NOLINT(readability-id
        << "},\n";
   }
   os << "}, .hypernodes = {";
-  for (const HyperNodeGene& h : world.hypernodes)
+  for (const HyperNodeGene& h : world.hypernodes) {
     os << " {" << h.tier << ',' << h.tier_name << ", " << h.parent << ", " << h.odd << "},";
+  }
   os << "}, .queues = {";
-  for (const QueueGene& q : world.queues)
+  for (const QueueGene& q : world.queues) {
     os << " {" << q.weight << ',' << q.capability << ", " << q.closed << "},";
+  }
   os << "}, .jobs = {\n";
   for (const JobGene& j : world.jobs) {
     os << "  {" << j.queue << ',' << j.priority << ',' << j.created << ',' << j.slack << ", "
@@ -647,8 +659,9 @@ void showValue(const World& world, std::ostream& os) {  // NOLINT(readability-id
     os << "}},\n";
   }
   os << "}, .events = {";
-  for (const EventGene& e : world.events)
+  for (const EventGene& e : world.events) {
     os << " {" << e.what << ',' << e.which << ',' << e.where << "},";
+  }
   os << "}}";
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 class BadInput : public testing::TestWithParam<fs::path> {};
 
 TEST_P(BadInput, IsOneClearLine) {
-  const RunOutput run = RunStrata(GetParam(), CommandOf(GetParam()));
+  const RunOutput run = CallStrata(GetParam(), CommandOf(GetParam()));
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
   const fs::path expected = GetParam() / "expected.txt";
@@ -24,6 +24,19 @@ TEST_P(BadInput, IsOneClearLine) {
   EXPECT_EQ(run.err.find('\n') + 1, run.err.size()) << "not one line";
 }
 
+class BadInputProgram : public testing::TestWithParam<fs::path> {};
+
+TEST_P(BadInputProgram, ExitsWithOneLine) {
+  const RunOutput run = RunStrata(GetParam(), CommandOf(GetParam()));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, ReadFile(GetParam() / "expected.txt"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         BadInputProgram,
+                         testing::ValuesIn(FirstTen(CasesOf("bad"))),
+                         [](const auto& test) { return TestName(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cases, BadInput, testing::ValuesIn(CasesOf("bad")), [](const auto& test) {
   return TestName(test.param);
 });

@@ -152,22 +152,21 @@ TEST(CommandLine, HelpSaysWhichConfigurationHolds) {
   const std::string manifests =
       "default: ConfigMap volcano-system/volcano-scheduler-configmap of the manifests";
   EXPECT_THAT(Strata({"simulate", "--help"}).out,
-              HasSubstr(manifests + ", else the one built in\n"));
+              HasSubstr(manifests + ", else the built-in default\n"));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"topology"}, {"explain"}, {"queue", "list"}}) {
     std::vector<std::string> help = command;
     help.emplace_back("--help");
     EXPECT_THAT(Strata(help).out,
-                HasSubstr(manifests + " or of the running cluster, else the one built in\n"));
+                HasSubstr(manifests + " or of the running cluster, else the built-in default\n"));
   }
 }
 
 TEST(CommandLine, HelpSaysWhatTimeItIs) {
-  const std::string manifests =
-      "default: the latest time in the manifests, 1970 where they have none";
+  const std::string manifests = "default: the latest time in the manifests, 1970 if they have none";
   EXPECT_THAT(Strata({"simulate", "--help"}).out, HasSubstr(manifests + "\n"));
   EXPECT_THAT(Strata({"explain", "--help"}).out,
-              HasSubstr(manifests + "; of a running cluster now\n"));
+              HasSubstr(manifests + "; for a running cluster: now\n"));
 }
 
 TEST(CommandLine, VersionIsOneLine) {

@@ -25,7 +25,7 @@ std::vector<std::string> DiscoverCommand(const fs::path& folder) {
 class DiscoverGolden : public testing::TestWithParam<fs::path> {};
 
 TEST_P(DiscoverGolden, PrintsAsExpected) {
-  const RunOutput run = RunStrata(GetParam(), DiscoverCommand(GetParam()));
+  const RunOutput run = CallStrata(GetParam(), DiscoverCommand(GetParam()));
   const std::string report = "exit " + std::to_string(run.exit_code) + "\n" + run.err;
   if (UpdatesGoldens()) {
     WriteFile(GetParam() / "expected.yaml", run.out);
@@ -47,18 +47,31 @@ std::vector<fs::path> CasesWithTrees() {
 class DiscoveredTree : public testing::TestWithParam<fs::path> {};
 
 TEST_P(DiscoveredTree, IsDrawnByTopology) {
-  const RunOutput run = RunStrata(GetParam(),
-                                  {"topology",
-                                   "-f",
-                                   "expected.yaml",
-                                   "-f",
-                                   "../../../fixtures/discovery/k8s-nodes-labels.json",
-                                   "-o",
-                                   "json"});
+  const RunOutput run = CallStrata(GetParam(),
+                                   {"topology",
+                                    "-f",
+                                    "expected.yaml",
+                                    "-f",
+                                    "../../../fixtures/discovery/k8s-nodes-labels.json",
+                                    "-o",
+                                    "json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("\"topologyReady\": true"), std::string::npos) << run.out;
 }
 
+class DiscoverProgram : public testing::TestWithParam<fs::path> {};
+
+TEST_P(DiscoverProgram, PrintsAsExpected) {
+  const RunOutput run = RunStrata(GetParam(), DiscoverCommand(GetParam()));
+  EXPECT_EQ(run.out, ReadFile(GetParam() / "expected.yaml"));
+  EXPECT_EQ("exit " + std::to_string(run.exit_code) + "\n" + run.err,
+            ReadFile(GetParam() / "expected.txt"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         DiscoverProgram,
+                         testing::ValuesIn(FirstTen(CasesOf("discover"))),
+                         [](const auto& test) { return TestName(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cases,
                          DiscoverGolden,
                          testing::ValuesIn(CasesOf("discover")),

@@ -37,7 +37,7 @@ std::vector<std::string> ExplainCommand(const fs::path& folder, const std::strin
 class Explained : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Explained, TellsTheWholeStory) {
-  const RunOutput run = RunStrata(GetParam(), ExplainCommand(GetParam(), "table"));
+  const RunOutput run = CallStrata(GetParam(), ExplainCommand(GetParam(), "table"));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const fs::path expected = GetParam() / "explain.txt";
   if (UpdatesGoldens()) WriteFile(expected, run.out);
@@ -46,15 +46,28 @@ TEST_P(Explained, TellsTheWholeStory) {
 
 // simulate prints the same lines below its own.
 TEST_P(Explained, TellsTheSameInSimulate) {
-  const RunOutput alone = RunStrata(GetParam(), ExplainCommand(GetParam(), "table"));
+  const RunOutput alone = CallStrata(GetParam(), ExplainCommand(GetParam(), "table"));
   std::vector<std::string> command = ExplainCommand(GetParam(), "table");
   command.front() = "simulate";
   command.insert(command.end() - 1, "--explain");
-  const RunOutput run = RunStrata(GetParam(), command);
+  const RunOutput run = CallStrata(GetParam(), command);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("\nEXPLAIN\n" + alone.out));
 }
 
+class ExplainedByProgram : public testing::TestWithParam<fs::path> {};
+
+TEST_P(ExplainedByProgram, PrintsTheSame) {
+  const RunOutput run = RunStrata(GetParam(), ExplainCommand(GetParam(), "table"));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, ReadFile(GetParam() / "explain.txt"));
+  EXPECT_EQ(run.err, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         ExplainedByProgram,
+                         testing::ValuesIn(FirstTen(ExplainedCases())),
+                         [](const auto& test) { return TestName(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cases,
                          Explained,
                          testing::ValuesIn(ExplainedCases()),

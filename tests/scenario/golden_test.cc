@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 class Golden : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Golden, DecidesAsExpected) {
-  const RunOutput run = RunStrata(GetParam(), CommandOf(GetParam()));
+  const RunOutput run = CallStrata(GetParam(), CommandOf(GetParam()));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const fs::path expected = GetParam() / "expected.json";
   if (UpdatesGoldens()) WriteFile(expected, run.out);
@@ -78,12 +78,25 @@ TEST_P(Golden, DoesNotDependOnTheOrderOfTheDocuments) {
     std::string text;
     for (const std::string& document : documents) text += document + "---\n";
     WriteFile(shuffled, text);
-    const RunOutput run = RunStrata(GetParam(), command);
+    const RunOutput run = CallStrata(GetParam(), command);
     EXPECT_EQ(run.out, ReadFile(GetParam() / "expected.json")) << run.err;
   }
   fs::remove(shuffled);
 }
 
+class GoldenProgram : public testing::TestWithParam<fs::path> {};
+
+TEST_P(GoldenProgram, PrintsWhatTheCallPrints) {
+  const RunOutput run = RunStrata(GetParam(), CommandOf(GetParam()));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, ReadFile(GetParam() / "expected.json"));
+  EXPECT_EQ(run.err, CallStrata(GetParam(), CommandOf(GetParam())).err);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         GoldenProgram,
+                         testing::ValuesIn(FirstTen(CasesOf("cases"))),
+                         [](const auto& test) { return TestName(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(CasesOf("cases")), [](const auto& test) {
   return TestName(test.param);
 });

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "apps/command_line.h"
 
 namespace strata::scenario {
 namespace {
@@ -58,7 +61,49 @@ int Spawn(const fs::path& directory,
   return WEXITSTATUS(status);
 }
 
+// A standard stream of this process that is a file while this object lives.
+class Redirected {
+ public:
+  Redirected(int stream, const fs::path& file, int flags) : stream_(stream), kept_(dup(stream)) {
+    const int opened = open(file.c_str(), flags);
+    if (kept_ < 0 || opened < 0 || dup2(opened, stream) < 0) std::abort();
+    close(opened);
+  }
+  ~Redirected() {
+    std::fflush(nullptr);
+    if (dup2(kept_, stream_) < 0) std::abort();
+    close(kept_);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+
+ private:
+  int stream_;
+  int kept_;
+};
+
 }  // namespace
+
+RunOutput CallStrata(const fs::path& directory, const std::vector<std::string>& arguments) {
+  const ScratchFile out;
+  const ScratchFile err;
+  std::vector<const char*> argv = {"strata"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  const fs::path before = fs::current_path();
+  RunOutput output;
+  std::fflush(nullptr);
+  fs::current_path(directory);
+  {
+    const Redirected input(STDIN_FILENO, "/dev/null", O_RDONLY);
+    const Redirected to_out(STDOUT_FILENO, out.path(), O_WRONLY | O_TRUNC);
+    const Redirected to_err(STDERR_FILENO, err.path(), O_WRONLY | O_TRUNC);
+    output.exit_code = RunCommandLine(static_cast<int>(argv.size()), argv.data());
+  }
+  fs::current_path(before);
+  output.out = ReadFile(out.path());
+  output.err = ReadFile(err.path());
+  return output;
+}
 
 RunOutput RunStrata(const fs::path& directory, const std::vector<std::string>& arguments) {
   const ScratchFile out;
@@ -77,6 +122,11 @@ std::vector<fs::path> CasesOf(const std::string& kind) {
   }
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+std::vector<fs::path> FirstTen(std::vector<fs::path> cases) {
+  cases.resize(std::min<std::size_t>(cases.size(), 10));
+  return cases;
 }
 
 std::vector<fs::path> ManifestsOf(const fs::path& folder) {

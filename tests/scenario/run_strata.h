@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-// The real binary, run as a user runs it, and the folders of cases it is run on.
+// Ways to run `strata`, and the folders of cases that it is run on.
 namespace strata::scenario {
 
 struct RunOutput {
@@ -13,9 +13,17 @@ struct RunOutput {
   std::string err;
 };
 
-// Runs build/strata in `directory`, with standard input empty.
+// Runs the program build/strata in `directory`, as a user does, with standard input empty.
 [[nodiscard]] RunOutput RunStrata(const std::filesystem::path& directory,
                                   const std::vector<std::string>& arguments);
+
+// The same without a new process: calls what main() calls. A sanitized program takes most of a
+// second to start, and there are hundreds of cases. REQUIRES: one thread, which runs tests.
+[[nodiscard]] RunOutput CallStrata(const std::filesystem::path& directory,
+                                   const std::vector<std::string>& arguments);
+
+// The first ten of them: those that also run the program itself.
+[[nodiscard]] std::vector<std::filesystem::path> FirstTen(std::vector<std::filesystem::path> cases);
 
 // The folders below tests/scenario/<kind>, by name.
 [[nodiscard]] std::vector<std::filesystem::path> CasesOf(const std::string& kind);

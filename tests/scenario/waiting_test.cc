@@ -14,7 +14,7 @@
 #include "convert/scheduler_conf.h"
 #include "sched/actions/actions.h"
 #include "sched/registry.h"
-#include "simulate/test_support.h"
+#include "whatif/test_support.h"
 
 namespace strata {
 namespace {
@@ -130,7 +130,7 @@ std::vector<Row> RowsOfPlaces() {
        "default/g",
        Node("n0", 3) + Node("n1", 3) + Group("g", "minMember: 3") + Pods("g", 3, {.cpu = "2"})},
       {"NotEnoughResources",
-       "the gang is larger than the whole cluster: 9 cpu asked for of 8",
+       "the gang is larger than the whole cluster: 9 cpu requested, 8 in the cluster",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "")},
       {"NotEnoughResources",
@@ -163,12 +163,12 @@ std::vector<Row> RowsOfPlaces() {
        EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 0")},
       {"TopologyUnsatisfied",
        "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
-       "ring is left out of it for a fault",
+       "ring is invalid and excluded from it",
        "default/gang-gang",
        Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierAllowed: 1")},
       {"TopologyUnsatisfied",
        "1/1 tasks in gang unschedulable: no HyperNode of tier 1 or below is in the tree: HyperNode "
-       "ring and 1 more are left out of it for a fault",
+       "ring and 1 more are invalid and excluded from it",
        "default/gang-gang",
        Node("n0", 1) + Ring("ring") + Ring("sing") + GangOf("gang", 1, "cpu: 1", "mode: hard")},
       {"TopologyUnsatisfied",
@@ -255,7 +255,7 @@ std::vector<Row> RowsOfQueues() {
        "default/g",
        Node("n0", 2) + Group("g", "minMember: 1") + Pods("g", 3)},
       {"QueueOverused",
-       "queue \"tight\" already holds all that it deserves",
+       "queue \"tight\" already uses its full deserved share",
        "default/g",
        Node("n0", 8) + Queue("tight", "capability: {cpu: 1, pods: 1}") +
            Group("r", "minMember: 1, queue: tight") + Pods("r", 1, {.node = "n0"}) +
@@ -321,7 +321,7 @@ std::vector<Row> RowsOfNodeGroups() {
        NodeIn("fast") + Queue("q", "weight: 1") + group,
        plugins},
       {"NoMatchingNode",
-       nobody + "a node group the queue keeps off",
+       nobody + "a node group that the queue excludes",
        "default/g",
        NodeIn("fast") +
            Queue("q",
@@ -331,7 +331,7 @@ std::vector<Row> RowsOfNodeGroups() {
        plugins},
       {"NoMatchingNode",
        "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 1 node of the cluster: 1 node(s) "
-       "had a node group of which the queue may have no more",
+       "had a node group whose limit the queue has reached",
        "default/g",
        NodeIn("fast") +
            "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q, "
@@ -420,13 +420,13 @@ std::vector<Row> RowsOfJobs() {
        "default/absent",
        Node("n0", 4) + Pods("absent", 1)},
       {"UnknownTierName",
-       "networkTopology.highestTierName \"row\" is borne by no HyperNode (no HyperNode has a "
+       "networkTopology.highestTierName: no HyperNode has tierName \"row\" (no HyperNode has a "
        "tierName)",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 1, "cpu: 1", "highestTierName: row")},
       {"UnknownTierName",
-       "networkTopology.highestTierName \"rack\" is borne by no HyperNode of the tree: HyperNode "
-       "ring, which bears it, is left out of it for a fault",
+       "networkTopology.highestTierName: no HyperNode in the tree has tierName \"rack\": HyperNode "
+       "ring has it, but is invalid and excluded",
        "default/gang-gang",
        Node("n0", 1) + Ring("ring") + GangOf("gang", 1, "cpu: 1", "highestTierName: rack")},
       {"TopologyPluginDisabled",
@@ -459,7 +459,7 @@ std::vector<Row> RowsOfActions() {
        0,
        "backfill"},
       {"NoAction",
-       "1/1 tasks unschedulable: no action of the configuration (backfill) lets it into its queue; "
+       "1/1 tasks unschedulable: no action of the configuration (backfill) admits it to its queue; "
        "enqueue does",
        "default/podgroup-p",
        Node("n0", 4) + Pod("p", {.cpu = ""}),
@@ -499,9 +499,9 @@ class Waiting : public testing::TestWithParam<Row> {};
 TEST_P(Waiting, HasItsReasonAndItsSentence) {
   auto cluster = BuildCluster(objects::MustLoad(GetParam().manifests));
   ASSERT_TRUE(cluster.has_value()) << cluster.error().message;
-  SimulationOptions options;
+  RunOptions options;
   if (GetParam().cycles > 0) options.cycles = GetParam().cycles;
-  const auto result = RunSimulation(*cluster, ConfigOf(GetParam()), options);
+  const auto result = RunCycles(*cluster, ConfigOf(GetParam()), options);
   ASSERT_TRUE(result.has_value()) << result.error().message;
   const auto job = result->jobs.find(GetParam().job);
   ASSERT_NE(job, result->jobs.end());
@@ -545,7 +545,7 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
       MatchesIn(docs.substr(docs.find("## Warnings")), "\\| `([A-Za-z]+)` \\|");
   EXPECT_THAT(warnings, testing::Not(testing::IsEmpty()));
   std::set<std::string> used;
-  for (const char* folder : {"src/convert", "src/sched", "src/simulate"}) {
+  for (const char* folder : {"src/convert", "src/sched", "src/simulate", "src/whatif"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".cc") || name.ends_with("_test.cc")) continue;

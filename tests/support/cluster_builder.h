@@ -88,7 +88,7 @@ struct QueueArgs {
   return {.mode = TopologySpec::Mode::kSoft, .highest_tier = std::nullopt, .highest_tier_name = ""};
 }
 
-// Pods that bear this label, in the domains of a topology key.
+// Pods that have this label, in the domains of a topology key.
 [[nodiscard]] inline PodTerm Pods(const std::string& label,
                                   const std::string& value,
                                   const std::string& topology_key) {
@@ -138,7 +138,7 @@ class ClusterBuilder {
     spec.weight = args.weight;
     spec.open = args.open;
     if (args.cpu_capability) spec.capability[kCpu] = Cores(*args.cpu_capability);
-    state.UpsertQueue(std::move(spec));
+    state.workload().UpsertQueue(std::move(spec));
     return *this;
   }
 
@@ -153,7 +153,7 @@ class ClusterBuilder {
     spec.min_resources = args.min_resources;
     spec.topology = args.topology;
     spec.sub_groups = args.sub_groups;
-    state.UpsertJob(std::move(spec));
+    state.workload().UpsertJob(std::move(spec));
     for (int i = 0; i < args.tasks; ++i) Task(name, args.task);
     return *this;
   }
@@ -172,8 +172,7 @@ class ClusterBuilder {
     spec.status = args.status;
     spec.node_name = args.node;
     spec.gated = args.gated;
-    const auto added = state.AddTask(std::move(spec));
-    CHECK(added.has_value());
+    state.workload().AddTask(std::move(spec));
     return *this;
   }
   // Tasks of the job that run already, one per node named.
@@ -193,7 +192,8 @@ class ClusterBuilder {
                          TaskStatus status = TaskStatus::kRunning) {
     args.status = status;
     args.node = node;
-    return Task("", args, "pod-on-" + node + "-" + std::to_string(state.AllTasks().size()));
+    return Task(
+        "", args, "pod-on-" + node + "-" + std::to_string(state.workload().AllTasks().size()));
   }
 
   [[nodiscard]] NodeSpec SpecOf(const std::string& name, const NodeArgs& args) {
@@ -228,21 +228,21 @@ class ClusterBuilder {
   ResourceId Gpu() { return state.resource_names().Intern("nvidia.com/gpu"); }
 
   [[nodiscard]] NodeId FindNode(std::string_view name) const {
-    const auto id = state.FindNode(name);
+    const auto id = state.nodes().Find(name);
     CHECK(id.has_value());
     return *id;
   }
   [[nodiscard]] JobId FindJob(std::string_view name) const {
-    const auto id = state.FindJob(name);
+    const auto id = state.workload().FindJob(name);
     CHECK(id.has_value());
     return *id;
   }
   [[nodiscard]] const strata::Job& JobNamed(std::string_view name) const {
-    return state.job(FindJob(name));
+    return state.workload().job(FindJob(name));
   }
   [[nodiscard]] TaskId FindTask(std::string_view name) const {
-    for (const TaskId id : state.AllTasks()) {
-      if (state.task(id).name == name) return id;
+    for (const TaskId id : state.workload().AllTasks()) {
+      if (state.workload().task(id).name == name) return id;
     }
     CHECK(false);
     return {};
@@ -270,17 +270,17 @@ class ClusterBuilder {
     return *this;
   }
   [[nodiscard]] std::int32_t TaskCount(JobId job) const {
-    return job.valid() ? state.job(job).counts.Total() : 0;
+    return job.valid() ? state.workload().job(job).counts.Total() : 0;
   }
 };
 
-// The eight nodes of the seeds' example:
+// Eight nodes below three tiers of switches, the tree of examples/training:
 //
 //   tier 3                    s6
 //   tier 2          s4                  s5
 //   tier 1      s0      s1          s2      s3
 //   node        0 1     2 3         4 5     6 7
-inline void AddSeedTree(ClusterBuilder& cluster, const NodeArgs& node = {}) {
+inline void AddExampleTree(ClusterBuilder& cluster, const NodeArgs& node = {}) {
   cluster.Nodes(8, node)
       .Leaf("s0", 1, {"node0", "node1"}, "rack")
       .Leaf("s1", 1, {"node2", "node3"}, "rack")

@@ -47,12 +47,15 @@ struct Decisions {
 
 inline std::ostream& operator<<(std::ostream& os, const Decisions& decisions) {
   for (const auto& [task, node] : decisions.binds) os << "bind " << task << " -> " << node << '\n';
-  for (const auto& [task, node] : decisions.pipelined)
+  for (const auto& [task, node] : decisions.pipelined) {
     os << "wait " << task << " -> " << node << '\n';
-  for (const auto& [job, verdict] : decisions.verdicts)
+  }
+  for (const auto& [job, verdict] : decisions.verdicts) {
     os << "verdict " << job << ": " << verdict.first << ": " << verdict.second << '\n';
-  for (const auto& [object, reason, message] : decisions.warnings)
+  }
+  for (const auto& [object, reason, message] : decisions.warnings) {
     os << "warning " << object << ": " << reason << ": " << message << '\n';
+  }
   return os;
 }
 
@@ -122,16 +125,22 @@ class Cycles {
     for (const CycleResult::Bind& wait : result.pipelined) {
       CHECK(decisions.pipelined.emplace(TaskName(wait.task), NodeName(wait.node)).second);
     }
-    for (const auto& [job, refusal] : result.verdicts)
-      decisions.verdicts[state_.job(job).spec.name] = {refusal.reason, refusal.message};
-    for (const CycleResult::Warning& warning : *result.warnings)
+    for (const auto& [job, refusal] : result.verdicts) {
+      decisions.verdicts[state_.workload().job(job).spec.name] = {refusal.reason, refusal.message};
+    }
+    for (const CycleResult::Warning& warning : *result.warnings) {
       decisions.warnings.insert({warning.object, warning.reason, warning.message});
+    }
     return decisions;
   }
 
  private:
-  [[nodiscard]] const std::string& TaskName(TaskId id) const { return state_.task(id).name; }
-  [[nodiscard]] const std::string& NodeName(NodeId id) const { return state_.node(id).name; }
+  [[nodiscard]] const std::string& TaskName(TaskId id) const {
+    return state_.workload().task(id).name;
+  }
+  [[nodiscard]] const std::string& NodeName(NodeId id) const {
+    return state_.nodes().spec(id).name;
+  }
 
   ClusterState& state_;
   std::unique_ptr<Scheduler> scheduler_;
@@ -146,11 +155,11 @@ inline Decisions RunCycle(ClusterState& state,
 // The world between two cycles, as `strata simulate` has it: what was bound runs, what was
 // terminating is gone.
 inline void Advance(ClusterState& state) {
-  for (const TaskId id : state.AllTasks()) {
-    if (state.task(id).status == TaskStatus::kBinding) {
-      state.SetTaskStatus(id, TaskStatus::kRunning);
-    } else if (state.task(id).status == TaskStatus::kReleasing) {
-      state.RemoveTask(id);
+  for (const TaskId id : state.workload().AllTasks()) {
+    if (state.workload().task(id).status == TaskStatus::kBinding) {
+      state.workload().SetTaskStatus(id, TaskStatus::kRunning);
+    } else if (state.workload().task(id).status == TaskStatus::kReleasing) {
+      state.workload().RemoveTask(id);
     }
   }
 }

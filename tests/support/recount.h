@@ -19,11 +19,12 @@ class Recount {
 
   // One line per sum that is not what it should be; "" when all is well.
   [[nodiscard]] std::string Mistakes() {
-    for (const NodeId id : state_.nodes()) Node(id);
-    for (std::size_t i = 0; i < state_.tree().hypernodes().size(); ++i)
+    for (const NodeId id : state_.nodes().all()) Node(id);
+    for (std::size_t i = 0; i < state_.tree().hypernodes().size(); ++i) {
       HyperNode(IdAt<HyperNodeId>(i));
-    for (const QueueId id : state_.queues()) Queue(id);
-    for (const JobId id : state_.jobs()) Job(id);
+    }
+    for (const QueueId id : state_.workload().queues()) Queue(id);
+    for (const JobId id : state_.workload().jobs()) Job(id);
     Gpus();
     return std::move(mistakes_);
   }
@@ -40,13 +41,13 @@ class Recount {
   };
 
   [[nodiscard]] const ClassSpec& ClassOf(const Task& task) const {
-    return state_.task_class(task.class_id);
+    return state_.classes().spec(task.class_id);
   }
 
   [[nodiscard]] Sums SumsOf(NodeId id) const {
     Sums sums;
-    for (const TaskId task_id : state_.AllTasks()) {
-      const Task& task = state_.task(task_id);
+    for (const TaskId task_id : state_.workload().AllTasks()) {
+      const Task& task = state_.workload().task(task_id);
       if (task.node != id) continue;
       ++sums.tasks;
       const ClassSpec& spec = ClassOf(task);
@@ -80,39 +81,41 @@ class Recount {
   // What each namespace holds of GPUs.
   void Gpus() {
     std::map<std::string, std::int64_t> held;
-    for (const TaskId id : state_.AllTasks()) {
-      const std::string& name = state_.task(id).name;
-      for (const auto& shares : state_.GpusOf(id).containers) {
+    for (const TaskId id : state_.workload().AllTasks()) {
+      const std::string& name = state_.workload().task(id).name;
+      for (const auto& shares : state_.workload().GpusOf(id).containers) {
         held[name.substr(0, name.find('/'))] += static_cast<std::int64_t>(shares.size());
       }
     }
-    for (const auto& [name_space, gpus] : held) {
-      Expect("GPUs in " + name_space, state_.GpusIn(name_space).gpus, gpus);
+    for (const auto& [ns, gpus] : held) {
+      Expect("GPUs in " + ns, state_.workload().GpusIn(ns).gpus, gpus);
     }
   }
 
   void Node(NodeId id) {
-    const std::string name = "node " + state_.node(id).name;
+    const std::string name = "node " + state_.nodes().spec(id).name;
     const Sums sums = SumsOf(id);
-    Resources idle = state_.node(id).allocatable;
+    Resources idle = state_.nodes().spec(id).allocatable;
     idle.Sub(sums.used);
     Resources future = idle;
     future.Add(sums.releasing);
     future.Sub(sums.pipelined);
     Expect(name + " open",
-           static_cast<Amount>(state_.IsOpen(id)),
-           static_cast<Amount>(state_.node(id).taints.empty() && !state_.node(id).unschedulable));
-    Expect(name + " allocatable", state_.Allocatable(id), state_.node(id).allocatable);
-    Expect(name + " used", state_.Used(id), sums.used);
-    Expect(name + " idle", state_.Idle(id), idle);
-    Expect(name + " future idle", state_.FutureIdle(id), future);
-    Expect(name + " nonzero cpu", state_.NonzeroCpu(id), sums.nonzero_cpu);
-    Expect(name + " nonzero memory", state_.NonzeroMemory(id), sums.nonzero_memory);
+           static_cast<Amount>(state_.nodes().IsOpen(id)),
+           static_cast<Amount>(state_.nodes().spec(id).taints.empty() &&
+                               !state_.nodes().spec(id).unschedulable));
+    Expect(
+        name + " allocatable", state_.nodes().Allocatable(id), state_.nodes().spec(id).allocatable);
+    Expect(name + " used", state_.nodes().Used(id), sums.used);
+    Expect(name + " idle", state_.nodes().Idle(id), idle);
+    Expect(name + " future idle", state_.nodes().FutureIdle(id), future);
+    Expect(name + " nonzero cpu", state_.nodes().NonzeroCpu(id), sums.nonzero_cpu);
+    Expect(name + " nonzero memory", state_.nodes().NonzeroMemory(id), sums.nonzero_memory);
     Expect(name + " tasks",
-           static_cast<Amount>(state_.TasksOn(id).size()),
+           static_cast<Amount>(state_.nodes().TasksOn(id).size()),
            static_cast<Amount>(sums.tasks));
     Expect(name + " ports",
-           static_cast<Amount>(state_.PortsInUse(id).size()),
+           static_cast<Amount>(state_.nodes().PortsInUse(id).size()),
            static_cast<Amount>(sums.ports));
   }
 
@@ -122,22 +125,22 @@ class Recount {
     Resources used;
     Resources idle;
     Resources future;
-    for (const NodeId node : state_.nodes()) {
+    for (const NodeId node : state_.nodes().all()) {
       if (!state_.tree().Contains(id, node)) continue;
       const Sums sums = SumsOf(node);
-      allocatable.Add(state_.node(node).allocatable);
+      allocatable.Add(state_.nodes().spec(node).allocatable);
       used.Add(sums.used);
       used.Add(sums.pipelined);
-      idle.Add(state_.node(node).allocatable);
+      idle.Add(state_.nodes().spec(node).allocatable);
       idle.Sub(sums.used);
       future.Add(sums.releasing);
       future.Sub(sums.pipelined);
     }
     future.Add(idle);
-    Expect(name + " allocatable", state_.Allocatable(id), allocatable);
-    Expect(name + " used", state_.Used(id), used);
-    Expect(name + " idle", state_.Idle(id), idle);
-    Expect(name + " future idle", state_.FutureIdle(id), future);
+    Expect(name + " allocatable", state_.sums().Allocatable(id), allocatable);
+    Expect(name + " used", state_.sums().Used(id), used);
+    Expect(name + " idle", state_.sums().Idle(id), idle);
+    Expect(name + " future idle", state_.sums().FutureIdle(id), future);
   }
 
   [[nodiscard]] static bool Holds(TaskStatus status) {
@@ -145,29 +148,33 @@ class Recount {
   }
 
   void Queue(QueueId id) {
-    const std::string name = "queue " + state_.queue(id).spec.name;
+    const std::string name = "queue " + state_.workload().queue(id).spec.name;
     Resources allocated;
     Resources pending;
-    for (const TaskId task_id : state_.AllTasks()) {
-      const Task& task = state_.task(task_id);
-      if (!task.job.valid() || state_.job(task.job).spec.queue != state_.queue(id).spec.name)
+    for (const TaskId task_id : state_.workload().AllTasks()) {
+      const Task& task = state_.workload().task(task_id);
+      if (!task.job.valid() ||
+          state_.workload().job(task.job).spec.queue != state_.workload().queue(id).spec.name) {
         continue;
+      }
       if (Holds(task.status)) allocated.Add(ClassOf(task).request);
-      if (task.status == TaskStatus::kPending) pending.Add(ClassOf(task).request);
+      const bool fits = ClassOf(task).request.FitsIn(state_.nodes().Largest());
+      if (task.status == TaskStatus::kPending && fits) pending.Add(ClassOf(task).request);
     }
-    Expect(name + " allocated", state_.queue(id).allocated.amounts(), allocated);
-    Expect(name + " pending", state_.queue(id).pending.amounts(), pending);
+    Expect(name + " allocated", state_.workload().queue(id).allocated.amounts(), allocated);
+    Expect(name + " pending", state_.workload().queue(id).pending.Clamped().amounts(), pending);
   }
 
   template <typename Belongs>
   void Counts(const std::string& name, const TaskCounts& kept, const Belongs& belongs) {
     TaskCounts counted;
-    for (const TaskId id : state_.AllTasks()) {
-      const Task& task = state_.task(id);
+    for (const TaskId id : state_.workload().AllTasks()) {
+      const Task& task = state_.workload().task(id);
       if (!belongs(task)) continue;
       ++counted.by_status[static_cast<std::size_t>(task.status)];
-      if (task.status == TaskStatus::kPending && ClassOf(task).request.IsBestEffort())
+      if (task.status == TaskStatus::kPending && ClassOf(task).request.IsBestEffort()) {
         ++counted.pending_best_effort;
+      }
     }
     for (std::size_t i = 0; i < kTaskStatusCount; ++i) {
       Expect(
@@ -177,11 +184,11 @@ class Recount {
   }
 
   void Job(JobId id) {
-    const strata::Job& job = state_.job(id);
+    const strata::Job& job = state_.workload().job(id);
     const std::string name = "job " + job.spec.name;
     Resources allocated;
-    for (const TaskId task_id : state_.AllTasks()) {
-      const Task& task = state_.task(task_id);
+    for (const TaskId task_id : state_.workload().AllTasks()) {
+      const Task& task = state_.workload().task(task_id);
       if (task.job == id && Holds(task.status)) allocated.Add(ClassOf(task).request);
     }
     Expect(name + " allocated", job.allocated.amounts(), allocated);

@@ -21,26 +21,31 @@ class StateDump {
 
   [[nodiscard]] std::string Text() {
     for (const auto& [name, id] : NodesByName()) Node(id);
-    for (std::size_t i = 0; i < state_.tree().hypernodes().size(); ++i)
+    for (std::size_t i = 0; i < state_.tree().hypernodes().size(); ++i) {
       HyperNode(IdAt<HyperNodeId>(i));
-    for (const QueueId id : state_.queues()) Queue(state_.queue(id));
-    for (const JobId id : state_.jobs()) Job(state_.job(id));
+    }
+    for (const QueueId id : state_.workload().queues()) Queue(state_.workload().queue(id));
+    for (const JobId id : state_.workload().jobs()) Job(state_.workload().job(id));
     for (const auto& [name, id] : TasksByName()) Task(id);
-    Names("waiting", state_.WaitingJobs(), [&](JobId id) { return state_.job(id).spec.name; });
-    out_ << "releasing " << state_.HasReleasing() << " preferences "
-         << state_.nodes_with_preferences() << '\n';
+    Names("waiting", state_.workload().WaitingJobs(), [&](JobId id) {
+      return state_.workload().job(id).spec.name;
+    });
+    out_ << "releasing " << state_.nodes().HasReleasing() << " preferences "
+         << state_.nodes().with_preferences() << '\n';
     return out_.str();
   }
 
  private:
   [[nodiscard]] std::map<std::string, NodeId> NodesByName() const {
     std::map<std::string, NodeId> nodes;
-    for (const NodeId id : state_.nodes()) nodes.emplace(state_.node(id).name, id);
+    for (const NodeId id : state_.nodes().all()) nodes.emplace(state_.nodes().spec(id).name, id);
     return nodes;
   }
   [[nodiscard]] std::map<std::string, TaskId> TasksByName() const {
     std::map<std::string, TaskId> tasks;
-    for (const TaskId id : state_.AllTasks()) tasks.emplace(state_.task(id).name, id);
+    for (const TaskId id : state_.workload().AllTasks()) {
+      tasks.emplace(state_.workload().task(id).name, id);
+    }
     return tasks;
   }
 
@@ -71,22 +76,26 @@ class StateDump {
   }
 
   void Node(NodeId id) {
-    const NodeSpec& spec = state_.node(id);
+    const NodeSpec& spec = state_.nodes().spec(id);
     out_ << "node " << spec.name << (spec.unschedulable ? " cordoned" : "")
-         << (state_.IsOpen(id) ? " open" : "");
+         << (state_.nodes().IsOpen(id) ? " open" : "");
     for (const auto& [key, value] : spec.labels) out_ << ' ' << key << '=' << value;
     for (const Taint& taint : spec.taints) {
       out_ << " taint " << taint.key << '=' << taint.value << ':' << static_cast<int>(taint.effect);
     }
     out_ << '\n';
-    Amounts("allocatable", state_.Allocatable(id));
-    Amounts("used", state_.Used(id));
-    Amounts("idle", state_.Idle(id));
-    Amounts("future", state_.FutureIdle(id));
-    Names("tasks", state_.TasksOn(id), [&](TaskId task) { return state_.task(task).name; });
-    std::vector<HostPort> ports(state_.PortsInUse(id).begin(), state_.PortsInUse(id).end());
+    Amounts("allocatable", state_.nodes().Allocatable(id));
+    Amounts("used", state_.nodes().Used(id));
+    Amounts("idle", state_.nodes().Idle(id));
+    Amounts("future", state_.nodes().FutureIdle(id));
+    Names("tasks", state_.nodes().TasksOn(id), [&](TaskId task) {
+      return state_.workload().task(task).name;
+    });
+    std::vector<HostPort> ports(state_.nodes().PortsInUse(id).begin(),
+                                state_.nodes().PortsInUse(id).end());
     std::sort(ports.begin(), ports.end());
-    out_ << "  nonzero " << state_.NonzeroCpu(id) << ' ' << state_.NonzeroMemory(id) << " ports";
+    out_ << "  nonzero " << state_.nodes().NonzeroCpu(id) << ' ' << state_.nodes().NonzeroMemory(id)
+         << " ports";
     for (const HostPort& port : ports) out_ << ' ' << port.ip << port.protocol << port.port;
     out_ << '\n';
   }
@@ -98,17 +107,17 @@ class StateDump {
          << (hypernode.parent.valid() ? tree.at(hypernode.parent).name : "")
          << (hypernode.ready ? " ready " : " at fault ") << hypernode.reason << '\n';
     Names("children", hypernode.children, [&](HyperNodeId child) { return tree.at(child).name; });
-    Names("nodes", tree.NodesOf(id), [&](NodeId node) { return state_.node(node).name; });
-    Amounts("allocatable", state_.Allocatable(id));
-    Amounts("used", state_.Used(id));
-    Amounts("idle", state_.Idle(id));
-    Amounts("future", state_.FutureIdle(id));
+    Names("nodes", tree.NodesOf(id), [&](NodeId node) { return state_.nodes().spec(node).name; });
+    Amounts("allocatable", state_.sums().Allocatable(id));
+    Amounts("used", state_.sums().Used(id));
+    Amounts("idle", state_.sums().Idle(id));
+    Amounts("future", state_.sums().FutureIdle(id));
   }
   void Queue(const strata::Queue& queue) {
     out_ << "queue " << queue.spec.name << " jobs " << queue.jobs << " weight " << queue.spec.weight
          << (queue.spec.open ? " open" : "") << '\n';
     Amounts("allocated", queue.allocated.amounts());
-    Amounts("pending", queue.pending.amounts());
+    Amounts("pending", queue.pending.Clamped().amounts());
   }
   void Job(const strata::Job& job) {
     out_ << "job " << job.spec.name << " phase " << ToString(job.phase) << " at "
@@ -140,13 +149,13 @@ class StateDump {
     return text.str();
   }
   void Task(TaskId id) {
-    const strata::Task& task = state_.task(id);
+    const strata::Task& task = state_.workload().task(id);
     out_ << "task " << task.name << " status " << static_cast<int>(task.status) << " on "
-         << (task.node.valid() ? state_.node(task.node).name : "");
-    for (const auto& shares : state_.GpusOf(id).containers) {
+         << (task.node.valid() ? state_.nodes().spec(task.node).name : "");
+    for (const auto& shares : state_.workload().GpusOf(id).containers) {
       for (const GpuShare& share : shares) out_ << " gpu " << share.uuid;
     }
-    const GpuTotals held = state_.GpusIn(task.name.substr(0, task.name.find('/')));
+    const GpuTotals held = state_.workload().GpusIn(task.name.substr(0, task.name.find('/')));
     out_ << " of " << held.gpus << ' ' << held.memory_mib << ' ' << held.cores;
     out_ << '\n';
   }

@@ -5,21 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/resources/resource.h"
 #include "apiserver/store/object_store.h"
 
 namespace strata::apiserver {
 namespace {
-
-ApiError About(const Resource& resource, std::string_view name, int code, std::string_view reason) {
-  ApiError error;
-  error.code = code;
-  error.reason = reason;
-  error.name = name;
-  error.group = resource.group;
-  error.kind = resource.plural;
-  return error;
-}
 
 nlohmann::json Causes(const std::vector<schema::Problem>& problems) {
   nlohmann::json causes = nlohmann::json::array();
@@ -31,42 +20,7 @@ nlohmann::json Causes(const std::vector<schema::Problem>& problems) {
   return causes;
 }
 
-std::string Sentence(const std::vector<schema::Problem>& problems) {
-  std::string all;
-  for (const schema::Problem& problem : problems) {
-    if (!all.empty()) all += ", ";
-    if (!problem.field.empty()) all += problem.field + ": ";
-    all += problem.message;
-  }
-  return problems.size() == 1 ? all : "[" + all + "]";
-}
-
-// As many as a client can read, in texts that a client can read.
-void KeepFirst(std::vector<schema::Problem>& problems) {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 10U;
-  constexpr std::size_t kLongestField = 1024;
-  std::size_t bytes = 0;
-  std::size_t kept = 0;
-  for (schema::Problem& problem : problems) {
-    if (kept == kMostCauses || bytes > kMostBytes) break;
-    problem.field = Shortened(problem.field, kLongestField);
-    bytes += problem.field.size() + problem.message.size();
-    ++kept;
-  }
-  const std::size_t more = problems.size() - kept;
-  if (more == 0) return;
-  problems.resize(kept);
-  problems.push_back({"", "FieldValueInvalid", fmt::format("and {} more problems", more)});
-}
-
 }  // namespace
-
-std::string Shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  // Not in the middle of a character.
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return std::string(text.substr(0, most)) + "...";
-}
 
 nlohmann::json ToStatus(const ApiError& error) {
   nlohmann::json details = nlohmann::json::object();
@@ -90,8 +44,8 @@ nlohmann::json ToStatus(const ApiError& error) {
   return status;
 }
 
-ApiError NotFound(const Resource& resource, std::string_view name) {
-  ApiError error = About(resource, name, 404, "NotFound");
+ApiError NotFound(const ResourceInfo& resource, std::string_view name) {
+  ApiError error = ErrorAbout(resource, name, 404, "NotFound");
   error.message = fmt::format("{} \"{}\" not found", resource.FullName(), name);
   return error;
 }
@@ -112,6 +66,14 @@ ApiError MethodNotAllowed() {
   return error;
 }
 
+ApiError Unauthorized() {
+  ApiError error;
+  error.code = 401;
+  error.reason = "Unauthorized";
+  error.message = "Unauthorized";
+  return error;
+}
+
 ApiError BadRequest(std::string message) {
   ApiError error;
   error.code = 400;
@@ -120,20 +82,14 @@ ApiError BadRequest(std::string message) {
   return error;
 }
 
-ApiError Forbidden(const Resource& resource, std::string_view name, std::string_view why) {
-  ApiError error = About(resource, name, 403, "Forbidden");
-  error.message = fmt::format("{} \"{}\" is forbidden: {}", resource.FullName(), name, why);
-  return error;
-}
-
-ApiError AlreadyExists(const Resource& resource, std::string_view name) {
-  ApiError error = About(resource, name, 409, "AlreadyExists");
+ApiError AlreadyExists(const ResourceInfo& resource, std::string_view name) {
+  ApiError error = ErrorAbout(resource, name, 409, "AlreadyExists");
   error.message = fmt::format("{} \"{}\" already exists", resource.FullName(), name);
   return error;
 }
 
-ApiError Conflict(const Resource& resource, std::string_view name, std::string_view why) {
-  ApiError error = About(resource, name, 409, "Conflict");
+ApiError Conflict(const ResourceInfo& resource, std::string_view name, std::string_view why) {
+  ApiError error = ErrorAbout(resource, name, 409, "Conflict");
   error.message =
       fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", resource.FullName(), name, why);
   return error;
@@ -144,19 +100,6 @@ std::string_view StaleVersion() {
          "again";
 }
 
-ApiError Invalid(const Resource& resource,
-                 std::string_view name,
-                 std::vector<schema::Problem> problems) {
-  KeepFirst(problems);
-  ApiError error = About(resource, name, 422, "Invalid");
-  error.kind = resource.kind;
-  const std::string kind =
-      resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
-  error.message = fmt::format("{} \"{}\" is invalid: {}", kind, name, Sentence(problems));
-  error.causes = std::move(problems);
-  return error;
-}
-
 ApiError InvalidOptions(std::string_view options, schema::Problem problem) {
   ApiError error;
   error.code = 422;
@@ -165,7 +108,7 @@ ApiError InvalidOptions(std::string_view options, schema::Problem problem) {
   error.kind = options;
   error.causes.push_back(std::move(problem));
   error.message =
-      fmt::format("{}.meta.k8s.io \"\" is invalid: {}", options, Sentence(error.causes));
+      fmt::format("{}.meta.k8s.io \"\" is invalid: {}", options, JoinProblems(error.causes));
   return error;
 }
 
@@ -195,7 +138,7 @@ ApiError InternalError(std::string_view what) {
   return error;
 }
 
-ApiError FromStore(const Resource& resource, std::string_view name, const Error& error) {
+ApiError FromStore(const ResourceInfo& resource, std::string_view name, const Error& error) {
   switch (error.code) {
     case Code::kConflict:
       return Conflict(resource, name, StaleVersion());

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_text.h"
-#include "apiserver/request/json_view.h"
 #include "base/ascii.h"
+#include "json/access.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "objects/document.h"
 #include "objects/duplicate_key.h"
 #include "objects/yaml_to_json.h"
@@ -69,7 +71,7 @@ ApiResult<json> ReadAny(const Call& call, std::string_view kind) {
   return std::move(*value);
 }
 
-// The first key that is there twice in a JSON body; "" for none.
+// The first duplicate key in a JSON body; "" for none.
 std::string DuplicateField(const net::HttpRequest& request) {
   const std::string type = MediaType(request.HeaderValue("Content-Type"));
   if (!type.empty() && type != "application/json") return {};
@@ -89,7 +91,7 @@ ApiResult<void> CheckCustomKind(const Call& call, const json& object) {
   if (kind.empty() || version.empty()) {
     return tl::unexpected(BadRequest(fmt::format("Object '{}' is missing in '{}'",
                                                  kind.empty() ? "Kind" : "apiVersion",
-                                                 Shown(object).substr(0, 1000))));
+                                                 DumpJson(object).substr(0, 1000))));
   }
   if (version != resource.ApiVersion()) {
     return tl::unexpected(BadRequest(
@@ -103,7 +105,7 @@ ApiResult<void> CheckCustomKind(const Call& call, const json& object) {
                 TextAt(object, {"metadata", "name"}),
                 {{"kind",
                   "FieldValueInvalid",
-                  fmt::format("Invalid value: {}: must be {}", Shown(kind), resource.kind)}}));
+                  fmt::format("Invalid value: {}: must be {}", DumpJson(kind), resource.kind)}}));
   }
   return {};
 }
@@ -148,7 +150,7 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
                                                decodes.error().message)));
 }
 
-// What Strict refuses and Warn tells of: fields that nobody knows, unless `before` (null: none) has
+// What Strict rejects and Warn reports: unknown fields, unless `before` (null: none) has
 // them already, for then this request did not bring them.
 std::vector<std::string> StrictErrors(const Call& call, const json& object, const json& before) {
   std::vector<std::string> errors;
@@ -164,7 +166,7 @@ std::vector<std::string> StrictErrors(const Call& call, const json& object, cons
 }
 
 std::string StrictMessage(const std::vector<std::string>& errors) {
-  const std::size_t told = std::min(errors.size(), kMostCauses);
+  const std::size_t told = std::min(errors.size(), kMaxCauses);
   std::string message = fmt::format(
       "strict decoding error: {}",
       fmt::join(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(told), ", "));
@@ -227,7 +229,8 @@ ApiResult<void> CheckPatched(Call& call,
         TextAt(object, {"metadata", "name"}),
         {{"patch",
           "FieldValueInvalid",
-          fmt::format("Invalid value: {}: {}", Shown(Shown(object)), StrictMessage(errors))}}));
+          fmt::format(
+              "Invalid value: {}: {}", DumpJson(DumpJson(object)), StrictMessage(errors))}}));
   }
   call.Warn(std::move(errors));
   return {};

@@ -19,9 +19,9 @@ namespace strata::apiserver {
 [[nodiscard]] std::string MediaType(std::string_view header);
 
 // The object in the body of a create or an update: JSON (also when no type is given), YAML or
-// protobuf, with the apiVersion and kind of the call's resource put in where they may be missing
-// (api-facts 4, 9 to 11). Fields that the schema does not know are refused, or become warnings of
-// the call, as `validation` says.
+// protobuf, with the apiVersion and kind of the call's resource put in where they may be
+// missing, as Kubernetes does. Unknown fields are rejected, or become warnings of the call, as
+// `validation` says.
 [[nodiscard]] ApiResult<nlohmann::json> ReadObject(Call& call, FieldValidation validation);
 
 // The same checks for an object that a patch has made of `before`; null when it made it of nothing.

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_text.h"
-#include "apiserver/views/list_views.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "net/gzip.h"
 #include "objects/yaml_writer.h"
 
@@ -17,10 +17,10 @@ namespace {
 using nlohmann::json;
 
 // Proxies and clients refuse heads that are much larger.
-constexpr std::size_t kMostWarningBytes = 4000;
+constexpr std::size_t kMaxWarningBytes = 4000;
 
 std::string Pretty(const json& value) {
-  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return DumpPrettyJson(value) + "\n";
 }
 
 std::string QuotedWarning(std::string_view text) {
@@ -36,9 +36,9 @@ void AddWarnings(const std::vector<std::string>& warnings, net::HttpResponse& re
   std::size_t bytes = 0;
   std::size_t told = 0;
   for (const std::string& warning : warnings) {
-    std::string value = QuotedWarning(Shortened(warning, kMostWarningBytes / 4));
+    std::string value = QuotedWarning(Shortened(warning, kMaxWarningBytes / 4));
     bytes += value.size();
-    if (bytes > kMostWarningBytes) break;
+    if (bytes > kMaxWarningBytes) break;
     response.headers.push_back({"Warning", std::move(value)});
     ++told;
   }
@@ -49,16 +49,12 @@ void AddWarnings(const std::vector<std::string>& warnings, net::HttpResponse& re
 
 std::string Encoded(const json& document, const Negotiated& out) {
   if (out.encoding == Encoding::kYaml) {
-    return objects::WriteYaml(nlohmann::ordered_json::parse(Dump(document), nullptr, false));
+    return objects::WriteYaml(ParseOrderedJsonOrNull(DumpJson(document)));
   }
-  return out.pretty ? Pretty(document) : Dump(document) + "\n";
+  return out.pretty ? Pretty(document) : DumpJson(document) + "\n";
 }
 
 }  // namespace
-
-std::string Dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 void Call::Warn(std::vector<std::string> more) {
   warnings.insert(
@@ -125,9 +121,7 @@ std::string WithKind(const Resource& resource, std::string_view body) {
 }
 
 json ParseStored(const StoredObject& object) {
-  if (Result<json> value = ParseJson(object.body)) return std::move(*value);
-  // Deeper than what a client may send: patches and the record of owners add levels.
-  return json::parse(object.body, nullptr, false);
+  return ParseJsonOrNull(object.body);
 }
 
 json ParseWithKind(const Resource& resource, const StoredObject& object) {
@@ -135,33 +129,6 @@ json ParseWithKind(const Resource& resource, const StoredObject& object) {
   value["apiVersion"] = resource.ApiVersion();
   value["kind"] = resource.kind;
   return value;
-}
-
-void AnswerObject(const Call& call, int status, const json& object) {
-  net::HttpResponse response = ResponseHead(call, status);
-  json shown = object;
-  if (call.out.view == View::kTable) {
-    shown = TableOf(call, {&object, 1});
-  } else if (call.out.view == View::kPartial) {
-    shown = PartialOf(call, object);
-  } else {
-    shown["apiVersion"] = call.resource->ApiVersion();
-    shown["kind"] = call.resource->kind;
-  }
-  net::HttpResponse body = DocumentResponse(status, shown, call.out);
-  response.headers[0] = std::move(body.headers[0]);
-  response.body = std::move(body.body);
-  Send(*call.exchange, std::move(response));
-}
-
-void AnswerStored(const Call& call, int status, const StoredObject& object) {
-  const bool plain = call.out.view != View::kTable && call.out.view != View::kPartial &&
-                     call.out.encoding == Encoding::kJson && !call.out.pretty;
-  if (!plain) return AnswerObject(call, status, ParseStored(object));
-  net::HttpResponse response = ResponseHead(call, status);
-  response.body = WithKind(*call.resource, object.body);
-  response.body += '\n';
-  Send(*call.exchange, std::move(response));
 }
 
 void AnswerCreated(const Call& call) {

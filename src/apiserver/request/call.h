@@ -34,7 +34,7 @@ struct Call {
 };
 using CallRef = std::shared_ptr<Call>;
 
-// Answers; what is long is compressed for who takes that (api-facts 30).
+// Answers; long bodies are compressed for clients that accept that.
 inline constexpr std::size_t kLongAnswer = 128UL * 1024;
 void Send(net::Exchange& exchange, net::HttpResponse response);
 
@@ -47,9 +47,6 @@ void Send(net::Exchange& exchange, net::HttpResponse response);
 [[nodiscard]] net::HttpResponse ErrorResponse(const ApiError& error, const Negotiated& out);
 
 void AnswerError(const Call& call, const ApiError& error);
-// An object of the call's resource, in the view that the client asked for.
-void AnswerObject(const Call& call, int status, const nlohmann::json& object);
-void AnswerStored(const Call& call, int status, const StoredObject& object);
 // {"status":"Success","code":201}
 void AnswerCreated(const Call& call);
 
@@ -61,7 +58,5 @@ void AnswerCreated(const Call& call);
 // The same as a value, and without apiVersion and kind.
 [[nodiscard]] nlohmann::json ParseStored(const StoredObject& object);
 [[nodiscard]] nlohmann::json ParseWithKind(const Resource& resource, const StoredObject& object);
-// Compact, never fails.
-[[nodiscard]] std::string Dump(const nlohmann::json& value);
 
 }  // namespace strata::apiserver

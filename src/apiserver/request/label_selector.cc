@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "apiserver/request/selectors.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {

@@ -7,7 +7,7 @@
 namespace strata::apiserver {
 
 // Whether a LabelSelector ({"matchLabels":...,"matchExpressions":...}) takes these labels. An empty
-// one takes all; one that makes no sense takes none.
+// one matches all labels; an invalid one matches none.
 [[nodiscard]] bool SelectorObjectMatches(const nlohmann::json& selector, const Pairs& labels);
 
 }  // namespace strata::apiserver

@@ -23,7 +23,7 @@ int StatusFor(Reach reach, const std::string& host, const std::string& origin = 
   return exchange->answer.status;
 }
 
-TEST(OriginGate, LetsToolsThrough) {
+TEST(OriginGate, PassesRequestsOfTools) {
   for (const char* const host :
        {"127.0.0.1:8080", "localhost:8080", "LOCALHOST", "[::1]:8080", "10.0.0.1", ""}) {
     EXPECT_EQ(StatusFor(Reach::kLoopback, host), 200) << host;
@@ -31,7 +31,7 @@ TEST(OriginGate, LetsToolsThrough) {
   EXPECT_EQ(StatusFor(Reach::kNetwork, "node-1:8080"), 200);
 }
 
-TEST(OriginGate, RefusesPagesOfOthers) {
+TEST(OriginGate, RejectsPagesOfOtherOrigins) {
   EXPECT_EQ(StatusFor(Reach::kLoopback, "127.0.0.1:8080", "http://evil.example"), 403);
   EXPECT_EQ(StatusFor(Reach::kNetwork, "node-1:8080", "http://evil.example"), 403);
   EXPECT_EQ(StatusFor(Reach::kLoopback, "127.0.0.1:8080", "null"), 403);

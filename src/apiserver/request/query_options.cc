@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "json/access.h"
+#include "json/dump.h"
+
 namespace strata::apiserver {
 namespace {
 
@@ -75,11 +78,7 @@ ApiResult<bool> ReadDryRun(const std::vector<std::string>& values, std::string_v
   const bool known = std::all_of(
       values.begin(), values.end(), [](const std::string& value) { return value == "All"; });
   if (!known) {
-    return UnsupportedOption(
-        options,
-        "dryRun",
-        nlohmann::json(values).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-        "\"All\"");
+    return UnsupportedOption(options, "dryRun", DumpJson(values), "\"All\"");
   }
   return !values.empty();
 }
@@ -99,7 +98,7 @@ ApiResult<void> CheckFieldManager(std::string_view manager, std::string_view opt
         Problem{"fieldManager",
                 "FieldValueInvalid",
                 fmt::format("Invalid value: {}: should only contain printable characters",
-                            nlohmann::json(manager).dump())}));
+                            DumpJson(manager))}));
   }
   return {};
 }
@@ -111,15 +110,8 @@ ApiResult<Propagation> ReadPropagation(std::string_view policy) {
   if (policy == "Orphan") return Propagation::kOrphan;
   return UnsupportedOption("DeleteOptions",
                            "propagationPolicy",
-                           nlohmann::json(policy).dump(),
+                           DumpJson(policy),
                            "\"Background\", \"Foreground\", \"Orphan\", nil");
-}
-
-// A member of a JSON object as a string, "" when it is none.
-std::string TextMember(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return {};
-  return found->get<std::string>();
 }
 
 ApiResult<DeleteOptions> FromBody(const nlohmann::json& body) {
@@ -133,10 +125,8 @@ ApiResult<DeleteOptions> FromBody(const nlohmann::json& body) {
                                "DeleteOptions.gracePeriodSeconds of type int64",
                                grace->is_boolean() ? "bool" : grace->type_name())));
   }
-  if (const auto pre = body.find("preconditions"); pre != body.end() && pre->is_object()) {
-    options.uid = TextMember(*pre, "uid");
-    options.resource_version = TextMember(*pre, "resourceVersion");
-  }
+  options.uid = TextAt(body, {"preconditions", "uid"});
+  options.resource_version = TextAt(body, {"preconditions", "resourceVersion"});
   std::vector<std::string> dry_run;
   if (const auto dry = body.find("dryRun"); dry != body.end() && dry->is_array()) {
     for (const nlohmann::json& value : *dry) {
@@ -144,7 +134,7 @@ ApiResult<DeleteOptions> FromBody(const nlohmann::json& body) {
     }
   }
   TRY_API_ASSIGN(options.dry_run, ReadDryRun(dry_run, "DeleteOptions"));
-  TRY_API_ASSIGN(options.propagation, ReadPropagation(TextMember(body, "propagationPolicy")));
+  TRY_API_ASSIGN(options.propagation, ReadPropagation(TextAt(body, {"propagationPolicy"})));
   const auto orphan = body.find("orphanDependents");
   if (orphan != body.end() && orphan->is_boolean() &&
       options.propagation == Propagation::kDefault) {
@@ -183,10 +173,8 @@ ApiResult<WriteOptions> ReadWriteOptions(const Query& query, std::string_view na
   } else if (validation == "Ignore") {
     options.field_validation = FieldValidation::kIgnore;
   } else if (!validation.empty() && validation != "Warn") {
-    return UnsupportedOption(name,
-                             "fieldValidation",
-                             nlohmann::json(validation).dump(),
-                             "\"Ignore\", \"Strict\", \"Warn\"");
+    return UnsupportedOption(
+        name, "fieldValidation", DumpJson(validation), "\"Ignore\", \"Strict\", \"Warn\"");
   }
   options.force = query.Flag("force");
   return options;

@@ -12,7 +12,7 @@
 
 namespace strata::apiserver {
 
-// The options of a request, read and validated as the API server does (api-facts 14): a wrong one
+// The options of a request, read and validated as Kubernetes does: a wrong one
 // is 422 and names the options as an object, `CreateOptions.meta.k8s.io "" is invalid: ...`.
 
 struct ListOptions {
@@ -52,12 +52,13 @@ struct DeleteOptions {
   bool dry_run = false;
   std::optional<std::int64_t> grace_seconds;
   Propagation propagation = Propagation::kDefault;
-  // Its namespace or definition goes: no rule of its kind (admission) keeps it.
+  // Its namespace or definition is deleted: no rule of its kind (admission) may prevent the
+  // deletion.
   bool with_its_home = false;
   std::string uid;  // preconditions; "" for none
   std::string resource_version;
 };
-// How an object goes with its namespace or definition: its dependents go afterwards.
+// How an object is deleted with its namespace or definition: its dependents afterwards.
 [[nodiscard]] DeleteOptions WithItsHome();
 // From the body when there is one (`body` is its JSON), else from the query.
 [[nodiscard]] ApiResult<DeleteOptions> ReadDeleteOptions(const Query& query,

@@ -17,11 +17,11 @@ using Requirement = Selector::Requirement;
 using Operator = Selector::Operator;
 
 // Each is looked at for every object.
-constexpr std::size_t kMostRequirements = 1000;
+constexpr std::size_t kMaxRequirements = 1000;
 
 tl::unexpected<Error> TooManyRequirements() {
   return Fail(Code::kInvalidArgument,
-              fmt::format("unable to parse requirement: more than {} of them", kMostRequirements));
+              fmt::format("unable to parse requirement: more than {} of them", kMaxRequirements));
 }
 
 const std::string* Lookup(const Pairs& pairs, std::string_view key) {
@@ -215,7 +215,7 @@ std::vector<std::string_view> FieldTerms(std::string_view text) {
   return terms;
 }
 
-// Takes the backslashes away; none when one stands before anything that needs none.
+// The text without its backslashes; none when one precedes a character that needs no escape.
 std::optional<std::string> Unescape(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -278,7 +278,7 @@ Result<std::vector<Requirement>> ParseLabelSelector(std::string_view text) {
   for (;;) {
     TRY_ASSIGN(Requirement requirement, ReadRequirement(lexer));
     requirements.push_back(std::move(requirement));
-    if (requirements.size() > kMostRequirements) return TooManyRequirements();
+    if (requirements.size() > kMaxRequirements) return TooManyRequirements();
     if (lexer.peek().empty()) return requirements;
     if (!lexer.TakeIf(",")) return Unparsable(lexer.peek(), "',' or 'end of string'");
   }
@@ -302,7 +302,7 @@ Result<Selector> Selector::Parse(const Resource& resource,
                   fmt::format("field label not supported: {}", requirement.key));
     }
     selector.fields_.push_back(std::move(requirement));
-    if (selector.fields_.size() > kMostRequirements) return TooManyRequirements();
+    if (selector.fields_.size() > kMaxRequirements) return TooManyRequirements();
   }
   if (selector.fields_.size() == 1 && selector.labels_.empty() &&
       selector.fields_[0].key == "metadata.name" && selector.fields_[0].op == Operator::kIn) {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/api_server.h"
 #include "apiserver/request/api_error.h"
 #include "apiserver/request/call.h"
 #include "apiserver/request/request_path.h"
@@ -21,7 +20,7 @@ namespace {
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
-// Of one length whatever the text's.
+// Has the same length for every text.
 Digest DigestOf(std::string_view text) {
   Digest digest{};
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
@@ -100,7 +99,7 @@ net::RequestHandler RequireToken(const std::string& token, net::RequestHandler n
     if (!bearer) return asked->Respond(ErrorResponse(Forbidden(request), {}));
     const Digest brought = DigestOf(*bearer);
     if (CRYPTO_memcmp(brought.data(), digest.data(), digest.size()) != 0) {
-      return asked->Respond(ApiServer::Unauthorized());
+      return asked->Respond(ErrorResponse(Unauthorized(), {}));
     }
     next(std::move(asked));
   };

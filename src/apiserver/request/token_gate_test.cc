@@ -36,7 +36,7 @@ std::string MessageFor(const std::string& method,
   return status.value("message", "");
 }
 
-TEST(TokenGate, LetsTheTokenThrough) {
+TEST(TokenGate, PassesRequestsWithTheToken) {
   EXPECT_EQ(AskGate("GET", "/api/v1/pods", "Bearer right").status, 200);
   EXPECT_EQ(AskGate("GET", "/api/v1/pods", "bearer  right ").status, 200);
 }

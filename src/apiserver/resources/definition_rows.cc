@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "base/result.h"
+#include "json/access.h"
 #include "schema/catalog.h"
 
 namespace strata::apiserver {

@@ -9,7 +9,7 @@
 namespace strata::apiserver {
 
 // The rows of the table that a CustomResourceDefinition makes: one per version that it serves. None
-// when a part of it makes no sense.
+// when a part of it is invalid.
 [[nodiscard]] std::vector<Resource> DefinitionRows(const nlohmann::json& definition);
 
 }  // namespace strata::apiserver

@@ -13,14 +13,6 @@ auto Place(const Resource& row) {
 
 }  // namespace
 
-std::string Resource::FullName() const {
-  return group.empty() ? plural : plural + "." + group;
-}
-
-std::string Resource::ApiVersion() const {
-  return group.empty() ? version : group + "/" + version;
-}
-
 ResourceTable::ResourceTable() {
   for (Resource& row : BuiltInResources()) {
     rows_.push_back(std::make_shared<const Resource>(std::move(row)));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/resource_info.h"
 #include "schema/schema.h"
 
 namespace strata::apiserver {
@@ -21,23 +22,17 @@ struct Column {
   std::string json_path;
 };
 
-// When metadata.generation counts (api-facts 19).
+// When metadata.generation counts.
 enum class Generation : std::uint8_t { kNone, kPod, kSpec };
 
 // One row of the table of what is served: a kind in one version. Everything that differs from kind
 // to kind and is not a rule (admission) is here.
-struct Resource {
-  std::string group;    // "" is the core group
-  std::string version;  // "v1"
-  std::string kind;     // "Pod"
-  std::string plural;   // "pods"
+struct Resource : admission::ResourceInfo {
   std::string singular;
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   bool namespaced = true;
-  bool custom = false;                    // made by a CustomResourceDefinition
   bool has_status = false;                // a status subresource
-  bool read_only = false;                 // create only, nothing stored: SelfSubjectAccessReview
   std::vector<std::string> subresources;  // besides status: "binding", "eviction", "log"
   Generation generation = Generation::kNone;
   bool unconditional_update = true;  // PUT without resourceVersion is last-writer-wins (fact 17)
@@ -46,11 +41,6 @@ struct Resource {
       selectable_fields;  // besides metadata.name, metadata.namespace: "spec.nodeName"
   std::vector<Column> columns;
   schema::SchemaRef schema;  // never null
-
-  // "jobs.batch.volcano.sh", "pods": the name of the resource in messages and in the store.
-  [[nodiscard]] std::string FullName() const;
-  // "batch.volcano.sh/v1alpha1", "v1".
-  [[nodiscard]] std::string ApiVersion() const;
 };
 
 using ResourceRef = std::shared_ptr<const Resource>;
@@ -58,12 +48,12 @@ using ResourceRef = std::shared_ptr<const Resource>;
 // Every kind that needs no definition, in the order of discovery.
 [[nodiscard]] std::vector<Resource> BuiltInResources();
 
-// What is served now. Custom resources come and go; a row never changes once it is there, so that a
+// What is served now. Custom resources are added and removed; a row never changes, so that a
 // request under way keeps the row it began with.
 class ResourceTable {
  public:
-  // Every built-in kind; the groups of Volcano are CustomResourceDefinitions that the server is
-  // born with.
+  // Every built-in kind. Volcano's groups are CustomResourceDefinitions, which
+  // lifecycle/bootstrap.h installs.
   ResourceTable();
 
   // nullptr when there is none.

@@ -1,12 +1,11 @@
 #include "apiserver/store/commit.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 
 namespace strata::apiserver {
 namespace {
@@ -19,10 +18,10 @@ class CommitThread final : public CommitLog {
   CommitThread& operator=(const CommitThread&) = delete;
   ~CommitThread() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
-    changed_.notify_one();
+    changed_.NotifyOne();
     thread_.join();
   }
 
@@ -30,12 +29,12 @@ class CommitThread final : public CommitLog {
               std::int64_t last_version,
               std::function<void(Status)> done) override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       CHECK(!job_);
       job_ =
           Job{.writes = std::move(writes), .last_version = last_version, .done = std::move(done)};
     }
-    changed_.notify_one();
+    changed_.NotifyOne();
   }
 
  private:
@@ -47,8 +46,8 @@ class CommitThread final : public CommitLog {
 
   // The next job, none when it is time to end. A job that was taken in is done in any case.
   std::optional<Job> Take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return job_ || stopping_; });
+    const MutexLock lock(mutex_);
+    while (!job_ && !stopping_) changed_.Wait(mutex_);
     return std::exchange(job_, std::nullopt);
   }
 
@@ -61,10 +60,10 @@ class CommitThread final : public CommitLog {
 
   net::EventLoop& loop_;
   std::unique_ptr<store::Journal> journal_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Job> job_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::optional<Job> job_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: everything else is there when it starts
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using simdjson::dom::element;
 
-// The member of that name, none when `of` is no object or has none.
+// The member of that name, none when `of` is not an object or has none.
 std::optional<element> Member(element of, std::string_view name) {
   element found;
   if (of[name].get(found) != simdjson::SUCCESS) return std::nullopt;

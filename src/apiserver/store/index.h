@@ -19,7 +19,7 @@ class ObjectIndexer {
 
   // Sets uid, labels and fields of `object` from its body. `paths` are "spec.nodeName" and so on;
   // one that leads to nothing, to an object or to a list gives no field. kInvalidArgument when the
-  // body is no JSON object, or is nested deeper than 1,024.
+  // body is not a JSON object, or is nested deeper than 1,024.
   [[nodiscard]] Status Index(const std::vector<std::string>& paths, StoredObject& object);
 
  private:

@@ -12,30 +12,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "admission/object_reader.h"
 #include "base/result.h"
 
 namespace strata::apiserver {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;  // sorted by key
-
-// One state of one object. Immutable, shared by everyone who reads, lists or watches it.
-struct StoredObject {
-  std::string ns;  // "" when cluster-scoped
-  std::string name;
-  std::string uid;
-  std::int64_t version = 0;  // resourceVersion
-  Pairs labels;
-  Pairs fields;      // the selectable ones of its resource
-  std::string body;  // compact JSON without apiVersion and kind: {"metadata":{...},...}
-};
-using ObjectRef = std::shared_ptr<const StoredObject>;
-
-struct ObjectKey {
-  std::string resource;  // Resource::FullName
-  std::string ns;
-  std::string name;
-  auto operator<=>(const ObjectKey&) const = default;
-};
+using admission::ObjectKey;
+using admission::ObjectReader;
+using admission::ObjectRef;
+using admission::Pairs;
+using admission::StoredObject;
 
 // One event of the history of a resource.
 struct Change {
@@ -62,30 +48,12 @@ struct WatchPosition {
 inline constexpr std::size_t kMaxObjectBytes = 3145728;
 inline constexpr std::string_view kObjectTooLarge = "object is larger than 3145728 bytes";
 
-// The objects as they are now: all that the rules of admission ask of others, so that they can be
-// asked without a server (strata webhooks asks them of what its informers see).
-class ObjectReader {
- public:
-  ObjectReader() = default;
-  ObjectReader(const ObjectReader&) = delete;
-  ObjectReader& operator=(const ObjectReader&) = delete;
-  virtual ~ObjectReader() = default;
-
-  // With writes that are on their way to the disk: what a change must start from. nullptr when
-  // there is none.
-  [[nodiscard]] virtual ObjectRef GetLatest(const ObjectKey& key) const = 0;
-  // Calls `visit` for each object as GetLatest sees it, in order, until it returns false.
-  // `ns` "": every namespace.
-  virtual void VisitLatest(const std::string& resource,
-                           const std::string& ns,
-                           const std::function<bool(const StoredObject&)>& visit) const = 0;
-};
-
 // All objects in memory, and on disk where it was opened with a folder: what is acknowledged is
 // there after kill -9 (writes of one moment share one commit). One thread, the loop's. Readers and
 // watchers see only what is durable.
 //
-// Versions come from one counter and grow by at least one per write, over restarts too.
+// Versions come from one counter and grow by at least one per write, over restarts too, and when a
+// folder is restored from a backup (FirstVersion).
 class ObjectStore : public ObjectReader {
  public:
   using Done = std::function<void(Result<ObjectRef>)>;
@@ -102,9 +70,9 @@ class ObjectStore : public ObjectReader {
 
   // Writes `object` (with or without apiVersion and kind), with its new version put into
   // metadata.resourceVersion. `expected` is the version of GetLatest that it was made from, 0 for
-  // none; kConflict when it is another by now (cannot happen to who does not leave the loop in
-  // between); kObjectTooLarge when it has grown above the limit. `done` is called on the loop once
-  // it is durable, possibly before Put returns.
+  // none; kConflict when it is another by now (impossible for a caller that does not leave the loop
+  // in between); kObjectTooLarge when it has grown above the limit. `done` is called on the loop
+  // once it is durable, possibly before Put returns.
   virtual void Put(const ObjectKey& key,
                    std::int64_t expected,
                    nlohmann::json object,
@@ -119,7 +87,7 @@ class ObjectStore : public ObjectReader {
   virtual void WhenDurable(std::function<void(Status)> done) = 0;
 
   // A watcher that has seen everything up to `version`. kGone when the history does not reach back
-  // that far, with the message of api-facts 38.
+  // that far, with Kubernetes' message.
   [[nodiscard]] virtual Result<WatchPosition> WatchFrom(const std::string& resource,
                                                         std::int64_t version) const = 0;
   // The next change, null when there is none yet; `position` moves on behind it. Good until the
@@ -128,7 +96,7 @@ class ObjectStore : public ObjectReader {
   [[nodiscard]] virtual Result<const Change*> Next(WatchPosition& position) const = 0;
 
   // Calls `listener` on the loop, once per batch of changes of the resource that became visible.
-  // Unsubscribes when the token goes.
+  // Unsubscribes when the token is destroyed.
   using Token = std::shared_ptr<void>;
   [[nodiscard]] virtual Token Subscribe(const std::string& resource,
                                         std::function<void()> listener) = 0;

@@ -1,12 +1,14 @@
 #include "apiserver/store/object_store_impl.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -24,7 +26,7 @@ std::string BodyOf(nlohmann::json object, std::int64_t version) {
   nlohmann::json& metadata = object["metadata"];
   if (!metadata.is_object()) metadata = nlohmann::json::object();
   metadata["resourceVersion"] = std::to_string(version);
-  std::string body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string body = DumpJson(object);
   body.shrink_to_fit();  // it grew by doubling, and is kept for long
   return body;
 }
@@ -92,7 +94,7 @@ void ObjectStoreImpl::SetSelectableFields(const std::string& resource,
   PerResource& of = Of(resource);
   if (of.paths == paths) return;
   of.paths = std::move(paths);
-  std::map<ObjectRef, ObjectRef> done;  // one copy of each, whoever holds it
+  std::map<ObjectRef, ObjectRef> done;  // one copy of each
   const auto index = [&](ObjectRef& object) {
     if (object == nullptr) return;
     ObjectRef& copy = done[object];
@@ -181,10 +183,10 @@ void ObjectStoreImpl::Put(const ObjectKey& key,
   }
   Result<ObjectRef> made = Make(key, std::move(object));
   if (!made) return done(std::move(made));
-  // What is too large already may still be marked as dying.
-  const std::size_t most =
+  // An object that is too large already may still be marked as terminating.
+  const std::size_t max =
       std::max(kMaxObjectBytes, before == nullptr ? 0 : before->body.size() + kRoomForMarks);
-  if ((*made)->body.size() > most) {
+  if ((*made)->body.size() > max) {
     return done(Fail(Code::kInvalidArgument, std::string(kObjectTooLarge)));
   }
   Change change{.kind = before == nullptr ? Change::Kind::kAdded : Change::Kind::kModified,
@@ -339,12 +341,18 @@ std::unique_ptr<ObjectStore> MakeMemoryObjectStore(HistoryLimits limits) {
   return std::make_unique<ObjectStoreImpl>(limits, 0);
 }
 
+std::int64_t FirstVersion(std::int64_t stored, Time now) {
+  const auto age = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
+  return std::max<std::int64_t>(stored, age.count());
+}
+
 Result<std::unique_ptr<ObjectStore>> OpenObjectStore(net::EventLoop& loop,
                                                      std::unique_ptr<store::Journal> journal,
+                                                     Time now,
                                                      HistoryLimits limits) {
   store::Journal& rows = *journal;
   TRY_ASSIGN(const std::int64_t version, rows.LastVersion());
-  auto store = std::make_unique<ObjectStoreImpl>(limits, version);
+  auto store = std::make_unique<ObjectStoreImpl>(limits, FirstVersion(version, now));
   Status restored;
   TRY(rows.Load([&](const store::Row& row) {
     if (restored) restored = store->Restore(row);

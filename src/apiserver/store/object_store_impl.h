@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/listeners.h"
 #include "apiserver/store/commit.h"
 #include "apiserver/store/history.h"
 #include "apiserver/store/index.h"
+#include "apiserver/store/listeners.h"
 #include "apiserver/store/object_store.h"
 
 namespace strata::apiserver {
@@ -88,7 +88,7 @@ class ObjectStoreImpl final : public ObjectStore {
   Batch collecting_;
   std::optional<Batch> committing_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // gone when this is
-  std::unique_ptr<CommitLog> log_;  // last, so that it goes first: it reads committing_
+  std::unique_ptr<CommitLog> log_;  // last, so that it is destroyed first: it reads committing_
 };
 
 }  // namespace strata::apiserver

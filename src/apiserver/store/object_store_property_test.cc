@@ -215,8 +215,8 @@ class StoreAgainstModel {
     if (watchers_.empty()) return;
     const std::size_t which = static_cast<std::size_t>(*Below(static_cast<int>(watchers_.size())));
     NaiveWatcher& watcher = watchers_[which];
-    const int most = *Below(6) == 0 ? 1'000'000 : *Below(5) + 1;
-    for (int i = 0; i < most; ++i) {
+    const int max = *Below(6) == 0 ? 1'000'000 : *Below(5) + 1;
+    for (int i = 0; i < max; ++i) {
       const auto expected =
           std::find_if(past_.begin(), past_.end(), [&](const NaiveChange& change) {
             return change.version > watcher.seen;
@@ -231,7 +231,7 @@ class StoreAgainstModel {
       }
       if (expected == past_.end()) {
         RC_ASSERT(*next == nullptr);
-        if (most <= 5) return;
+        if (max <= 5) return;
         break;
       }
       RC_ASSERT(*next != nullptr);
@@ -239,7 +239,7 @@ class StoreAgainstModel {
       RC_ASSERT((*next)->after->name == expected->name);
       RC_ASSERT(((*next)->kind == Change::Kind::kDeleted) == expected->deleted);
       watcher.seen = expected->version;
-      if (i + 1 == most) return;
+      if (i + 1 == max) return;
     }
     watchers_.erase(watchers_.begin() + static_cast<std::ptrdiff_t>(which));
   }

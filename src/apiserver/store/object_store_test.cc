@@ -1,6 +1,9 @@
 #include "apiserver/store/object_store.h"
 
+#include <unistd.h>
+
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -94,7 +97,7 @@ TEST(ObjectStore, FindsLabelsAndSelectableFields) {
               ElementsAre(Pair("spec.hostNetwork", "true"), Pair("spec.nodeName", "n1")));
 }
 
-TEST(ObjectStore, WhatIsNoObjectIsRefused) {
+TEST(ObjectStore, RejectsValuesThatAreNotObjects) {
   const auto store = MakeMemoryObjectStore();
   Outcome list;
   store->Put(PodKey("a"), 0, json::array(), list.Done());
@@ -107,7 +110,7 @@ TEST(ObjectStore, WhatIsNoObjectIsRefused) {
   EXPECT_EQ(store->GetLatest(PodKey("a")), nullptr);
 }
 
-TEST(ObjectStore, TextThatIsNotUtf8IsMended) {
+TEST(ObjectStore, ReplacesBytesThatAreNotUtf8) {
   const auto store = MakeMemoryObjectStore();
   const ObjectRef pod = Set(*store, PodKey("a"), PodNamed("a", "\xff"));
   EXPECT_EQ(json::parse(pod->body)["spec"]["text"], "\xef\xbf\xbd");
@@ -153,7 +156,7 @@ TEST(ObjectStore, HistoryIsBoundedInBytes) {
   EXPECT_EQ(Events(*store, recent).size(), 8);
 }
 
-TEST(ObjectStore, TellsListenersOfTheResourceUntilTheTokenGoes) {
+TEST(ObjectStore, CallsListenersUntilTheirTokenIsDestroyed) {
   const auto store = MakeMemoryObjectStore();
   int pods = 0;
   int nodes = 0;
@@ -210,7 +213,7 @@ TEST(DurableStore, WritesThatComeDuringACommitShareTheNext) {
   EXPECT_FALSE(disk.busy());
 }
 
-TEST(DurableStore, AFailedCommitTakesEverythingWithItThatIsNotDurable) {
+TEST(DurableStore, FailedCommitUndoesEverythingThatIsNotDurable) {
   FakeDisk disk;
   const auto store = disk.OpenStore({});
   Outcome first;
@@ -261,12 +264,53 @@ TEST(DurableStore, APastIsGoneForWatchersAndIndexedForSelectors) {
   EXPECT_TRUE(store->WatchFrom("pods", 2));
 }
 
-TEST(DurableStore, AStoreThatGoesCallsNobody) {
+TEST(DurableStore, DestroyedStoreCallsNoCallback) {
   FakeDisk disk;
   auto store = disk.OpenStore({});
   store->Put(PodKey("a"), 0, PodNamed("a"), [](const Result<ObjectRef>&) { FAIL(); });
   store.reset();
   disk.Break();
+}
+
+// A folder of the version before, which counted from 1.
+class StoredFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string body = R"({"metadata":{"name":"a","uid":"uid-a","resourceVersion":"7"}})";
+    const store::Write write{
+        .kind = store::Write::Kind::kPut,
+        .row = {.resource = "pods", .ns = "default", .name = "a", .version = 7, .body = body}};
+    ASSERT_TRUE(store::OpenJournal(folder_).value()->Commit({&write, 1}, 7));
+  }
+  ~StoredFolder() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<ObjectStore> OpenAt(Time now) {
+    return OpenObjectStore(loop_, store::OpenJournal(folder_).value(), now).value();
+  }
+
+  const std::string folder_ = ::testing::TempDir() + "stored-" + std::to_string(getpid());
+  net::EventLoop loop_;
+};
+
+TEST_F(StoredFolder, BeginsBeyondEveryVersionThatWasGivenOutSinceItsBackup) {
+  const Time monday{std::chrono::hours(24 * 20'000)};
+  const std::int64_t before = OpenAt(monday)->version();
+  const std::int64_t given_out = before + 1'000'000;  // and none of them is in the folder
+  const auto restored = OpenAt(monday + std::chrono::minutes(1));
+  EXPECT_GT(restored->version(), given_out);
+  EXPECT_EQ(restored->WatchFrom("pods", given_out).error().code, Code::kGone)
+      << "a client must list again";
+}
+
+TEST_F(StoredFolder, DoesNotGoBackWithTheClock) {
+  EXPECT_EQ(OpenAt(Time())->version(), 7);
+}
+
+TEST_F(StoredFolder, KeepsTheVersionsOfItsObjects) {
+  const auto store = OpenAt(Time(std::chrono::hours(24 * 20'000)));
+  const Snapshot pods = store->List("pods", "");
+  ASSERT_EQ(pods.objects.size(), 1U);
+  EXPECT_EQ(pods.objects[0]->version, 7);
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/admission/kind_rules.h"
-#include "apiserver/admission/name_rules.h"
+#include "admission/kind_rules.h"
+#include "admission/name_rules.h"
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/verbs/object_write.h"
 #include "apiserver/verbs/subresources.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -47,13 +48,13 @@ ApiResult<void> CheckBinding(const Call& call, const json& binding) {
   if (!kind.empty() && kind != "Node") {
     return tl::unexpected(BadTarget(
         fmt::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"",
-                    Shown(kind))));
+                    DumpJson(kind))));
   }
   const std::string& node = TextAt(binding, {"target", "name"});
   if (node.empty()) return tl::unexpected(BadTarget("target.name: Required value"));
-  if (const std::string wrong = DnsSubdomainError(node); !wrong.empty()) {
+  if (const std::string wrong = admission::DnsSubdomainError(node); !wrong.empty()) {
     return tl::unexpected(
-        BadTarget(fmt::format("target.name: Invalid value: {}: {}", Shown(node), wrong)));
+        BadTarget(fmt::format("target.name: Invalid value: {}: {}", DumpJson(node), wrong)));
   }
   return {};
 }
@@ -96,9 +97,9 @@ ApiResult<void> CheckPod(const json& binding, const StoredObject& live, const js
 
 // What the binding's labels and annotations made of the pod's.
 ApiResult<void> CheckBound(const Resource& resource, const json& pod) {
-  Problems problems;
-  CheckLabels(ObjectAt(pod, {"metadata", "labels"}), "metadata.labels", problems);
-  CheckAnnotations(ObjectAt(pod, {"metadata", "annotations"}), problems);
+  admission::Problems problems;
+  admission::CheckLabels(ObjectAt(pod, {"metadata", "labels"}), "metadata.labels", problems);
+  admission::CheckAnnotations(ObjectAt(pod, {"metadata", "annotations"}), problems);
   if (problems.empty()) return {};
   return tl::unexpected(Invalid(resource, TextAt(pod, {"metadata", "name"}), problems.Take()));
 }

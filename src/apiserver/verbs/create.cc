@@ -4,13 +4,15 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/admission/admission.h"
+#include "admission/admission.h"
+#include "apiserver/lifecycle/custom_resources.h"
+#include "apiserver/lifecycle/namespaces.h"
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
-#include "apiserver/resources/custom_resources.h"
-#include "apiserver/resources/namespaces.h"
-#include "apiserver/verbs/object_write.h"
+#include "apiserver/views/answer.h"
+#include "json/access.h"
 #include "patch/managed_fields.h"
 
 namespace strata::apiserver {
@@ -29,7 +31,7 @@ ApiResult<void> CheckNamespace(const ServerState& state, const Call& call, const
   const ResourceRef namespaces = state.table.Find("", "v1", "namespaces");
   const ObjectRef found = state.store.GetLatest(KeyOf(*namespaces, "", ns));
   if (found == nullptr) return tl::unexpected(NotFound(*namespaces, ns));
-  if (!IsTerminating(*found)) return {};
+  if (!IsTerminatingNamespace(*found)) return {};
   ApiError error = Forbidden(
       resource,
       TextAt(object, {"metadata", "name"}),
@@ -86,8 +88,8 @@ void SetSystemFields(ServerState& state, const Call& call, json& object) {
   }
 }
 
-// Whoever makes an object does not own what its status begins with: that belongs to who will write
-// it through /status.
+// The creator of an object does not own its initial status: that belongs to the client that will
+// write it through /status.
 void RecordCreation(const Call& call, const WriteOptions& options, json& object) {
   const auto found = call.resource->has_status ? object.find("status") : object.end();
   json status;
@@ -120,16 +122,17 @@ ApiResult<void> Prepare(ServerState& state,
   TRY_API(SetNamespace(call, object));
   SetSystemFields(state, call, object);
   if (managed == ManagedFields::kRecord) object["metadata"].erase("managedFields");
-  // A Node brings its status along (api-facts 20).
+  // A Node is created together with its status.
   if (resource.has_status && resource.kind != "Node") object.erase("status");
-  TRY_API(ApplySchema(resource, object));
+  TRY_API(ApplySchema(resource, nullptr, object));
   TRY_API(CheckNamespace(state, call, object));
-  TRY_API(AdmitCreate({resource, state.store, call.now}, object));
+  TRY_API(admission::AdmitCreate({resource, state.store, call.now}, object));
   if (resource.kind == "CustomResourceDefinition") {
     TRY_API(PrepareDefinition(state, nullptr, object));
-    call.Warn(DefinitionWarnings(object));
   }
-  if (managed == ManagedFields::kRecord) RecordCreation(call, options, object);
+  if (managed == ManagedFields::kRecord && state.options.records_owners) {
+    RecordCreation(call, options, object);
+  }
   const std::string& name = TextAt(object, {"metadata", "name"});
   if (const ObjectRef live = state.store.GetLatest(KeyOf(resource, call.path.ns, name))) {
     return tl::unexpected(AlreadyThere(call, *live));

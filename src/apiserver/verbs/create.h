@@ -4,7 +4,7 @@
 
 #include "apiserver/request/call.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 
 namespace strata::apiserver {
 

@@ -10,11 +10,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/lifecycle/deletion.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/verbs/deletion.h"
 #include "apiserver/verbs/list.h"
+#include "apiserver/views/answer.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {
@@ -49,7 +50,7 @@ struct Gathered {
   CallRef call;
   std::vector<json> objects;
   std::optional<ApiError> failed;
-  std::size_t waiting = 1;  // one for who starts them
+  std::size_t waiting = 1;  // one for the caller
 };
 
 void AnswerGathered(const ServerState& state, const Gathered& gathered) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/request/call.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 
 namespace strata::apiserver {
 

@@ -62,7 +62,7 @@ TEST(Delete, HasPreconditions) {
   EXPECT_EQ(reply.body["details"]["kind"], "ConfigMap");
 }
 
-TEST(Delete, OfACollectionAnswersWhatWent) {
+TEST(Delete, OfACollectionReturnsTheDeletedObjects) {
   TestServer server;
   server.Post(kDeletedMaps, ConfigMap("a"));
   server.Post(kDeletedMaps, ConfigMap("b"));
@@ -104,7 +104,7 @@ TEST(DeletePod, IsTwoWrites) {
             events[2]["object"]["metadata"]["resourceVersion"]);
 }
 
-TEST(DeleteNamespace, TakesWhatIsInItAlong) {
+TEST(DeleteNamespace, DeletesTheObjectsInIt) {
   TestServer server;
   server.Post("/api/v1/namespaces", {{"metadata", {{"name", "x"}}}});
   json held = ConfigMap("held");

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/lifecycle/deletion.h"
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
 #include "apiserver/request/label_selector.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/verbs/deletion.h"
-#include "apiserver/verbs/object_write.h"
 #include "apiserver/verbs/subresources.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {

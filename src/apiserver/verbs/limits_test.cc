@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apiserver/state/list_snapshots.h"
 #include "apiserver/test_server.h"
-#include "apiserver/verbs/list_snapshots.h"
 
 // What one request can make the server hold, say or work through.
 namespace strata::apiserver {
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr const char* kLimitedMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kLimitedPods = "/api/v1/namespaces/default/pods";
 
-TEST(Limits, AHundredProblemsAreToldAndTheRestCounted) {
+TEST(Limits, ListsAHundredProblemsAndCountsTheRest) {
   TestServer server;
   json map = ConfigMap("a");
   for (int i = 0; i < 150; ++i) map["metadata"]["labels"][fmt::format("bad key {}", i)] = "x";
@@ -58,7 +58,7 @@ TEST(Limits, WarningsFitIntoAHead) {
   EXPECT_THAT(last, HasSubstr(" more"));
 }
 
-TEST(Limits, StrictTellsOfAHundredFields) {
+TEST(Limits, StrictListsAtMostAHundredFields) {
   TestServer server;
   json map = ConfigMap("a");
   for (int i = 0; i < 300; ++i) map[fmt::format("unknown{}", i)] = 1;
@@ -110,7 +110,7 @@ TEST(Limits, AnObjectDoesNotGrowAboveThreeMebibytes) {
   EXPECT_EQ(server.Delete(url).status, 200);
 }
 
-TEST(Limits, ALongAnswerIsCompressedForWhoTakesThat) {
+TEST(Limits, LongAnswersAreCompressedForClientsThatAcceptGzip) {
   TestServer server;
   const std::string text(200'000, 'x');
   server.Post(kLimitedMaps, ConfigMap("a", {{"k", text}}));
@@ -144,7 +144,7 @@ TEST(Pages, AreForTheListTheyWereBegunWith) {
   EXPECT_EQ(server.Get(first + "&continue=" + token).body["items"][0]["metadata"]["name"], "b");
 }
 
-TEST(Pages, OfBigListsAreKeptAsFarAsThereIsRoom) {
+TEST(Pages, SnapshotsAreKeptWithinTheMemoryLimit) {
   ListSnapshots snapshots;
   const auto big = std::make_shared<Snapshot>();
   auto object = std::make_shared<StoredObject>();

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/views/answer.h"
 #include "base/ascii.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -116,7 +118,7 @@ ApiResult<Snapshot> Gather(const ServerState& state,
 
 // What a list is of: its pages are for no other.
 std::string Identity(const Call& call, const ListOptions& options) {
-  return Dump(
+  return DumpJson(
       {call.resource->FullName(), call.path.ns, options.label_selector, options.field_selector});
 }
 

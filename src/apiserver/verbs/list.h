@@ -3,12 +3,12 @@
 #include "apiserver/request/call.h"
 #include "apiserver/request/query_options.h"
 #include "apiserver/request/selectors.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 
 namespace strata::apiserver {
 
-// GET of a collection without watch. Waits up to three seconds for a resourceVersion of the future
-// (api-facts 7).
+// GET of a collection without watch. Waits up to three seconds for a resourceVersion of the future,
+// as Kubernetes does.
 void HandleList(ServerState& state, const CallRef& call, const ListOptions& options);
 // GET of one object.
 void HandleGet(ServerState& state, const Call& call);

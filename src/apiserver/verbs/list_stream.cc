@@ -7,6 +7,8 @@
 
 #include "apiserver/verbs/list.h"
 #include "apiserver/views/list_views.h"
+#include "json/dump.h"
+#include "json/parse.h"
 #include "net/gzip.h"
 
 namespace strata::apiserver {
@@ -58,8 +60,7 @@ class ListSource : public net::BodySource {
     call_.exchange = nullptr;  // it owns this source
     const std::string key = call.out.view == View::kTable ? "rows" : "items";
     std::string head =
-        pretty() ? ListHead(call_, answer_).dump(2, ' ', false, json::error_handler_t::replace)
-                 : Dump(ListHead(call_, answer_));
+        pretty() ? DumpPrettyJson(ListHead(call_, answer_)) : DumpJson(ListHead(call_, answer_));
     head.resize(head.size() - (pretty() ? 2 : 1));  // the closing brace
     head_ = head + (pretty() ? ",\n  \"" + key + "\": [" : ",\"" + key + "\":[");
   }
@@ -98,10 +99,10 @@ class ListSource : public net::BodySource {
 
   void AppendValue(const json& value, std::string& out) const {
     if (!pretty()) {
-      out += Dump(value);
+      out += DumpJson(value);
       return;
     }
-    out += "\n    " + Indented(value.dump(2, ' ', false, json::error_handler_t::replace));
+    out += "\n    " + Indented(DumpPrettyJson(value));
   }
 
   Call call_;
@@ -133,7 +134,7 @@ void AnswerList(const Call& call, ListAnswer answer) {
   }
   response.body += piece;
   if (yaml) {
-    response = DocumentResponse(200, json::parse(response.body, nullptr, false), call.out);
+    response = DocumentResponse(200, ParseJsonOrNull(response.body), call.out);
   }
   Send(*call.exchange, std::move(response));
 }

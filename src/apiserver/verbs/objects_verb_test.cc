@@ -26,7 +26,7 @@ TEST(Create, GivesTheObjectItsSystemFields) {
   EXPECT_EQ(server.Get(std::string(kMaps) + "/a").body, reply.body);
 }
 
-TEST(Create, RefusesANameThatIsTaken) {
+TEST(Create, RejectsANameThatExists) {
   TestServer server;
   server.Post(kMaps, ConfigMap("a"));
   const Reply reply = server.Post(kMaps, ConfigMap("a"));
@@ -95,7 +95,7 @@ TEST(Create, StrictRefusesUnknownFieldsAndWarnTells) {
   EXPECT_EQ(warn.Header("Warning"), "299 - \"unknown field \\\"gizmo\\\"\"");
 }
 
-TEST(Create, WarnsOfAFieldThatIsThereTwice) {
+TEST(Create, WarnsAboutADuplicateField) {
   TestServer server;
   const Reply reply =
       server.Send("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"k":"1","k":"2"}})");
@@ -152,7 +152,7 @@ TEST(Update, RefusesAStaleVersion) {
       "apply your changes to the latest version and try again");
 }
 
-TEST(Update, OfALeaseNeedsAVersionAndCreatesWhatIsMissing) {
+TEST(Update, OfALeaseRequiresAVersionAndCreatesAMissingOne) {
   TestServer server;
   const std::string url = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
   const json lease = {{"metadata", {{"name", "l"}}}, {"spec", {{"holderIdentity", "me"}}}};
@@ -208,7 +208,7 @@ TEST(Patch, RefusesWhatItDoesNotKnow) {
       "apply patch");
 }
 
-TEST(Apply, CreatesWhatIsMissingAndTellsOfConflicts) {
+TEST(Apply, CreatesMissingObjectsAndReportsConflicts) {
   TestServer server;
   const std::string url = std::string(kMaps) + "/a";
   EXPECT_EQ(server.Patch(url + "?fieldManager=one", "apply-patch+yaml", ConfigMap("a")).status,

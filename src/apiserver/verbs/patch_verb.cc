@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_text.h"
-#include "apiserver/request/json_view.h"
 #include "apiserver/verbs/create.h"
-#include "apiserver/verbs/object_write.h"
 #include "apiserver/verbs/update.h"
+#include "json/access.h"
+#include "json/parse.h"
 #include "patch/managed_fields.h"
 #include "patch/patch.h"
 
@@ -91,7 +91,7 @@ ApiError ApplyConflictError(const patch::Applied& applied) {
   error.reason = "Conflict";
   std::map<std::string, std::vector<std::string>> by_manager;
   for (const patch::ApplyConflict& conflict : conflicts) {
-    if (error.causes.size() == kMostCauses) break;
+    if (error.causes.size() == kMaxCauses) break;
     const std::string field = Shortened(conflict.field, kLongestField);
     by_manager[conflict.message].push_back(field);
     error.causes.push_back({field, "FieldManagerConflict", conflict.message});
@@ -164,7 +164,7 @@ void ApplyTo(ServerState& state, const CallRef& call, ObjectRef live, const Writ
   const Resource& resource = *call->resource;
   ApiResult<json> config = ReadApplied(*call, options);
   if (!config) return AnswerError(*call, config.error());
-  // A Node is born with the status it is sent.
+  // A new Node keeps the status that the client sent.
   if (live != nullptr || resource.kind != "Node") DropOtherParts(*call, *config);
   const std::string version = TextAt(*config, {"metadata", "resourceVersion"});
   if (live == nullptr && !version.empty()) {

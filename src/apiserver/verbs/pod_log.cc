@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/admission/admission.h"
+#include "admission/admission.h"
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
-#include "apiserver/verbs/object_write.h"
 #include "apiserver/verbs/subresources.h"
+#include "apiserver/views/answer.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {
@@ -61,8 +62,7 @@ class LogBody final : public net::BodySource {
   }
 
  private:
-  std::shared_ptr<net::Exchange>
-      exchange_;  // nobody else keeps it, and it must be there to be woken
+  std::shared_ptr<net::Exchange> exchange_;  // owned here, because it must exist to be woken
   std::unique_ptr<LogStream> stream_;
 };
 
@@ -106,10 +106,11 @@ void HandleLog(ServerState& state, const Call& call) {
 void HandleAccessReview(ServerState& state, const CallRef& call) {
   ApiResult<json> review = ReadObject(*call, FieldValidation::kIgnore);
   if (!review) return AnswerError(*call, review.error());
-  if (auto fine = AdmitCreate({*call->resource, state.store, call->now}, *review); !fine) {
+  if (auto fine = admission::AdmitCreate({*call->resource, state.store, call->now}, *review);
+      !fine) {
     return AnswerError(*call, fine.error());
   }
-  (*review)["status"]["reason"] = "everybody may do everything here";
+  (*review)["status"]["reason"] = "every holder of the token is allowed everything";
   AnswerObject(*call, 201, *review);
 }
 

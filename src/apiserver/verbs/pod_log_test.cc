@@ -53,7 +53,7 @@ void RunPod(TestServer& server) {
   ASSERT_EQ(server.Post(kLogPods, pod).status, 201);
 }
 
-TEST(PodLog, WhoFollowsGetsWhatIsWrittenUntilTheContainerEnds) {
+TEST(PodLog, FollowSendsTheLogUntilTheContainerEnds) {
   Written written{.text = "one\n"};
   TestServer server(HistoryLimits{}, FollowedBy(written));
   RunPod(server);

@@ -141,7 +141,7 @@ TEST(Watch, TellsWhatHappens) {
   EXPECT_FALSE(watch->ended);
 }
 
-TEST(Watch, OfASelectorSeesObjectsEnterAndLeave) {
+TEST(Watch, WithASelectorReportsObjectsThatEnterAndLeaveIt) {
   TestServer server;
   const std::string url = std::string(kConfigMaps) + "/a";
   server.Post(kConfigMaps, ConfigMap("a"));
@@ -232,7 +232,7 @@ TEST(Watch, AsTablesHasColumnsOnce) {
   EXPECT_EQ(events[1]["object"]["rows"][0]["cells"][0], "b");
 }
 
-TEST(Watch, OfADroppedClientLeavesNothingBehind) {
+TEST(Watch, IsFreedWhenItsClientDisconnects) {
   TestServer server;
   auto watch = server.Begin("GET", std::string(kConfigMaps) + "?watch=true");
   watch->Drop();

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "apiserver/request/call.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 
 namespace strata::apiserver {
 
-// POST pods/<name>/binding: gives the pod its node (api-facts 35).
+// POST pods/<name>/binding: gives the pod its node.
 void HandleBinding(ServerState& state, const CallRef& call);
-// POST pods/<name>/eviction: deletes the pod unless a budget forbids it (api-facts 36).
+// POST pods/<name>/eviction: deletes the pod unless a budget forbids it.
 void HandleEviction(ServerState& state, const CallRef& call);
 // GET pods/<name>/log.
 void HandleLog(ServerState& state, const Call& call);

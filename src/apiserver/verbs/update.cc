@@ -4,12 +4,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/admission/admission.h"
+#include "admission/admission.h"
+#include "apiserver/lifecycle/custom_resources.h"
+#include "apiserver/lifecycle/object_write.h"
 #include "apiserver/request/body.h"
-#include "apiserver/request/json_view.h"
-#include "apiserver/resources/custom_resources.h"
-#include "apiserver/verbs/object_write.h"
+#include "apiserver/views/answer.h"
+#include "json/access.h"
 #include "patch/managed_fields.h"
 
 namespace strata::apiserver {
@@ -75,11 +77,11 @@ ApiResult<void> PrepareUpdate(ServerState& state,
   KeepOtherParts(call, before, after);
   KeepSystemMetadata(before, after);
   if (!resource.namespaced) after["metadata"].erase("namespace");
-  TRY_API(ApplySchema(resource, after));
-  TRY_API(AdmitUpdate({resource, state.store, call.now}, before, after, call.path.subresource));
+  TRY_API(ApplySchema(resource, &before, after));
+  TRY_API(admission::AdmitUpdate(
+      {resource, state.store, call.now}, before, after, call.path.subresource));
   if (resource.kind == "CustomResourceDefinition") {
     TRY_API(PrepareDefinition(state, &before, after));
-    if (call.path.subresource.empty()) call.Warn(DefinitionWarnings(after));
   }
   if (CountsForGeneration(resource, before, after)) {
     after["metadata"]["generation"] = IntegerAt(before, {"metadata", "generation"}) + 1;
@@ -164,7 +166,7 @@ void UpdateObject(ServerState& state,
   if (options.dry_run) return AnswerObject(*call, 200, edition.after);
   const std::int64_t expected = edition.live->version;
   if (ReadyToGo(*call->resource, edition.after)) {
-    // The answer shows the object at its old version (api-facts 33).
+    // The answer shows the object at its old version, as in Kubernetes.
     json shown = edition.after;
     return RemoveObject(state,
                         call->resource,

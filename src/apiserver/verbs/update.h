@@ -4,7 +4,7 @@
 
 #include "apiserver/request/call.h"
 #include "apiserver/request/query_options.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 #include "apiserver/verbs/create.h"
 
 namespace strata::apiserver {
@@ -26,7 +26,7 @@ struct Edition {
 };
 
 // The rest of an update once the new object is there: also for patches. Nothing is written when
-// nothing changes; removing the last finalizer of a dying object removes it.
+// nothing changes; removing the last finalizer of a terminating object removes it.
 void UpdateObject(ServerState& state,
                   const CallRef& call,
                   Edition edition,

@@ -13,6 +13,8 @@
 #include "apiserver/request/selectors.h"
 #include "apiserver/verbs/list.h"
 #include "apiserver/views/list_views.h"
+#include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::apiserver {
 namespace {
@@ -83,13 +85,13 @@ class WatchSource : public net::BodySource {
       AppendBookmark(start_.initial_version, {{"k8s.io/initial-events-end", "true"}}, out);
     }
     Result<const Change*> change = state_.store.Next(start_.position);
-    if (!change) return More::kEnd;  // too slow: it goes on from its last resourceVersion
+    if (!change) return More::kEnd;  // too slow: the client continues from its last resourceVersion
     if (*change != nullptr) {
       AppendChange(**change, out);
       return std::nullopt;
     }
     if (std::exchange(bookmark_due_, false)) {
-      // Who asked for the future is not taken back.
+      // A watch that starts in the future is not moved back.
       AppendBookmark(std::max(state_.store.version(), start_.after), {}, out);
     }
     if (ended_ || !Served()) return More::kEnd;
@@ -121,7 +123,7 @@ class WatchSource : public net::BodySource {
     } else if (was_in) {
       json gone = ParseStored(*before);
       gone["metadata"]["resourceVersion"] = fmt::format("{}", change.version);
-      AppendEvent("DELETED", Dump(gone), out);
+      AppendEvent("DELETED", DumpJson(gone), out);
     }
   }
 
@@ -130,13 +132,13 @@ class WatchSource : public net::BodySource {
     out += type;
     out += "\",\"object\":";
     if (call_.out.view == View::kTable) {
-      const json value = json::parse(body, nullptr, false);
+      const json value = ParseJsonOrNull(body);
       json table = EmptyTable(call_, std::exchange(columns_, Columns::kNone));
       table["rows"].push_back(TableRow(call_, value));
       table["metadata"]["resourceVersion"] = value["metadata"]["resourceVersion"];
-      out += Dump(table);
+      out += DumpJson(table);
     } else if (call_.out.view == View::kPartial) {
-      out += Dump(PartialOf(call_, json::parse(body, nullptr, false)));
+      out += DumpJson(PartialOf(call_, ParseJsonOrNull(body)));
     } else {
       out += WithKind(*call_.resource, body);
     }
@@ -159,7 +161,7 @@ class WatchSource : public net::BodySource {
       }
       object = std::move(table);
     }
-    out += Dump({{"type", "BOOKMARK"}, {"object", std::move(object)}});
+    out += DumpJson({{"type", "BOOKMARK"}, {"object", std::move(object)}});
     out += '\n';
   }
 
@@ -179,7 +181,7 @@ class WatchSource : public net::BodySource {
   void WakeUp() { call_.exchange->Wake(); }
 
   ServerState& state_;
-  Call call_;  // with its exchange: nobody else keeps it, and it must be there to be woken
+  Call call_;  // owns the exchange, which must exist to be woken
   Selector selector_;
   WatchStart start_;
   std::size_t next_initial_ = 0;
@@ -228,7 +230,7 @@ void HandleWatch(ServerState& state, const CallRef& call, const ListOptions& opt
   if (!start) {
     ApiError gone = FromStore(*call->resource, "", start.error());
     gone.kind.clear();
-    head.body = Dump({{"type", "ERROR"}, {"object", ToStatus(gone)}}) + "\n";
+    head.body = DumpJson({{"type", "ERROR"}, {"object", ToStatus(gone)}}) + "\n";
     return call->exchange->Respond(std::move(head));
   }
   auto source = std::make_unique<WatchSource>(state, call, std::move(*selector), std::move(*start));

@@ -9,7 +9,7 @@
 
 namespace strata::apiserver {
 
-// How long the timestamp in `value` is ago; "<unknown>" when it is no timestamp.
+// How long the timestamp in `value` is ago; "<unknown>" when it is not a timestamp.
 [[nodiscard]] std::string AgeOf(const nlohmann::json* value, Time now);
 
 }  // namespace strata::apiserver

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "apiserver/views/age.h"
 #include "apiserver/views/columns.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -20,8 +22,8 @@ json NamespaceCells(const json& object, Time now) {
 }
 
 // The first of several places that holds a time; events of old and new clients differ in them.
-const json* FirstTime(const json& object, std::initializer_list<Path> places) {
-  for (const Path& place : places) {
+const json* FirstTime(const json& object, std::initializer_list<KeyPath> places) {
+  for (const KeyPath& place : places) {
     if (const json* found = FindAt(object, place)) return found;
   }
   return nullptr;
@@ -133,7 +135,7 @@ json QuotaCells(const json& object, Time now) {
   for (const auto& [name, value] : ObjectAt(object, {"status", "hard"}).items()) {
     std::string used = TextAt(object, {"status", "used", name});
     if (used.empty()) used = "0";
-    const std::string hard = value.is_string() ? value.get<std::string>() : Shown(value);
+    const std::string hard = value.is_string() ? value.get<std::string>() : DumpJson(value);
     std::string& all = name.starts_with("limits.") ? limits : requests;
     all += fmt::format("{}{}: {}/{}", all.empty() ? "" : ", ", name, used, hard);
   }
@@ -155,7 +157,7 @@ json LeaseCells(const json& object, Time now) {
 std::string AmountOrMissing(const json& spec, std::string_view key) {
   const json* amount = FindAt(spec, {key});
   if (amount == nullptr) return "N/A";
-  return amount->is_string() ? amount->get<std::string>() : Shown(*amount);
+  return amount->is_string() ? amount->get<std::string>() : DumpJson(*amount);
 }
 
 json BudgetCells(const json& object, Time now) {

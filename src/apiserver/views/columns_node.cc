@@ -2,8 +2,10 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/request/json_view.h"
+#include <nlohmann/json.hpp>
+
 #include "apiserver/views/columns.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {

@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
 #include "apiserver/views/age.h"
 #include "apiserver/views/columns.h"
 #include "base/timestamp.h"
+#include "json/access.h"
 
 namespace strata::apiserver {
 namespace {

@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/request/json_view.h"
+#include <nlohmann/json.hpp>
+
 #include "apiserver/views/columns.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -32,7 +35,7 @@ std::string AccessModes(const json& modes) {
 std::string Storage(const json& amounts) {
   const json* storage = FindAt(amounts, {"storage"});
   if (storage == nullptr) return {};
-  return storage->is_string() ? storage->get<std::string>() : Shown(*storage);
+  return storage->is_string() ? storage->get<std::string>() : DumpJson(*storage);
 }
 
 std::string OrUnset(const std::string& text) {
@@ -64,7 +67,7 @@ json ClaimCells(const json& object, Time now) {
   const json& spec = ObjectAt(object, {"spec"});
   const std::string& volume = TextAt(spec, {"volumeName"});
   const json& status = ObjectAt(object, {"status"});
-  // What it asked for is no capacity yet.
+  // What it requested is not its capacity yet.
   return {NameOf(object),
           PhaseOf(object),
           volume,

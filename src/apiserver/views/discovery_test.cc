@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apiserver/test_store.h"
+#include "apiserver/test_rows.h"
 #include "apiserver/views/views.h"
 
 namespace strata::apiserver {
@@ -80,7 +80,7 @@ TEST_F(DiscoveryTest, ResourcesWithTheirSubresources) {
   EXPECT_EQ(ResourceList(table, "batch.volcano.sh", "v9"), nullptr);
 }
 
-TEST_F(DiscoveryTest, EvictionIsOfGroupPolicy) {
+TEST_F(DiscoveryTest, EvictionBelongsToGroupPolicy) {
   const json core = ResourceList(table, "", "v1");
   EXPECT_EQ(core["groupVersion"], "v1");
   EXPECT_EQ(Entry(core["resources"], "name", "pods/eviction"),
@@ -91,7 +91,7 @@ TEST_F(DiscoveryTest, EvictionIsOfGroupPolicy) {
   EXPECT_EQ(Entry(core["resources"], "name", "pods")["shortNames"], J("['po']"));
 }
 
-TEST_F(DiscoveryTest, WhatIsOnlyAskedCanOnlyBeCreated) {
+TEST_F(DiscoveryTest, ReadOnlyKindsHaveVerbCreateAlone) {
   const json list = ResourceList(table, "authorization.k8s.io", "v1");
   EXPECT_EQ(list["resources"][0]["verbs"], J("['create']"));
 }

@@ -9,6 +9,7 @@
 
 #include "apiserver/request/call.h"
 #include "apiserver/views/views.h"
+#include "json/dump.h"
 #include "wire/protobuf_body.h"
 
 namespace strata::apiserver {
@@ -83,7 +84,7 @@ bool AnswerDiscovery(ServerState& state,
     if (out.view == View::kGroupDiscovery) {
       const DiscoveryOf what = core ? DiscoveryOf::kCore : DiscoveryOf::kGroups;
       SendAs(exchange, kGroupDiscoveryType, Kept(state, core ? "v2/api" : "v2/apis", [&] {
-               return Dump(AggregatedDiscovery(state.table, what));
+               return DumpJson(AggregatedDiscovery(state.table, what));
              }));
       return true;
     }
@@ -106,7 +107,7 @@ bool AnswerOpenApi(ServerState& state,
   if (segments.size() == 2 && segments[1] == "v2") {
     if (out.encoding != Encoding::kOpenApiProtobuf) {
       SendAs(exchange, "application/json", Kept(state, "openapi/v2", [&] {
-               return Dump(OpenApiV2(state.table));
+               return DumpJson(OpenApiV2(state.table));
              }));
       return true;
     }
@@ -119,14 +120,14 @@ bool AnswerOpenApi(ServerState& state,
   if (segments.size() < 2 || segments[1] != "v3") return false;
   if (segments.size() == 2) {
     SendAs(exchange, "text/plain; charset=utf-8", Kept(state, "openapi/v3", [&] {
-             return Dump(OpenApiV3Index(state.table));
+             return DumpJson(OpenApiV3Index(state.table));
            }));
     return true;
   }
   const std::string path = Joined(segments, 2);
   const std::string& document = Kept(state, "openapi/v3/" + path, [&] {
     const json made = OpenApiV3(state.table, path);
-    return made.is_null() ? std::string() : Dump(made);
+    return made.is_null() ? std::string() : DumpJson(made);
   });
   if (document.empty()) {
     state.documents.erase("openapi/v3/" + path);  // any path may be asked for

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apiserver/request/negotiation.h"
-#include "apiserver/server_state.h"
+#include "apiserver/state/server_state.h"
 #include "net/http_server.h"
 
 namespace strata::apiserver {

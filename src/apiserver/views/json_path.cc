@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::apiserver {
 
@@ -118,8 +120,7 @@ class JsonPath::Parser {
     }
     std::string& literal = filter.literal;
     if (literal.size() >= 2 && literal.front() == '\'' && literal.back() == '\'') {
-      literal = json(literal.substr(1, literal.size() - 2))
-                    .dump(-1, ' ', false, json::error_handler_t::replace);
+      literal = DumpJson(literal.substr(1, literal.size() - 2));
     }
     if (!filter.op.empty() && !json::accept(literal)) return Bad("want a literal");
     TRY_ASSIGN(const std::vector<Step> steps, Parser(path).Run());
@@ -152,7 +153,7 @@ bool JsonPath::Passes(const Filter& filter, const json& element) {
     at = &*member;
   }
   if (filter.op.empty()) return true;
-  const json literal = json::parse(filter.literal, nullptr, false);
+  const json literal = ParseJsonOrNull(filter.literal);
   if (filter.op == "==") return *at == literal;
   if (filter.op == "!=") return *at != literal;
   const bool comparable =

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apiserver/test_store.h"
+#include "apiserver/test_rows.h"
 
 namespace strata::apiserver {
 namespace {

@@ -23,7 +23,7 @@ constexpr std::array kQueries = {
     NamedQuery{"allowWatchBookmarks",
                {"boolean", "allowWatchBookmarks requests watch events with type \"BOOKMARK\"."}},
     NamedQuery{"continue",
-               {"string", "The continue token of the page before, to go on where it ended."}},
+               {"string", "The continue token of the previous page, to continue after it."}},
     NamedQuery{"dryRun",
                {"string",
                 "When present, indicates that modifications should not be persisted. The one valid "
@@ -43,7 +43,7 @@ constexpr std::array kQueries = {
                {"integer", "The duration in seconds before the object should be deleted."}},
     NamedQuery{"labelSelector",
                {"string", "A selector to restrict the list of returned objects by their labels."}},
-    NamedQuery{"limit", {"integer", "The most items to return in one answer."}},
+    NamedQuery{"limit", {"integer", "The maximum number of items to return in one response."}},
     NamedQuery{"pretty", {"string", "If 'true', then the output is pretty printed."}},
     NamedQuery{"propagationPolicy",
                {"string", "Whether and how garbage collection will be performed."}},
@@ -51,7 +51,7 @@ constexpr std::array kQueries = {
                {"string", "What resource versions a request may be served from."}},
     NamedQuery{"resourceVersionMatch", {"string", "How resourceVersion is applied to list calls."}},
     NamedQuery{"sendInitialEvents",
-               {"boolean", "Begin a watch with the objects that are there, and a bookmark."}},
+               {"boolean", "Begin a watch with the existing objects, followed by a bookmark."}},
     NamedQuery{"timeoutSeconds", {"integer", "Timeout for the list or watch call."}},
     NamedQuery{
         "watch",

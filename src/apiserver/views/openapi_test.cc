@@ -3,10 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include "apiserver/request/json_view.h"
-#include "apiserver/test_store.h"
+#include "apiserver/test_rows.h"
 #include "apiserver/views/views.h"
+#include "json/access.h"
 #include "schema/catalog.h"
 
 namespace strata::apiserver {

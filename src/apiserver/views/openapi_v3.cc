@@ -7,6 +7,7 @@
 
 #include "apiserver/views/openapi_paths.h"
 #include "apiserver/views/views.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -87,8 +88,7 @@ json OpenApiV3Index(const ResourceTable& table) {
   for (const ResourceRef& row : table.rows()) {
     const std::string path = PathOf(*row);
     if (paths.contains(path)) continue;
-    const std::string text =
-        OpenApiV3(table, path).dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string text = DumpJson(OpenApiV3(table, path));
     paths[path] = {
         {"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", path, ContentHash(text))}};
   }

@@ -4,11 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/request/json_view.h"
+#include <nlohmann/json.hpp>
+
 #include "apiserver/views/age.h"
 #include "apiserver/views/columns.h"
 #include "apiserver/views/json_path.h"
 #include "apiserver/views/views.h"
+#include "json/access.h"
+#include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
@@ -56,7 +59,7 @@ const std::vector<Column>& ColumnsOf(const Resource& resource) {
 
 // As JSONPath prints a value: strings bare, the rest as JSON.
 json PrintedText(const json& value) {
-  return value.is_string() ? value.get<std::string>() : Shown(value);
+  return value.is_string() ? value.get<std::string>() : DumpJson(value);
 }
 
 // null when no integer can hold it.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apiserver/test_store.h"
+#include "apiserver/test_rows.h"
 #include "apiserver/views/age.h"
 #include "apiserver/views/views.h"
 
@@ -96,7 +96,7 @@ TEST(PodTable, InitContainersComeFirst) {
             "Init:1/2");
 }
 
-TEST(PodTable, ADyingPodIsTerminatingUnlessItEnded) {
+TEST(PodTable, DeletedPodIsTerminatingUnlessItEnded) {
   const Resource row = TestRow("", "Pod", "pods");
   json pod =
       J("{'metadata': {'name': 'a', 'deletionTimestamp': '2023-11-14T22:11:20Z'},"
@@ -165,7 +165,7 @@ TEST(Tables, StorageKinds) {
             J("['a', '2023-11-14T22:11:20Z']"));
 }
 
-TEST(EventTable, SpeaksOfTheObject) {
+TEST(EventTable, NamesTheObject) {
   EXPECT_EQ(
       CellsOfKind("",
                   "Event",

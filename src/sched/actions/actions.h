@@ -9,19 +9,19 @@
 // The actions of a cycle, and the one table of their names.
 namespace strata {
 
-// Admits PodGroups to their queues: phase Pending to Inqueue, as far as the plugins let them.
+// Admits PodGroups to their queues (phase Pending to Inqueue) as far as the plugins permit.
 void Enqueue(Session& session, Search& search);
-// Places the gangs of admitted jobs: whole, near together, or not at all.
+// Places the gangs of admitted jobs, whole or not at all, within their topology.
 void Allocate(Session& session, Search& search);
-// Places BestEffort pods, which need no room.
+// Places BestEffort pods, which request no resources.
 void Backfill(Session& session, Search& search);
 
 using Action = void (*)(Session&, Search&);
 
-// Null when there is no such action here.
+// Null when the action is unknown or not supported.
 [[nodiscard]] Action FindAction(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> ActionNames();
-// Names that Volcano has and Strata has not (yet).
+// True for an action of Volcano that is not supported yet.
 [[nodiscard]] bool IsVolcanoAction(std::string_view name);
 
 }  // namespace strata

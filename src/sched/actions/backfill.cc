@@ -12,14 +12,15 @@ std::vector<TaskId> BestEffortTasks(const Session& session, const Job& job) {
   std::vector<TaskId> tasks;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = session.state().task(id);
+      const Task& task = session.state().workload().task(id);
       if (task.status == TaskStatus::kPending && task.best_effort && !task.gated) {
         tasks.push_back(id);
       }
     }
   }
-  std::sort(
-      tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+  std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    return session.plugins().TaskBefore(a, b);
+  });
   return tasks;
 }
 
@@ -38,7 +39,8 @@ std::vector<HyperNodeId> Below(const Session& session, HyperNodeId within, std::
   const GradientQuery query{
       .within = within, .allocated = {}, .limit = limit, .need = &nothing, .explain = false};
   std::vector<HyperNodeId> below;
-  for (const Gradient::Tier& tier : session.points().gradient->Find(session.state(), query).tiers) {
+  for (const Gradient::Tier& tier :
+       session.plugins().points().gradient->Find(session.state(), query).tiers) {
     below.insert(below.end(), tier.eligible.begin(), tier.eligible.end());
   }
   return below;
@@ -49,14 +51,15 @@ std::vector<HyperNodeId> Below(const Session& session, HyperNodeId within, std::
 // of the job; and while nothing of the job has one, nowhere: the others choose the domain.
 std::vector<HyperNodeId> Domains(const Session& session, const Task& task) {
   const HyperNodeTree& tree = session.tree();
-  const Job& job = session.state().job(task.job);
+  const Job& job = session.state().workload().job(task.job);
   const std::int32_t top_tier = tree.at(tree.top()).tier;
   const auto reach = [&](const TopologyLimit& limit) {
     return limit.kind == TopologyLimit::Kind::kBounded ? limit.tier : top_tier;
   };
-  if (session.ImpossibleTopology(task.job)) return {};
-  const std::int32_t job_limit = reach(session.LimitOf(task.job));
-  const std::int32_t limit = std::min(job_limit, reach(session.LimitOf(task.job, task.sub_job)));
+  if (session.topologies().WhyImpossible(task.job)) return {};
+  const std::int32_t job_limit = reach(session.topologies().LimitOf(task.job));
+  const std::int32_t limit =
+      std::min(job_limit, reach(session.topologies().LimitOf(task.job, task.sub_job)));
   if (limit >= top_tier) return {tree.top()};
   if (const auto home = tree.Find(job.sub_jobs[task.sub_job].allocated_hypernode)) {
     return Around(tree, *home, limit);
@@ -70,17 +73,18 @@ std::vector<HyperNodeId> Domains(const Session& session, const Task& task) {
 }
 
 void BackfillTask(Session& session, Search& search, TaskId id) {
-  const Task& task = session.state().task(id);
-  const Job& job = session.state().job(task.job);
+  const Task& task = session.state().workload().task(id);
+  const Job& job = session.state().workload().job(task.job);
   std::vector<HyperNodeId> domains;
-  if (session.JobReady(job) && session.SubJobReady(job, job.sub_jobs[task.sub_job])) {
+  if (session.plugins().JobReady(job) &&
+      session.plugins().SubJobReady(job, job.sub_jobs[task.sub_job])) {
     domains = Domains(session, task);  // else the gang comes first
   }
   const auto found = std::find_if(domains.begin(), domains.end(), [&](HyperNodeId domain) {
     return search.PlaceBestEffort(id, domain);
   });
   if (found != domains.end()) {
-    search.Widen(id, *found);
+    search.ExtendAllocatedBy(id, *found);
     session.Commit(task.job);
   } else if (!domains.empty()) {
     session.SetVerdict(task.job, ExplainBestEffort(session, id, domains.back()));
@@ -93,17 +97,17 @@ void BackfillTask(Session& session, Search& search, TaskId id) {
 
 void Backfill(Session& session, Search& search) {
   JobQueues queues(session);
-  for (const JobId id : session.state().WaitingJobs()) {
-    const Job& job = session.state().job(id);
+  for (const JobId id : session.state().workload().WaitingJobs()) {
+    const Job& job = session.state().workload().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid() ||
         job.counts.pending_best_effort == 0) {
       continue;
     }
-    if (!session.JobInvalid(job)) queues.Add(id);
+    if (!session.plugins().JobInvalid(job)) queues.Add(id);
   }
   while (const auto queue = queues.TakeQueue()) {
     const JobId id = queues.TakeJob(*queue);
-    for (const TaskId task : BestEffortTasks(session, session.state().job(id))) {
+    for (const TaskId task : BestEffortTasks(session, session.state().workload().job(id))) {
       BackfillTask(session, search, task);
     }
     queues.PutBack(*queue);

@@ -10,23 +10,25 @@ namespace strata {
 namespace {
 
 std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
-  // A job that asks for a topology nobody can look up would only wait in its queue for nothing.
-  if (auto refusal = session.ImpossibleTopology(id)) return refusal;
-  const Job& job = session.state().job(id);
+  // A job whose topology cannot be resolved would wait in its queue in vain.
+  if (auto refusal = session.topologies().WhyImpossible(id)) return refusal;
+  const Job& job = session.state().workload().job(id);
   if (auto closed = RefuseIfClosedTo(session.state(), job)) return closed;
   const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
   if (!job.spec.min_resources || runs) return std::nullopt;
-  auto refusal = session.NotEnqueueable(job);
+  // What it has counts as used already, and it keeps that whatever the vote.
+  if (session.plugins().IsIncompleteGang(job)) return std::nullopt;
+  auto refusal = session.plugins().NotEnqueueable(job);
   if (!refusal) return std::nullopt;
-  return NotTheQueueAlone(session, id, std::move(*refusal), *job.spec.min_resources);
+  return AddClusterShortage(session, id, std::move(*refusal), *job.spec.min_resources);
 }
 
 }  // namespace
 
 void Enqueue(Session& session, Search& /*search*/) {
   JobQueues queues(session);
-  for (const JobId id : session.state().WaitingJobs()) {
-    const Job& job = session.state().job(id);
+  for (const JobId id : session.state().workload().WaitingJobs()) {
+    const Job& job = session.state().workload().job(id);
     if (job.phase != JobPhase::kPending) continue;
     if (job.queue.valid()) {
       queues.Add(id);
@@ -39,7 +41,7 @@ void Enqueue(Session& session, Search& /*search*/) {
     if (auto refusal = NotAdmitted(session, id)) {
       session.SetVerdict(id, std::move(*refusal));
     } else {
-      session.TellEnqueued(session.state().job(id));
+      session.plugins().TellEnqueued(session.state().workload().job(id));
       session.SetPhase(id, JobPhase::kInqueue);
     }
     queues.PutBack(*queue);

@@ -188,14 +188,14 @@ class Fitter {
   Reasons reasons_;
 };
 
-// How many containers like this one find room on the GPU, at most `most`.
+// How many containers like this one find room on the GPU, at most `max`.
 std::uint64_t CountShares(const GpuRequest& pod,
                           const ContainerGpuRequest& container,
                           const Gpu& gpu,
                           GpuUsage usage,
-                          std::uint64_t most) {
+                          std::uint64_t max) {
   std::uint64_t shares = 0;
-  while (shares < most && !CheckGpu(pod, container, gpu, usage)) {
+  while (shares < max && !CheckGpu(pod, container, gpu, usage)) {
     usage.Add(ShareOf(container, gpu, usage));
     ++shares;
   }
@@ -207,14 +207,14 @@ using Group = std::vector<std::uint64_t>;
 
 // How many containers of `count` GPUs the group serves. Without MIG a container takes one share of
 // a GPU, so m of them take at most m; whenever that leaves enough there is a way.
-std::uint64_t CountSets(const Group& group, std::uint64_t count, bool mig, std::uint64_t most) {
+std::uint64_t CountSets(const Group& group, std::uint64_t count, bool mig, std::uint64_t max) {
   const auto enough = [&](std::uint64_t sets) {
     std::uint64_t usable = 0;
     for (const std::uint64_t shares : group) usable += mig ? shares : std::min(shares, sets);
     return usable >= sets * count;
   };
   std::uint64_t sets = 0;
-  while (sets < most && enough(sets + 1)) ++sets;
+  while (sets < max && enough(sets + 1)) ++sets;
   return sets;
 }
 
@@ -228,9 +228,9 @@ GpuFit FitGpus(const GpuRequest& pod, const NodeGpus& node, std::span<const GpuU
 std::uint32_t CountGpuFits(const GpuRequest& pod,
                            const NodeGpus& node,
                            std::span<const GpuUsage> usage,
-                           std::uint32_t most) {
+                           std::uint32_t max) {
   const bool mig = HasMig(node);
-  std::uint64_t fits = most;
+  std::uint64_t fits = max;
   for (const ContainerGpuRequest& container : pod.containers) {
     if (container.count == 0) continue;
     const auto count = static_cast<std::uint64_t>(container.count);

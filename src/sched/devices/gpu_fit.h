@@ -22,21 +22,21 @@ struct GpuFit {
   std::int64_t damage = 0;
 };
 
-// GPUs for every container in turn, each by the pod's policy given what the ones before it got;
-// what an init container got is free again for those behind it. With the policy topology-aware the
-// best set (gpu_sets.h); else the first that serve in the order of the policy. With NUMA binding
-// all of a container's GPUs are of one NUMA node: the best set over all of them, or the first in
-// order that has enough. REQUIRES: `usage` has an entry per GPU of the node.
+// GPUs for every container in turn, each by the pod's policy given what the previous containers
+// got; the GPUs of an init container are free again for the containers after it. With the policy
+// topology-aware the best set (gpu_sets.h); else the first that serve in the order of the policy.
+// With NUMA binding all of a container's GPUs are of one NUMA node: the best set over all of them,
+// or the first in order that has enough. REQUIRES: `usage` has an entry per GPU of the node.
 [[nodiscard]] GpuFit FitGpus(const GpuRequest& pod,
                              const NodeGpus& node,
                              std::span<const GpuUsage> usage);
 
-// How many such pods could fit one after the other, at most `most`, if all chose well: exact for
+// How many such pods could fit one after the other, at most `max`, if all chose well: exact for
 // pods of one container, too many at worst for others. Quick: no sets are looked for.
 [[nodiscard]] std::uint32_t CountGpuFits(const GpuRequest& pod,
                                          const NodeGpus& node,
                                          std::span<const GpuUsage> usage,
-                                         std::uint32_t most);
+                                         std::uint32_t max);
 
 // The candidates in the order in which the policy takes them.
 [[nodiscard]] std::vector<std::size_t> OrderGpus(const GpuRequest& pod,

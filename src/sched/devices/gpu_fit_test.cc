@@ -96,7 +96,7 @@ TEST(FitGpus, LetsInitContainersUseWhatTheOthersGetLater) {
   EXPECT_THAT(fit.claim->containers[1], SizeIs(8));
 }
 
-TEST(FitGpus, GivesNobodyWhatASidecarBeforeItHolds) {
+TEST(FitGpus, DoesNotGiveTheGpusOfASidecarToLaterContainers) {
   const Box box("dgx1v");
   GpuRequest pod = Asking({Whole(2), Whole(6), Whole(6)});  // a sidecar, an init container, an app
   pod.containers[1].init = true;
@@ -143,7 +143,7 @@ TEST(FitGpus, WithMutexTakesUnusedGpusOnly) {
   EXPECT_THAT(box.Gets(pod), ElementsAre(3));
 }
 
-TEST(FitGpus, BindsToOneNumaNodeTheBestOfAll) {
+TEST(FitGpus, TakesTheBestSetOfAnyOneNumaNode) {
   Box box("dgx1v");
   box.UseWhole({4, 5, 6});  // the last NUMA node cannot hold it, the first can
   GpuRequest pod = AskingBest({Whole(2)});
@@ -159,7 +159,7 @@ TEST(FitGpus, CannotBindAcrossNumaNodes) {
   EXPECT_EQ(Box("nv4pairs").Fit(pod).reason, "8/8 NumaNotFit");
 }
 
-TEST(FitGpus, SaysForEveryGpuWhyNotInTheOrderOfTheChecks) {
+TEST(FitGpus, CountsGpusByTheFirstCheckTheyFail) {
   Box box("pcie8");
   box.node.gpus[0].healthy = false;
   box.node.gpus[1].cordoned = true;
@@ -195,7 +195,7 @@ TEST(FitGpus, GivesAnExclusiveGpuToOneOnly) {
   EXPECT_EQ(CountGpuFits(Asking({Whole(1)}), box.node, box.usage, 100), 3U);
 }
 
-TEST(FitGpus, SaysWhenABetterSetMayHaveBeenMissed) {
+TEST(FitGpus, ReportsThatABetterSetMayExist) {
   Box box("t4x4");
   EXPECT_TRUE(box.Fit(AskingBest({Whole(2)})).claim->proven);
   // 64 GPUs whose links have no order, so that no bound helps.
@@ -214,17 +214,17 @@ TEST(FitGpus, SaysWhenABetterSetMayHaveBeenMissed) {
   EXPECT_TRUE(box.Fit(Asking({Whole(32)})).claim->proven);  // no set was looked for
 }
 
-TEST(CountGpuFits, OfSharesTakesEveryPodsGpusApart) {
+TEST(CountGpuFits, CountsSharesGpuByGpu) {
   // Four GPUs with room for two halves each: eight halves, two for each pod.
   Box box("t4x4");
   const std::int64_t half = box.node.gpus[0].memory_mib / 2;
   EXPECT_EQ(CountGpuFits(Asking({Part(2, half, 0)}), box.node, box.usage, 100), 4U);
-  box.Use({0, 1, 2}, half * 2, 0);  // two halves of one GPU are no two GPUs
+  box.Use({0, 1, 2}, half * 2, 0);  // two halves of one GPU are not two GPUs
   EXPECT_EQ(CountGpuFits(Asking({Part(2, half, 0)}), box.node, box.usage, 100), 0U);
   EXPECT_EQ(CountGpuFits(Asking({Part(1, half, 0)}), box.node, box.usage, 100), 2U);
 }
 
-TEST(CountGpuFits, BoundToANumaNodeCountsEachByItself) {
+TEST(CountGpuFits, WithNumaBindingCountsEachNumaNodeByItself) {
   Box box("a100br4");  // NUMA nodes {0, 1} and {2, 3}
   GpuRequest pod = Asking({Whole(2)});
   pod.numa_bind = true;

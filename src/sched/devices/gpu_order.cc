@@ -21,8 +21,8 @@ Score Fullness(const GpuScoreWeights& weights, const Gpu& gpu, const GpuUsage& u
   return ToScore(10.0 * (slot + core + memory));
 }
 
-constexpr std::size_t kMostKeys = 5;
-using Keys = std::array<Score, kMostKeys>;  // ascending: what is taken first
+constexpr std::size_t kMaxKeys = 5;
+using Keys = std::array<Score, kMaxKeys>;  // ascending: what is taken first
 
 class KeyMaker {
  public:
@@ -42,7 +42,7 @@ class KeyMaker {
       // NUMA nodes one after the other.
       keys[next++] = packs && !policy_.chain ? gpu.numa : -gpu.numa;
     }
-    for (std::size_t i = 0; i < std::min(policy_.order.size(), kMostKeys - 2); ++i) {
+    for (std::size_t i = 0; i < std::min(policy_.order.size(), kMaxKeys - 2); ++i) {
       keys[next++] = Key(policy_.order[i], fullness, gpu);
     }
     if (!policy_.chain) keys[next] = -gpu.numa;

@@ -10,9 +10,9 @@
 namespace strata {
 namespace {
 
-constexpr std::size_t kExact = 16;         // candidates that are searched without a bound
-constexpr std::size_t kMost = 64;          // beyond, a greedy answer
-constexpr std::size_t kMostSteps = 4'000;  // of a search with a bound, about 2 ms
+constexpr std::size_t kExact = 16;        // candidates that are searched without a bound
+constexpr std::size_t kMax = 64;          // beyond, a greedy answer
+constexpr std::size_t kMaxSteps = 4'000;  // of a search with a bound, about 2 ms
 
 // Leaving the most among what stays free means taking what has the least to do with the rest:
 // (sum left) = (sum of all) - (sum of the degrees taken) + (sum inside), so among sets of equal
@@ -68,7 +68,7 @@ class SetSearch {
   [[nodiscard]] const std::vector<std::size_t>& best() const { return best_; }
   [[nodiscard]] std::int64_t inside() const { return best_inside_; }
   [[nodiscard]] std::int64_t degree() const { return best_degree_; }
-  [[nodiscard]] bool complete() const { return steps_ <= kMostSteps; }
+  [[nodiscard]] bool complete() const { return steps_ <= kMaxSteps; }
 
  private:
   // (gain, degree) of `next` is worse than that of v.
@@ -104,7 +104,7 @@ class SetSearch {
       return;
     }
     for (std::size_t v = from; v + left <= size_; ++v) {
-      if (bounded_ && (++steps_ > kMostSteps || Hopeless(depth, v, inside, degree))) return;
+      if (bounded_ && (++steps_ > kMaxSteps || Hopeless(depth, v, inside, degree))) return;
       chosen_[depth] = v;
       std::int64_t* next = &gains_[(depth + 1) * size_];
       const std::int64_t* row = &pairs_[v * size_];
@@ -143,8 +143,8 @@ class SetSearch {
     }
     const auto split = static_cast<std::ptrdiff_t>(left);
     std::nth_element(twice_.begin(), twice_.begin() + (split - 1), twice_.end(), std::greater<>());
-    const std::int64_t most = std::accumulate(twice_.begin(), twice_.begin() + split, 2 * inside);
-    if (most / 2 != best_inside_ || most < 2 * best_inside_) return most < 2 * best_inside_;
+    const std::int64_t max = std::accumulate(twice_.begin(), twice_.begin() + split, 2 * inside);
+    if (max / 2 != best_inside_ || max < 2 * best_inside_) return max < 2 * best_inside_;
     std::nth_element(least_.begin(), least_.begin() + (split - 1), least_.end());
     const std::int64_t lowest = std::accumulate(least_.begin(), least_.begin() + split, degree);
     // An equal set may still have the lower positions, if the best is only a guess.
@@ -176,7 +176,7 @@ GpuSet BestGpuSet(const PairScores& scores,
   CHECK(count >= 1 && count <= candidates.size());
   SetSearch search(scores, candidates, count, free);
   const bool all = count == candidates.size();
-  const bool searched = all || candidates.size() <= kMost;
+  const bool searched = all || candidates.size() <= kMax;
   if (all || candidates.size() > kExact) search.Guess();
   if (!all && searched) search.Run();
   GpuSet set;

@@ -52,7 +52,7 @@ std::string Golden(const GpuMachine& machine) {
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 
-TEST(BestGpuSet, OfEveryMachineForEverySize) {
+TEST(BestGpuSet, IsBestOnEveryMachineForEverySize) {
   const std::map<std::string, std::string> expected = {
       {"a100br4", "0 (0)  0-1 (1220)  0-2 (1240)  0-3 (2480)"},
       {"a100br4-degraded", "2 (0)  0-1 (1220)  0-2 (1240)  0-3 (1280)"},
@@ -102,13 +102,13 @@ TEST(BestGpuSet, OfEveryMachineForEverySize) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(BestGpuSet, OfOneIsTheGpuThatDoesLeastDamage) {
+TEST(BestGpuSet, ForOneGpuTakesTheOneThatDoesLeastDamage) {
   //  free: 0 - 3 (NV2), 6 alone
   EXPECT_THAT(BestGpuSet(ScoresOf("dgx1v"), std::vector<std::size_t>{0, 3, 6}, 1).members,
               ElementsAre(6));
 }
 
-TEST(BestGpuSet, AmongEqualsLeavesTheMostBehind) {
+TEST(BestGpuSet, BreaksTiesByTheBestSetLeftFree) {
   // On a PCIe box every pair below one switch is worth the same. With 1 taken, 0 has lost its
   // partner: any whole pair scores 50, and {4,5} or {6,7} leave less behind than {2,3}.
   const std::vector<std::size_t> free = {0, 2, 3, 4, 5, 6, 7};
@@ -129,8 +129,9 @@ TEST(BestGpuSet, IsExactForSixteenAndSaysSoBeyond) {
 PairScores Groups(std::size_t size, std::size_t group) {
   std::vector<std::optional<std::int32_t>> directed(size * size);
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t j = 0; j < size; ++j) {
       directed[i * size + j] = i / group == j / group ? 100 : 10;
+    }
   }
   return {size, directed};
 }
@@ -141,7 +142,7 @@ TEST(BestGpuSet, BeyondSixteenIsProvenWhereTheBoundIsTight) {
   EXPECT_TRUE(set.proven);
 }
 
-TEST(BestGpuSet, BeyondSixteenSaysWhenItGaveUp) {
+TEST(BestGpuSet, BeyondSixteenReportsASearchThatWasCutOff) {
   // Links without any order, so that no bound helps.
   std::vector<std::optional<std::int32_t>> directed(64 * 64);
   for (std::size_t i = 0; i < 64; ++i) {
@@ -156,7 +157,7 @@ TEST(BestGpuSet, BeyondSixteenSaysWhenItGaveUp) {
   EXPECT_EQ(set.score, SumOfPairs(scores, set.members));
 }
 
-TEST(BestGpuSet, OfAHundredIsAGoodGuess) {
+TEST(BestGpuSet, FindsAGoodSetOfAHundredGpus) {
   const GpuSet set = BestGpuSet(Groups(100, 4), All(100), 4);
   EXPECT_EQ(set.score, 600);
   EXPECT_FALSE(set.proven);

@@ -20,8 +20,8 @@ class Binpack final : public Plugin, public NodeScorePoint {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto fullness = Fullness(weights_,
                                      spec.request,
-                                     state.Used(nodes[i]),
-                                     state.Allocatable(nodes[i]),
+                                     state.nodes().Used(nodes[i]),
+                                     state.nodes().Allocatable(nodes[i]),
                                      IfNoneThere::kCountsAsEmpty);
       out[i] = ToScore(fullness.value_or(0) * scale_);
     }

@@ -67,7 +67,7 @@ TEST(Binpack, AResourceTheNodeLacksAddsNothingButItsWeightCounts) {
   EXPECT_NEAR(ScoreOf(plugin, cluster, {.cpu = 4, .gpu = 1}, node), 50, 1e-6);
 }
 
-TEST(Binpack, ANegativeWeightTurnsTheOrderRoundAndOtherNegativesMeanTheDefault) {
+TEST(Binpack, ANegativeWeightReversesTheOrderAndOtherNegativesMeanTheDefault) {
   OneNode cluster;
   const TestPlugin plugin =
       OpenPlugin(cluster,

@@ -56,10 +56,11 @@ std::optional<double> Fullness(std::span<const ResourceWeight> weights,
                                std::span<const Amount> used,
                                std::span<const Amount> allocatable,
                                IfNoneThere if_none_there) {
+  const std::span<const Amount> requested = request.amounts();  // no weight is of an absent one
   double sum = 0;
   double weight_sum = 0;
   for (const auto& [resource, weight] : weights) {
-    const Amount asked = request.Get(resource);
+    const Amount asked = At(requested, resource);
     if (asked <= 0) continue;
     weight_sum += weight;
     const Amount capacity = At(allocatable, resource);

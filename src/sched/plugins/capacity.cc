@@ -23,7 +23,7 @@ constexpr std::string_view kReclaimLevelKey = "ancestorReclaimLevel";
 constexpr std::string_view kDraKey = "capacity.DynamicResourceAllocationEnable";
 constexpr std::string_view kDraCapacityKey = "capacity.DRAConsumableCapacityEnable";
 
-// What counts as had by a queue: what it holds, or also what jobs it let in were promised.
+// What counts as used by a queue: what it holds, or also what admitted jobs were promised.
 enum class Count : std::uint8_t { kHeld, kHeldAndPromised };
 
 class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, public JobGatePoint {
@@ -33,7 +33,8 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
   void Open(const ClusterState& state, Time now) override;
   [[nodiscard]] int CompareQueues(const Queue& a, const Queue& b) const override;
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
-                                                 const Resources& request) const override;
+                                                 const Resources& request,
+                                                 Limit limit) const override;
   [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
   void OnEnqueued(const Job& job) override;
 
@@ -50,7 +51,7 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
                                              ResourceId resource,
                                              Amount more,
                                              Count count) const;
-  // Of two queues at different places of the tree.
+  // Compares two queues at different places of the tree.
   [[nodiscard]] int ComparePlaces(std::size_t a, std::size_t b) const;
   [[nodiscard]] int CompareShares(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
@@ -71,7 +72,7 @@ void Capacity::Open(const ClusterState& state, Time /*now*/) {
   const std::size_t size = state.resource_names().size();
   promised_.assign(tree_.queues().size(), Amounts(size, 0.0));
   book_.Refresh(state);
-  for (const QueueId id : state.queues()) {
+  for (const QueueId id : state.workload().queues()) {
     const auto index = tree_.Find(id);
     if (!index) continue;
     Amounts net = book_.PromisedIn(id, size);
@@ -143,7 +144,7 @@ int Capacity::CompareQueues(const Queue& a, const Queue& b) const {
   if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority ? -1 : 1;
   constexpr std::size_t kNowhere = SIZE_MAX;
   const auto place = [&](const Queue& queue) {
-    const auto id = state_->FindQueue(queue.spec.name);
+    const auto id = state_->workload().FindQueue(queue.spec.name);
     return id ? tree_.Find(*id).value_or(kNowhere) : kNowhere;
   };
   const std::size_t left = place(a);
@@ -172,8 +173,8 @@ int Capacity::ComparePlaces(std::size_t a, std::size_t b) const {
   if (const int order = CompareShares(*a_at, *b_at); order != 0) return order;
   if (*a_at == a && *b_at == b) return 0;
   // Equal branches stay apart, or their queues would have no order at all.
-  const QueueSpec& a_branch = state_->queue(tree_.at(*a_at).queue).spec;
-  const QueueSpec& b_branch = state_->queue(tree_.at(*b_at).queue).spec;
+  const QueueSpec& a_branch = state_->workload().queue(tree_.at(*a_at).queue).spec;
+  const QueueSpec& b_branch = state_->workload().queue(tree_.at(*b_at).queue).spec;
   const auto key = [](const QueueSpec& spec) {
     return std::tie(spec.created, spec.uid, spec.name);
   };
@@ -185,7 +186,7 @@ std::optional<Refusal> Capacity::RefuseAnything(std::size_t index) const {
   for (const std::size_t above : queue.path) {
     const QueueId id = tree_.at(above).queue;
     if (!id.valid()) continue;
-    auto closed = RefuseIfClosed(state_->queue(id));
+    auto closed = RefuseIfClosed(state_->workload().queue(id));
     if (!closed) continue;
     if (above != index) closed->message += fmt::format(", so queue {} is not", queue.name);
     return closed;
@@ -206,9 +207,13 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     const std::size_t at = path[i];
-    const auto kept = [&](ResourceId resource) { return kept_free.at(resource)[i]; };
+    const auto kept = [&](ResourceId resource) {
+      return IsAbsent(resource) ? 0 : kept_free.at(resource)[i];
+    };
     const auto limit = [&](ResourceId resource) {
-      return At(tree_.at(at).real_capability, resource);
+      // The tree has no limit of its own for a resource that no node has.
+      const bool is_open = IsAbsent(resource) && shape_ == CapacityTree::Shape::kHierarchical;
+      return is_open ? kUnlimited : At(tree_.at(at).real_capability, resource);
     };
     const auto exceeded = FirstExceeded(names, asked, [&](ResourceId resource) {
       return limit(resource) - TakenBy(at, resource, count) - kept(resource);
@@ -232,7 +237,10 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
   return std::nullopt;
 }
 
-std::optional<Refusal> Capacity::Exhausted(QueueId id, const Resources& request) const {
+// Nothing here shrinks because other queues ask for more.
+std::optional<Refusal> Capacity::Exhausted(QueueId id,
+                                           const Resources& request,
+                                           Limit /*limit*/) const {
   const auto index = tree_.Find(id);
   if (!index) return std::nullopt;
   if (auto refusal = RefuseAnything(*index)) return refusal;

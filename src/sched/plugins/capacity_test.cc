@@ -29,12 +29,12 @@ struct CapacityCluster : TestCluster {
     spec.guarantee = Amounts({.cpu = terms.guarantee});
     if (terms.deserved > 0) spec.deserved[kCpu] = Amounts({.cpu = terms.deserved}).Get(kCpu);
     if (terms.capability > 0) spec.capability[kCpu] = Amounts({.cpu = terms.capability}).Get(kCpu);
-    return state.UpsertQueue(std::move(spec));
+    return state.workload().UpsertQueue(std::move(spec));
   }
   void Close(const std::string& name) {
-    QueueSpec spec = state.queue(*state.FindQueue(name)).spec;
+    QueueSpec spec = state.workload().queue(*state.workload().FindQueue(name)).spec;
     spec.open = false;
-    state.UpsertQueue(std::move(spec));
+    state.workload().UpsertQueue(std::move(spec));
   }
   JobId AddJobWith(const std::string& name,
                    const std::string& queue,
@@ -46,18 +46,20 @@ struct CapacityCluster : TestCluster {
     spec.min_available = 1;
     spec.min_resources = Amounts({.cpu = cores});
     spec.phase = phase;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
   [[nodiscard]] Ballot Ask(const TestPlugin& plugin, JobId job) const {
-    return plugin.As<JobGatePoint>().Enqueueable(state.job(job));
+    return plugin.As<JobGatePoint>().Enqueueable(state.workload().job(job));
   }
   [[nodiscard]] std::optional<Refusal> More(const TestPlugin& plugin,
                                             QueueId queue,
                                             double cores) const {
-    return plugin.As<QuotaPoint>().Exhausted(queue, Amounts({.cpu = cores}, 1));
+    return plugin.As<QuotaPoint>().Exhausted(
+        queue, Amounts({.cpu = cores}, 1), QuotaPoint::Limit::kShare);
   }
   [[nodiscard]] int Compare(const TestPlugin& plugin, QueueId a, QueueId b) const {
-    return plugin.As<OrderPoint>().CompareQueues(state.queue(a), state.queue(b));
+    return plugin.As<OrderPoint>().CompareQueues(state.workload().queue(a),
+                                                 state.workload().queue(b));
   }
 };
 
@@ -107,14 +109,14 @@ TEST(Capacity, JobsEnterUntilTheirMinimumsFillTheQueue) {
   const JobId four = c.AddJobWith("ns/four", "a", 4);
   const TestPlugin plugin = OpenPlugin(c, "capacity");
   EXPECT_EQ(c.Ask(plugin, four).vote, Vote::kPermit);
-  plugin.As<JobGatePoint>().OnEnqueued(c.state.job(seven));
+  plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(seven));
   EXPECT_EQ(c.Ask(plugin, four).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, four).refusal,
             (Refusal{"QueueQuotaExceeded",
                      "queue a: 4 cpu asked for, 7 in use or promised, its limit is 10"}));
 }
 
-TEST(Capacity, WhatElasticJobsHoldBeyondTheirMinimumDoesNotCountAtTheDoor) {
+TEST(Capacity, AdmissionIgnoresWhatElasticJobsHoldBeyondTheirMinimum) {
   //   ns/in holds 6 cores, its minimum is 2
   CapacityCluster c;
   c.Add("a", "");
@@ -169,7 +171,7 @@ TEST(Capacity, AJobLargerThanTheClusterEntersATreeWithoutLimits) {
   EXPECT_EQ(c.Ask(OpenPlugin(c, "capacity"), large).vote, Vote::kReject);
 }
 
-TEST(Capacity, OnlyJobsOfQueuesAtFaultAreRefused) {
+TEST(Capacity, RefusesOnlyJobsOfInvalidQueues) {
   CapacityCluster c;
   c.Add("a", "root");
   c.Add("a1", "a");
@@ -186,7 +188,7 @@ TEST(Capacity, OnlyJobsOfQueuesAtFaultAreRefused) {
   EXPECT_EQ(c.Ask(OpenPlugin(c, "capacity"), in_lost).vote, Vote::kPermit);  // parents do not count
 }
 
-TEST(Capacity, AClosedQueueOrAncestorGetsAndLetsInNothing) {
+TEST(Capacity, AClosedQueueOrAncestorAdmitsAndGetsNothing) {
   CapacityCluster c;
   c.Add("a", "root");
   const QueueId a1 = c.Add("a1", "a");
@@ -202,7 +204,7 @@ TEST(Capacity, AClosedQueueOrAncestorGetsAndLetsInNothing) {
             (Refusal{"QueueClosed", "queue a1 is not open"}));
 }
 
-TEST(Capacity, LeavesAreComparedWhereTheirBranchesPart) {
+TEST(Capacity, LeavesAreComparedByTheAncestorsBelowTheirCommonOne) {
   //   root ─ a (deserves 5, has 4) ─ a1 (deserves 4, has 0), a2 (deserves 5, has 4)
   //        └ b (deserves 5, has 2) ─ b1 (deserves 2, has 2)
   CapacityCluster c;

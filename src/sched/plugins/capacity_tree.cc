@@ -1,7 +1,6 @@
 #include "sched/plugins/capacity_tree.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -12,10 +11,8 @@
 namespace strata {
 namespace {
 
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-
 Amounts TotalOf(const ClusterState& state) {
-  return ToAmounts(state.Allocatable(state.tree().top()), state.resource_names().size());
+  return ToAmounts(state.sums().Allocatable(state.tree().top()), state.resource_names().size());
 }
 
 // What is left of `amounts` without `less`, at least nothing.
@@ -35,8 +32,8 @@ void AtLeast(Amounts& amounts, const Amounts& least) {
   for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] = std::max(amounts[i], least[i]);
 }
 
-void AtMost(Amounts& amounts, const Amounts& most) {
-  for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] = std::min(amounts[i], most[i]);
+void AtMost(Amounts& amounts, const Amounts& max) {
+  for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] = std::min(amounts[i], max[i]);
 }
 
 }  // namespace
@@ -49,7 +46,7 @@ bool CapacityQueue::Deserves() const {
 }
 
 CapacityTree::CapacityTree(const ClusterState& state, Shape shape) {
-  for (const QueueId id : state.queues()) Add(state, id);
+  for (const QueueId id : state.workload().queues()) Add(state, id);
   if (shape == Shape::kFlat) {
     FinishFlat(state);
   } else {
@@ -73,7 +70,7 @@ void CapacityTree::Add(const ClusterState& state, QueueId id) {
   if (id.valid()) {
     if (id.index() >= of_.size()) of_.resize(id.index() + 1);
     of_[id.index()] = index;
-    const QueueSpec& spec = state.queue(id).spec;
+    const QueueSpec& spec = state.workload().queue(id).spec;
     queue.name = spec.name;
     queue.below = {id};
     for (std::size_t i = 0; i < size; ++i) {
@@ -81,10 +78,11 @@ void CapacityTree::Add(const ClusterState& state, QueueId id) {
     }
     for (const auto& [resource, limit] : spec.capability) {
       if ((resource == kCpu || resource == kMemory) && limit <= 0) continue;
+      if (IsAbsent(resource)) continue;
       queue.capability[resource.index()] = static_cast<double>(limit);
     }
     for (const auto& [resource, amount] : spec.deserved) {
-      queue.deserved[resource.index()] = static_cast<double>(amount);
+      if (!IsAbsent(resource)) queue.deserved[resource.index()] = static_cast<double>(amount);
     }
   }
   queues_.push_back(std::move(queue));
@@ -141,7 +139,7 @@ std::vector<std::size_t> CapacityTree::Link(const ClusterState& state) {
   std::vector<std::optional<std::size_t>> parents(queues_.size());
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     if (i == root) continue;
-    const std::string& named = state.queue(queues_[i].queue).spec.parent;
+    const std::string& named = state.workload().queue(queues_[i].queue).spec.parent;
     const auto it = by_name.find(named.empty() ? kRootQueue : std::string_view(named));
     if (it == by_name.end()) continue;
     parents[i] = it->second;
@@ -225,7 +223,9 @@ double CapacityTree::Allocated(const ClusterState& state,
                                std::size_t index,
                                ResourceId resource) const {
   Amount sum = 0;
-  for (const QueueId id : queues_[index].below) sum += state.queue(id).allocated.Get(resource);
+  for (const QueueId id : queues_[index].below) {
+    sum += state.workload().queue(id).allocated.Get(resource);
+  }
   return static_cast<double>(sum);
 }
 

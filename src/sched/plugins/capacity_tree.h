@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,10 +15,12 @@
 // What queues may have when each names its own part: Volcano's `capacity`.
 namespace strata {
 
+inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
 // One queue of the tree. Amounts are by ResourceId; what is unlimited is infinite.
 struct CapacityQueue {
   std::string name;
-  QueueId queue;                      // none for a root that nobody wrote
+  QueueId queue;                      // none for a root that no object defines
   std::vector<std::size_t> path;      // itself first, then its ancestors up to the root
   std::vector<std::size_t> children;  // ascending by name
   std::vector<QueueId> below;         // itself and its descendants
@@ -39,12 +42,13 @@ class CapacityTree {
     // No parents. realCapability = (total - all guarantees) at least 0, + its own, at most
     // capability; deserved = spec.deserved, at most realCapability, at least its guarantee.
     kFlat,
-    // By spec.parent below "root", which is there even if nobody wrote it. realCapability =
+    // By spec.parent below "root", which exists even when no object defines it. realCapability =
     // (parent's - its children's guarantees) at least 0, + its own, at most capability; the root is
-    // as large as the cluster in resources that somebody is guaranteed, else unlimited. deserved =
+    // as large as the cluster in resources that are guaranteed to a queue, else unlimited. deserved
+    // =
     // spec.deserved, at least its guarantee; of the root the sum of its children's.
     //
-    // A queue whose parent is missing, or that is its own ancestor, is at fault, and so is
+    // A queue whose parent is missing, or that is its own ancestor, is invalid, and so is
     // everything below it; a queue with children takes no jobs.
     kHierarchical,
   };

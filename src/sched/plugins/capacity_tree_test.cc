@@ -28,7 +28,7 @@ struct TreeCluster : TestCluster {
     spec.guarantee = Amounts(terms.guarantee);
     spec.deserved = Limits(terms.deserved);
     spec.capability = Limits(terms.capability);
-    return state.UpsertQueue(std::move(spec));
+    return state.workload().UpsertQueue(std::move(spec));
   }
   [[nodiscard]] ResourceLimits Limits(const Shape& shape) const {
     ResourceLimits limits;
@@ -113,11 +113,12 @@ TEST(CapacityTree, TheShareIsTheLargestPartOfWhatIsDeserved) {
   c.Add("a1", "a");
   c.AddTask(c.AddJob("ns/j", "a1"), {.cpu = 3, .memory = 20, .gpu = 1}, "n0");
   const CapacityTree tree(c.state, CapacityTree::Shape::kHierarchical);
-  EXPECT_NEAR(tree.ShareOf(c.state, *tree.Find(*c.state.FindQueue("a"))), 0.75, 1e-6);
-  EXPECT_EQ(tree.ShareOf(c.state, *tree.Find(*c.state.FindQueue("a1"))), 1);  // deserves nothing
+  EXPECT_NEAR(tree.ShareOf(c.state, *tree.Find(*c.state.workload().FindQueue("a"))), 0.75, 1e-6);
+  EXPECT_EQ(tree.ShareOf(c.state, *tree.Find(*c.state.workload().FindQueue("a1"))),
+            1);  // deserves nothing
 }
 
-TEST(CapacityTree, OnlyQueuesWhoseHierarchyIsWrongAreAtFault) {
+TEST(CapacityTree, OnlyQueuesWithAnInvalidHierarchyAreInvalid) {
   //   good; lost's parent is nowhere, lower is below it; x and y are each other's parent, z below
   TreeCluster c;
   c.Add("good", "root");

@@ -26,14 +26,14 @@ using When = DevicePoint::When;
 
 // What is taken of the GPUs of a node.
 Usage UsageOn(const ClusterState& state, NodeId node, When when) {
-  const NodeGpus& gpus = *state.node(node).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   Usage now(gpus.gpus.size());
   Usage future(gpus.gpus.size());
   bool differ = false;
-  for (const TaskId id : state.TasksOn(node)) {
-    const GpuClaim& claim = state.GpusOf(id);
+  for (const TaskId id : state.nodes().TasksOn(node)) {
+    const GpuClaim& claim = state.workload().GpusOf(id);
     if (claim.empty()) continue;
-    const TaskStatus status = state.task(id).status;
+    const TaskStatus status = state.workload().task(id).status;
     if (status != TaskStatus::kPipelined) AddClaim(gpus, claim, now);
     if (status != TaskStatus::kReleasing) AddClaim(gpus, claim, future);
     differ = differ || status == TaskStatus::kPipelined || status == TaskStatus::kReleasing;
@@ -70,9 +70,9 @@ std::optional<std::string> OverQuota(const ClusterState& state,
                                      const GpuRequest& request,
                                      const GpuClaim& claim) {
   if (request.quota_namespace.empty()) return std::nullopt;
-  const GpuTotals used = state.GpusIn(request.quota_namespace);
+  const GpuTotals used = state.workload().GpusIn(request.quota_namespace);
   const GpuTotals asked = TotalOf(claim);
-  for (const QuotaSpec* quota : state.QuotasOf(request.quota_namespace)) {
+  for (const QuotaSpec* quota : state.quotas().Of(request.quota_namespace)) {
     for (const GpuPart& part : kGpuParts) {
       const std::optional<std::int64_t> limit = quota->gpus.*part.limit;
       if (!limit || asked.*part.total <= *limit - used.*part.total) continue;
@@ -107,7 +107,7 @@ class Deviceshare final : public Plugin,
                                 const ClassSpec& spec,
                                 NodeId node) const override {
     if (!spec.gpus) return true;
-    const auto& gpus = state.node(node).gpus;
+    const auto& gpus = state.nodes().spec(node).gpus;
     return spec.gpus->problem.empty() && (!gpus || gpus->problem.empty());
   }
 
@@ -122,7 +122,7 @@ class Deviceshare final : public Plugin,
                                   NodeId node) const override {
     if (!Concerns(state, spec, node)) return true;
     const Usage usage = UsageOn(state, node, When::kFuture);
-    const GpuFit fit = FitGpus(*spec.gpus, *state.node(node).gpus, usage);
+    const GpuFit fit = FitGpus(*spec.gpus, *state.nodes().spec(node).gpus, usage);
     return fit.claim && !OverQuota(state, *spec.gpus, *fit.claim);
   }
 
@@ -140,11 +140,11 @@ class Deviceshare final : public Plugin,
   [[nodiscard]] std::uint32_t Room(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId node,
-                                   std::uint32_t most) const override {
-    if (!Concerns(state, spec, node)) return most;
+                                   std::uint32_t max) const override {
+    if (!Concerns(state, spec, node)) return max;
     const Usage usage = UsageOn(state, node, When::kNow);
     // One fits, whatever the quick count finds.
-    return std::max(CountGpuFits(*spec.gpus, *state.node(node).gpus, usage, most), 1U);
+    return std::max(CountGpuFits(*spec.gpus, *state.nodes().spec(node).gpus, usage, max), 1U);
   }
 
   [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }
@@ -152,8 +152,8 @@ class Deviceshare final : public Plugin,
   [[nodiscard]] std::string Reason(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId node) const override {
-    if (!spec.gpus->problem.empty()) return "node(s) refused the pod: " + spec.gpus->problem;
-    const auto& gpus = state.node(node).gpus;
+    if (!spec.gpus->problem.empty()) return "node(s) rejected the pod: " + spec.gpus->problem;
+    const auto& gpus = state.nodes().spec(node).gpus;
     if (gpus && !gpus->problem.empty()) return "node(s) offer no GPUs: " + gpus->problem;
     const GpuFit& fit = FitNow(state, spec, node);
     if (!fit.claim) return fmt::format("{}: {}", kNoSuitableGpus, fit.reason);
@@ -179,10 +179,10 @@ class Deviceshare final : public Plugin,
                                 const ClassSpec& spec,
                                 NodeId node,
                                 When when) const override {
-    GpuFit fit =
-        when == When::kNow
-            ? FitNow(state, spec, node)
-            : FitGpus(*spec.gpus, *state.node(node).gpus, UsageOn(state, node, When::kFuture));
+    GpuFit fit = when == When::kNow ? FitNow(state, spec, node)
+                                    : FitGpus(*spec.gpus,
+                                              *state.nodes().spec(node).gpus,
+                                              UsageOn(state, node, When::kFuture));
     CHECK(fit.claim.has_value());
     return *std::move(fit.claim);
   }
@@ -202,18 +202,19 @@ class Deviceshare final : public Plugin,
   };
 
   static bool Concerns(const ClusterState& state, const ClassSpec& spec, NodeId node) {
-    return spec.gpus && state.node(node).gpus;
+    return spec.gpus && state.nodes().spec(node).gpus;
   }
 
   const GpuFit& FitNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
-    if (node.index() >= known_.size()) known_.resize(state.node_slots());
+    if (node.index() >= known_.size()) known_.resize(state.nodes().slots());
     Known& known = known_[node.index()];
-    if (known.spec != &spec || known.class_epoch != state.class_epoch() ||
-        known.version != state.Version(node)) {
-      known.fit = FitGpus(*spec.gpus, *state.node(node).gpus, UsageOn(state, node, When::kNow));
+    if (known.spec != &spec || known.class_epoch != state.classes().epoch() ||
+        known.version != state.nodes().Version(node)) {
+      known.fit =
+          FitGpus(*spec.gpus, *state.nodes().spec(node).gpus, UsageOn(state, node, When::kNow));
       known.spec = &spec;
-      known.class_epoch = state.class_epoch();
-      known.version = state.Version(node);
+      known.class_epoch = state.classes().epoch();
+      known.version = state.nodes().Version(node);
     }
     return known.fit;
   }
@@ -225,7 +226,7 @@ class Deviceshare final : public Plugin,
 };
 
 double Deviceshare::Quality(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
-  const NodeGpus& gpus = *state.node(node).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   const Usage usage = UsageOn(state, node, When::kNow);
   const double full = Fullness(gpus, usage);
   const double policy = spec.gpus->node_policy == GpuNodePolicy::kBinpack ? full : 1 - full;
@@ -250,7 +251,7 @@ DeviceRecord Deviceshare::Describe(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId node,
                                    const GpuClaim& claim) const {
-  const NodeGpus& gpus = *state.node(node).gpus;
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   const GpuFit best = FitGpus(*spec.gpus, gpus, Usage(gpus.gpus.size()));
   const auto positions = [&](const std::vector<GpuShare>& shares) {
     std::vector<std::size_t> found;

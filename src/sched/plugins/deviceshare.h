@@ -11,9 +11,9 @@ namespace strata {
 // GPUs by HAMi's rules: NodeFilterPoint, NodeScorePoint and DevicePoint for pods that ask for GPUs
 // on nodes that register theirs. A node that registers none is used by count alone.
 //
-// What is free follows from the claims of the tasks on the node (ClusterState::GpusOf), so a
-// rollback gives GPUs back by itself. Of a node's GPUs a task may have what is free both now and
-// once what waits there has its place.
+// What is free follows from the claims of the tasks on the node (WorkloadTable::GpusOf), so a
+// rollback gives GPUs back by itself. A task may have the GPUs of a node that are free both now and
+// once the tasks that wait there have their place.
 //
 // ResourceQuotas limit what the pods of a namespace hold together (`limits.nvidia.com/gpu`,
 // `gpumem`, `gpucores`); only the GPUs that a pod would get count, not all that would serve.

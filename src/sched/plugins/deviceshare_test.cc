@@ -46,7 +46,7 @@ class GpuCluster {
     job.min_available = pods;
     job.created = Time(std::chrono::seconds(++jobs_));
     builder.Queue("default");
-    const JobId id = builder.state.UpsertJob(std::move(job));
+    const JobId id = builder.state.workload().UpsertJob(std::move(job));
     for (int i = 0; i < pods; ++i) AddPod(name + "-w-" + std::to_string(i), id, request, "");
     return *this;
   }
@@ -60,19 +60,19 @@ class GpuCluster {
     task.node_name = node;
     task.constraints.request.Set(builder.Gpu(), static_cast<Amount>(gpus.size()) * 1000);
     std::vector<GpuShare> shares;
-    const NodeGpus& registered = *builder.state.node(builder.FindNode(node)).gpus;
+    const NodeGpus& registered = *builder.state.nodes().spec(builder.FindNode(node)).gpus;
     for (const std::size_t at : gpus) {
       const Gpu& gpu = registered.gpus[at];
       shares.push_back({.uuid = gpu.uuid, .memory_mib = gpu.memory_mib, .cores = 100});
     }
     task.gpus.containers = {shares};
-    CHECK(builder.state.AddTask(std::move(task)).has_value());
+    builder.state.workload().AddTask(std::move(task));
     return *this;
   }
 
   [[nodiscard]] Uuids Has(const std::string& pod) const {
     Uuids uuids;
-    for (const auto& shares : builder.state.GpusOf(builder.FindTask(pod)).containers) {
+    for (const auto& shares : builder.state.workload().GpusOf(builder.FindTask(pod)).containers) {
       for (const GpuShare& share : shares) uuids.push_back(share.uuid);
     }
     return uuids;
@@ -90,7 +90,7 @@ class GpuCluster {
     return task;
   }
   void AddPod(const std::string& name, JobId job, const GpuRequest& request, const std::string&) {
-    CHECK(builder.state.AddTask(Spec(name, job, request)).has_value());
+    builder.state.workload().AddTask(Spec(name, job, request));
   }
 
   int jobs_ = 0;
@@ -104,14 +104,14 @@ TEST(Deviceshare, GivesEachPodItsGpus) {
   EXPECT_THAT(cluster.Has("train-w-1"), ElementsAre("GPU-a-6", "GPU-a-7"));
 }
 
-TEST(Deviceshare, WhatAForgottenClassFoundIsNotSaidOfAnother) {
+TEST(Deviceshare, AReusedClassIdDoesNotInheritCachedAnswers) {
   GpuCluster cluster;
   cluster.Machine("n0", "dgx1v").Job("large", 1, GpuCluster::Asking(9, false));
   ClusterState& state = cluster.builder.state;
   Cycles cycles(state);
   ASSERT_THAT(cycles.Run().binds, IsEmpty());
-  state.RemoveJob(cluster.builder.FindJob("large"));
-  state.ForgetIdleClasses(0);
+  state.workload().RemoveJob(cluster.builder.FindJob("large"));
+  state.workload().ForgetIdleClasses(0);
   cluster.Job(
       "small", 1, GpuCluster::Asking(1, false));  // may have the place in memory of the other
   EXPECT_THAT(cycles.Run().binds, SizeIs(1));
@@ -163,15 +163,17 @@ TEST(Deviceshare, ARollbackLeavesNoTraceOfGpus) {
   cluster.Machine("a", "dgx1v").Job("train", 1, GpuCluster::Asking(1, false));
   ClusterState& state = cluster.builder.state;
   const TaskId task = cluster.builder.FindTask("train-w-0");
-  const auto mark = state.Mark();
-  state.Allocate(task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
+  const auto mark = state.journal().Mark();
+  state.journal().Allocate(
+      task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
   EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-a-1"));
-  state.RollbackTo(mark);
-  EXPECT_TRUE(state.GpusOf(task).empty());
-  state.Pipeline(task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
-  state.Hold();
-  state.ReleaseHeld();
-  EXPECT_TRUE(state.GpusOf(task).empty());
+  state.journal().RollbackTo(mark);
+  EXPECT_TRUE(state.workload().GpusOf(task).empty());
+  state.journal().Pipeline(
+      task, cluster.builder.FindNode("a"), {.containers = {{{.uuid = "GPU-a-1"}}}});
+  state.journal().Hold();
+  state.journal().ReleaseHeld();
+  EXPECT_TRUE(state.workload().GpusOf(task).empty());
 }
 
 TEST(Deviceshare, WaitsForGpusThatAreBeingReleased) {
@@ -189,7 +191,7 @@ TEST(Deviceshare, WaitsForGpusThatAreBeingReleased) {
   EXPECT_THAT(cluster.Has("train-w-0"), ElementsAre("GPU-a-0", "GPU-a-1"));
 }
 
-TEST(Deviceshare, NobodyTakesWhatAnotherWaitsFor) {
+TEST(Deviceshare, DoesNotGiveAwayGpusThatAnotherPodWaitsFor) {
   GpuCluster cluster;
   cluster.Machine("a", "a100br4").Holding("a", {0, 1, 2}, TaskStatus::kReleasing);
   cluster.Job("first", 1, GpuCluster::Asking(4, true)).Job("later", 1, GpuCluster::Asking(1, true));
@@ -198,7 +200,7 @@ TEST(Deviceshare, NobodyTakesWhatAnotherWaitsFor) {
   EXPECT_THAT(decisions.binds, IsEmpty());
 }
 
-TEST(Deviceshare, TellsWhichGpusWereInTheWay) {
+TEST(Deviceshare, NamesTheGpusThatDoNotFit) {
   GpuCluster cluster;
   cluster.Machine("a", "a100br4").Holding("a", {0, 1, 2});
   cluster.Job("train", 1, GpuCluster::Asking(2, true));
@@ -207,7 +209,7 @@ TEST(Deviceshare, TellsWhichGpusWereInTheWay) {
                         "3/4 CardInsufficientMemory"));
 }
 
-TEST(Deviceshare, RefusesARequestThatIsNoNumber) {
+TEST(Deviceshare, RefusesARequestThatIsNotANumber) {
   GpuCluster cluster;
   cluster.Machine("a", "a100br4");
   GpuRequest request = GpuCluster::Asking(1, false);
@@ -219,7 +221,7 @@ TEST(Deviceshare, RefusesARequestThatIsNoNumber) {
 TEST(Deviceshare, OffersNoGpusOfANodeThatCannotBeRead) {
   GpuCluster cluster;
   cluster.Machine("a", "a100br4");
-  NodeSpec broken = cluster.builder.state.node(cluster.builder.FindNode("a"));
+  NodeSpec broken = cluster.builder.state.nodes().spec(cluster.builder.FindNode("a"));
   broken.gpus->gpus.clear();
   broken.gpus->scores = {};
   broken.gpus->problem = "annotation hami.io/node-nvidia-register: broken";
@@ -254,12 +256,12 @@ TEST(Deviceshare, TellsTheListenerWhichLinksAPodGot) {
 }
 
 // Two machines of eight GPUs, and a quota of the namespace "team".
-GpuCluster WithQuota(const GpuLimits& limits) {
-  GpuCluster cluster;
-  cluster.Machine("a", "pcie8").Machine("b", "pcie8");
-  cluster.builder.state.UpsertQuota({.name = "team/gpus", .hard = {}, .used = {}, .gpus = limits});
-  return cluster;
-}
+struct ClusterWithQuota : GpuCluster {
+  explicit ClusterWithQuota(const GpuLimits& limits) {
+    Machine("a", "pcie8").Machine("b", "pcie8");
+    builder.state.quotas().Upsert({.name = "team/gpus", .hard = {}, .used = {}, .gpus = limits});
+  }
+};
 
 GpuRequest OfTeam(std::int32_t count) {
   GpuRequest request = GpuCluster::Asking(count, true);
@@ -268,7 +270,7 @@ GpuRequest OfTeam(std::int32_t count) {
 }
 
 TEST(Deviceshare, CountsAgainstTheQuotaWhatANamespaceHoldsOnAllNodes) {
-  GpuCluster cluster = WithQuota({.gpus = 10});
+  ClusterWithQuota cluster({.gpus = 10});
   cluster.Job("team/first", 1, OfTeam(8)).Job("team/second", 1, OfTeam(4));
   cluster.Job("team/third", 1, OfTeam(2)).Job("else/free", 1, GpuCluster::Asking(4, true));
   const Decisions decisions = RunCycle(cluster.builder.state);
@@ -282,30 +284,30 @@ TEST(Deviceshare, CountsAgainstTheQuotaWhatANamespaceHoldsOnAllNodes) {
 }
 
 TEST(Deviceshare, AGangBeyondTheQuotaOfItsNamespaceStartsNoPod) {
-  GpuCluster cluster = WithQuota({.cores = 300});
+  ClusterWithQuota cluster({.cores = 300});
   cluster.Job("team/gang", 4, OfTeam(1));
   const Decisions decisions = RunCycle(cluster.builder.state);
   EXPECT_THAT(decisions.binds, IsEmpty());
-  EXPECT_EQ(cluster.builder.state.GpusIn("team"), GpuTotals{});
+  EXPECT_EQ(cluster.builder.state.workload().GpusIn("team"), GpuTotals{});
   EXPECT_THAT(decisions.Message("team/gang"), HasSubstr("3 of 4 pods fit"));
   EXPECT_THAT(decisions.Message("team/gang"), HasSubstr("ResourceQuotaNotFit"));
 }
 
 TEST(Deviceshare, AQuotaOfNothingBlocksEveryGpu) {
-  GpuCluster cluster = WithQuota({.memory_mib = 0});
+  ClusterWithQuota cluster({.memory_mib = 0});
   cluster.Job("team/one", 1, OfTeam(1));
   EXPECT_THAT(RunCycle(cluster.builder.state).binds, IsEmpty());
 }
 
 TEST(Deviceshare, OfTheQuotaOnlyTheGpusThatAPodGetsCount) {
   const std::int64_t each = FindGpuMachine("pcie8")->memory_mib;
-  GpuCluster cluster = WithQuota({.memory_mib = 2 * each});
+  ClusterWithQuota cluster({.memory_mib = 2 * each});
   cluster.Job("team/pair", 1, OfTeam(2));
   EXPECT_EQ(RunCycle(cluster.builder.state).binds.size(), 1U);
   EXPECT_THAT(cluster.Has("team/pair-w-0"), SizeIs(2));
 }
 
-TEST(Deviceshare, ListeningChangesNothing) {
+TEST(Deviceshare, ATraceDoesNotChangeDecisions) {
   Decisions decided[2];
   Uuids held[2];
   for (int listens = 0; listens < 2; ++listens) {
@@ -337,7 +339,7 @@ TEST(Deviceshare, RefusesArgumentsOfTheWrongType) {
   EXPECT_THAT(MakeDeviceshare(config, names)->warnings, ElementsAre(HasSubstr("no effect")));
 }
 
-TEST(Deviceshare, WarnsOfArgumentsWithAMeaningItDoesNotHave) {
+TEST(Deviceshare, WarnsOfArgumentsThatHaveNoEffect) {
   ResourceNames names;
   PluginConfig config{.name = "deviceshare", .switches = {}, .arguments = {}};
   config.arguments.Set("deviceshare.SchedulePolicy", std::string(""));

@@ -55,27 +55,28 @@ class Drf final : public Plugin, public OrderPoint {
 
 void Drf::Open(const ClusterState& state, Time /*now*/) {
   state_ = &state;
-  total_ = ToAmounts(state.Allocatable(state.tree().top()), state.resource_names().size());
+  total_ = ToAmounts(state.sums().Allocatable(state.tree().top()), state.resource_names().size());
   tree_.reset();
   if (queue_order_ == QueueOrder::kNone) return;
-  if (const auto touched = state.JobsTouchedSince(seen_)) {
+  if (const auto touched = state.workload().JobsTouchedSince(seen_)) {
     for (const JobId id : *touched) SumRequests(id);
   } else {
     requests_.clear();
-    for (const JobId id : state.jobs()) SumRequests(id);
+    for (const JobId id : state.workload().jobs()) SumRequests(id);
   }
-  seen_ = state.NextJobVersion();
+  seen_ = state.workload().NextJobVersion();
 }
 
 void Drf::SumRequests(JobId id) {
-  if (!state_->job(id).alive) {
+  if (!state_->workload().job(id).alive) {
     requests_.erase(id);
     return;
   }
   Resources request;
-  for (const SubJob& sub_job : state_->job(id).sub_jobs) {
+  for (const SubJob& sub_job : state_->workload().job(id).sub_jobs) {
     for (const TaskId task : sub_job.tasks) {
-      request.Add(state_->task_class(state_->task(task).class_id).request);
+      const Task& one = state_->workload().task(task);
+      if (!one.IsOversized()) request.AddSaturating(state_->classes().spec(one.class_id).request);
     }
   }
   requests_.insert_or_assign(id, std::move(request));
@@ -84,10 +85,10 @@ void Drf::SumRequests(JobId id) {
 DrfTree Drf::BuildTree() const {
   DrfTree tree(total_);
   for (const auto& [id, resources] : requests_) {
-    const Job& job = state_->job(id);
+    const Job& job = state_->workload().job(id);
     if (!job.queue.valid()) continue;
     Amounts request = ToAmounts(resources.amounts(), total_.size());
-    tree.Add(DrfPathOf(*state_, state_->queue(job.queue).spec),
+    tree.Add(DrfPathOf(*state_, state_->workload().queue(job.queue).spec),
              {.allocated = ToAmounts(job.allocated.amounts(), total_.size()),
               .request = std::move(request)});
   }
@@ -96,9 +97,9 @@ DrfTree Drf::BuildTree() const {
 }
 
 const DrfTree& Drf::Tree() const {
-  if (!tree_ || tree_version_ != state_->NextVersion()) {
+  if (!tree_ || tree_version_ != state_->nodes().NextVersion()) {
     tree_ = BuildTree();
-    tree_version_ = state_->NextVersion();
+    tree_version_ = state_->nodes().NextVersion();
   }
   return *tree_;
 }

@@ -21,7 +21,7 @@ struct DrfCluster : TestCluster {
     spec.name = name;
     spec.hierarchy = hierarchy;
     spec.hierarchy_weights = weights;
-    return state.UpsertQueue(std::move(spec));
+    return state.workload().UpsertQueue(std::move(spec));
   }
 };
 
@@ -35,7 +35,8 @@ TestPlugin OpenDrfTree(TestCluster& cluster) {
 }
 
 int Compare(const TestPlugin& plugin, const TestCluster& c, QueueId a, QueueId b) {
-  return plugin.As<OrderPoint>().CompareQueues(c.state.queue(a), c.state.queue(b));
+  return plugin.As<OrderPoint>().CompareQueues(c.state.workload().queue(a),
+                                               c.state.workload().queue(b));
 }
 
 TEST(Drf, TheJobWithTheSmallerDominantShareComesFirst) {
@@ -50,12 +51,13 @@ TEST(Drf, TheJobWithTheSmallerDominantShareComesFirst) {
   const TaskId next = c.AddTask(idle, {.cpu = 5});
   const TestPlugin plugin = OpenPlugin(c, "drf");
   const auto compare = [&](JobId a, JobId b) {
-    return plugin.As<OrderPoint>().CompareJobs(c.state.job(a), c.state.job(b));
+    return plugin.As<OrderPoint>().CompareJobs(c.state.workload().job(a),
+                                               c.state.workload().job(b));
   };
   EXPECT_LT(compare(cpu_heavy, gpu_heavy), 0);
   EXPECT_LT(compare(idle, cpu_heavy), 0);
   EXPECT_EQ(compare(idle, idle), 0);
-  c.state.Allocate(next, *c.state.FindNode("n0"));  // 5/10 now, as gpu-heavy
+  c.state.journal().Allocate(next, *c.state.nodes().Find("n0"));  // 5/10 now, as gpu-heavy
   EXPECT_EQ(compare(idle, gpu_heavy), 0);
   EXPECT_GT(compare(idle, cpu_heavy), 0);
 }
@@ -76,7 +78,7 @@ TEST(Drf, QueuesComeByTheWeightedSharesOfTheirBranches) {
   for (const auto& [queue, cores] : {std::pair("eng", 4.0), std::pair("sci", 2.0)}) {
     const JobId job = c.AddJob(std::string("ns/") + queue, queue);
     c.AddTask(job, {.cpu = cores}, "n0");
-    c.AddTask(job, {.cpu = 100});
+    c.AddWaiting(job, 100);
   }
   EXPECT_LT(Compare(OpenDrfTree(c), c, eng, sci), 0);
 }
@@ -92,7 +94,7 @@ TEST(Drf, ABranchThatCannotHaveMoreComesAfterOneThatWants) {
   const TaskId more = c.AddTask(wants, {.cpu = 1});
   const TestPlugin plugin = OpenDrfTree(c);
   EXPECT_LT(Compare(plugin, c, hungry, full), 0);
-  c.state.Allocate(more, *c.state.FindNode("n0"));
+  c.state.journal().Allocate(more, *c.state.nodes().Find("n0"));
   EXPECT_GT(Compare(plugin, c, hungry, full), 0);  // both have all now: by share
 }
 
@@ -137,17 +139,19 @@ TEST(DrfPathOf, IsTheAnnotationsElseTheParents) {
   parent.name = "p";
   parent.parent = "root";
   parent.weight = 3;
-  c.state.UpsertQueue(std::move(parent));
+  c.state.workload().UpsertQueue(std::move(parent));
   QueueSpec child;
   child.name = "c";
   child.parent = "p";
   child.weight = 7;
-  const QueueId below = c.state.UpsertQueue(std::move(child));
+  const QueueId below = c.state.workload().UpsertQueue(std::move(child));
   QueueSpec self;
   self.name = "self";
   self.parent = "self";
-  const QueueId loop = c.state.UpsertQueue(std::move(self));
-  const auto path = [&](QueueId id) { return DrfPathOf(c.state, c.state.queue(id).spec); };
+  const QueueId loop = c.state.workload().UpsertQueue(std::move(self));
+  const auto path = [&](QueueId id) {
+    return DrfPathOf(c.state, c.state.workload().queue(id).spec);
+  };
   EXPECT_THAT(path(annotated).names, ElementsAre("x", "y"));
   EXPECT_THAT(path(annotated).weights, ElementsAre(2, 1));
   EXPECT_THAT(path(below).names, ElementsAre("p", "c"));

@@ -57,9 +57,9 @@ DrfPath DrfPathOf(const ClusterState& state, const QueueSpec& queue) {
     if (loops) return {.names = {queue.name}, .weights = {static_cast<double>(queue.weight)}};
     path.names.push_back(at->name);
     path.weights.push_back(static_cast<double>(at->weight));
-    const auto parent = state.FindQueue(at->parent);
+    const auto parent = state.workload().FindQueue(at->parent);
     if (!parent) break;
-    at = &state.queue(*parent).spec;
+    at = &state.workload().queue(*parent).spec;
   }
   std::reverse(path.names.begin(), path.names.end());
   std::reverse(path.weights.begin(), path.weights.end());

@@ -17,7 +17,7 @@ struct GangCluster : TestCluster {
   }
   TestPlugin gang = OpenPlugin(*this, "gang");
 
-  [[nodiscard]] const Job& At(JobId id) const { return state.job(id); }
+  [[nodiscard]] const Job& At(JobId id) const { return state.workload().job(id); }
   [[nodiscard]] bool Ready(JobId id) const { return gang.As<JobGatePoint>().Ready(At(id)); }
   [[nodiscard]] Vote Pipelined(JobId id) const { return gang.As<JobGatePoint>().Pipelined(At(id)); }
   [[nodiscard]] std::optional<Refusal> Invalid(JobId id) const {
@@ -46,7 +46,7 @@ struct GangCluster : TestCluster {
     spec.sub_groups[0].match_label_keys = {"index"};
     spec.sub_groups[0].size = 2;
     spec.sub_groups[0].min_sub_groups = 2;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
 };
 
@@ -57,11 +57,11 @@ TEST(Gang, IsReadyWhenMinMemberPodsHaveANode) {
   const TaskId second = c.AddTask(job, kPod);
   EXPECT_FALSE(c.Ready(job));
   EXPECT_EQ(c.Pipelined(job), Vote::kReject);
-  c.state.Pipeline(second, *c.state.FindNode("n0"));
+  c.state.journal().Pipeline(second, *c.state.nodes().Find("n0"));
   EXPECT_FALSE(c.Ready(job));
   EXPECT_EQ(c.Pipelined(job), Vote::kPermit);
-  c.state.RollbackTo(0);
-  c.state.Allocate(second, *c.state.FindNode("n0"));
+  c.state.journal().RollbackTo(0);
+  c.state.journal().Allocate(second, *c.state.nodes().Find("n0"));
   EXPECT_TRUE(c.Ready(job));
 }
 
@@ -87,7 +87,7 @@ TEST(Gang, RefusesAJobThatHasFewerPodsThanMinMember) {
 TEST(Gang, FailedPodsDoNotMakeUpAGang) {
   GangCluster c;
   const JobId job = c.AddJob("ns/a", "default", 1);
-  c.state.SetTaskStatus(c.AddTask(job, kPod, "n0"), TaskStatus::kFailed);
+  c.state.workload().SetTaskStatus(c.AddTask(job, kPod, "n0"), TaskStatus::kFailed);
   EXPECT_EQ(c.Invalid(job), (Refusal{"NotEnoughTasks", "0 pods exist, minMember is 1"}));
 }
 
@@ -98,7 +98,7 @@ TEST(Gang, EveryRoleNeedsItsMinimum) {
   spec.queue = "default";
   spec.min_available = 2;
   spec.min_task_member = {{"ps", 1}, {"worker", 1}};
-  const JobId job = c.state.UpsertJob(std::move(spec));
+  const JobId job = c.state.workload().UpsertJob(std::move(spec));
   c.AddOfRole(job, "worker", "n0");
   c.AddOfRole(job, "worker", "n0");
   EXPECT_FALSE(c.Ready(job));
@@ -115,7 +115,7 @@ TEST(Gang, RolesDoNotBindWhenMinMemberIsBelowTheirSum) {
   spec.queue = "default";
   spec.min_available = 1;
   spec.min_task_member = {{"ps", 1}, {"worker", 1}};
-  const JobId job = c.state.UpsertJob(std::move(spec));
+  const JobId job = c.state.workload().UpsertJob(std::move(spec));
   c.AddOfRole(job, "worker", "n0");
   EXPECT_TRUE(c.Ready(job));
   EXPECT_EQ(c.Invalid(job), std::nullopt);

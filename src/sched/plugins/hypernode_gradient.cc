@@ -49,10 +49,10 @@ Amount At(std::span<const Amount> row, std::size_t index) {
 // "nvidia.com/gpu: needs 32, 16 idle (24 after releases); memory: needs 64Gi, 1Gi idle".
 std::string WhatIsShort(const ClusterState& state, const Resources& need, HyperNodeId id) {
   std::string sentence;
-  for (const ResourceId resource : state.resource_names().ByName()) {
+  for (const ResourceId resource : NamedIn(state.resource_names(), need)) {
     const Amount wanted = need.Get(resource);
-    const Amount idle = At(state.Idle(id), resource.index());
-    const Amount future = At(state.FutureIdle(id), resource.index());
+    const Amount idle = At(state.sums().Idle(id), resource.index());
+    const Amount future = At(state.sums().FutureIdle(id), resource.index());
     if (wanted <= 0 || (wanted <= idle && wanted <= future)) continue;
     const std::string& name = state.resource_names().name(resource);
     const auto [needs, has] = FormatNumbers(name, wanted, idle);
@@ -122,7 +122,7 @@ std::vector<HyperNodeId> Above(const HyperNodeTree& tree, HyperNodeId root, std:
 }  // namespace
 
 bool HasSumsFor(const ClusterState& state, const Resources& need, HyperNodeId id) {
-  return need.FitsIn(state.Idle(id)) || need.FitsIn(state.FutureIdle(id));
+  return need.FitsIn(state.sums().Idle(id)) || need.FitsIn(state.sums().FutureIdle(id));
 }
 
 Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {

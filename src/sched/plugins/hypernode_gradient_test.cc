@@ -86,7 +86,7 @@ TEST(FindGradient, StopsAtTheLimit) {
               ElementsAre(Pair(1, IsEmpty()), Pair(2, ElementsAre("s1"))));
 }
 
-TEST(FindGradient, SearchesOnlyBelowThePlaceGiven) {
+TEST(FindGradient, SearchesOnlyBelowTheGivenHyperNode) {
   const Fabric fabric;
   EXPECT_THAT(fabric.Eligible(fabric.Find({.gpu = 1}, {.within = "s2"})),
               ElementsAre(Pair(1, ElementsAre("s5", "s6")), Pair(2, ElementsAre("s2"))));
@@ -100,7 +100,7 @@ TEST(FindGradient, AGangThatRunsStaysBelowItsHighestAllowedAncestor) {
               ElementsAre(Pair(1, ElementsAre("s5", "s6")), Pair(2, ElementsAre("s2"))));
 }
 
-TEST(FindGradient, TheLowerOfThePlaceGivenAndTheHighestAncestorIsTheRoot) {
+TEST(FindGradient, TheRootIsTheLowerOfTheGivenHyperNodeAndTheHighestAncestor) {
   const Fabric fabric;
   const Gradient gradient =
       fabric.Find({.gpu = 1}, {.within = "s6", .allocated = "s5", .limit = 2});
@@ -115,7 +115,7 @@ TEST(FindGradient, ThereIsNoRootWhenTheGangRunsAboveTheLimit) {
   EXPECT_THAT(gradient.tiers, IsEmpty());
 }
 
-TEST(FindGradient, ThereIsNoRootWhenThePlaceGivenIsElsewhere) {
+TEST(FindGradient, ThereIsNoRootWhenTheGivenHyperNodeIsElsewhere) {
   const Fabric fabric;
   const Gradient gradient =
       fabric.Find({.gpu = 1}, {.within = "s1", .allocated = "s5", .limit = 2});
@@ -129,7 +129,7 @@ TEST(FindGradient, CountsWhatIsIdleNow) {
   const TaskId task = fabric.AddTask(job, {.gpu = 1});
   EXPECT_THAT(fabric.Eligible(fabric.Find({.gpu = 8}, {.limit = 1})),
               ElementsAre(Pair(1, ElementsAre("s3", "s4", "s5", "s6"))));
-  fabric.state.Allocate(task, *fabric.state.FindNode("n3"));
+  fabric.state.journal().Allocate(task, *fabric.state.nodes().Find("n3"));
   EXPECT_THAT(fabric.Eligible(fabric.Find({.gpu = 8}, {.limit = 1})),
               ElementsAre(Pair(1, ElementsAre("s4", "s5", "s6"))));
 }
@@ -140,7 +140,7 @@ TEST(FindGradient, WhatIsBeingReleasedCountsToo) {
   const TaskId task = fabric.AddTask(job, {.gpu = 16}, "n4");
   EXPECT_THAT(fabric.Eligible(fabric.Find({.gpu = 16}, {.limit = 1})),
               ElementsAre(Pair(1, IsEmpty())));
-  fabric.state.SetTaskStatus(task, TaskStatus::kReleasing);
+  fabric.state.workload().SetTaskStatus(task, TaskStatus::kReleasing);
   EXPECT_THAT(fabric.Eligible(fabric.Find({.gpu = 16}, {.limit = 1})),
               ElementsAre(Pair(1, ElementsAre("s4"))));
 }
@@ -148,7 +148,8 @@ TEST(FindGradient, WhatIsBeingReleasedCountsToo) {
 TEST(FindGradient, ExplainsWhatIsShortAndWhichTiersAreNotAllowed) {
   Fabric fabric;
   const JobId job = fabric.AddJob("ns/other", "default");
-  fabric.state.SetTaskStatus(fabric.AddTask(job, {.gpu = 4}, "n3"), TaskStatus::kReleasing);
+  fabric.state.workload().SetTaskStatus(fabric.AddTask(job, {.gpu = 4}, "n3"),
+                                        TaskStatus::kReleasing);
   const Gradient gradient =
       fabric.Find({.cpu = 100, .gpu = 20}, {.within = "s0", .limit = 2, .explain = true});
   ASSERT_EQ(gradient.tiers.size(), 4U);
@@ -203,8 +204,9 @@ TEST(FindGradient, ASmallPartOfALargeTreeIsSortedLikeTheWhole) {
   for (int i = 0; i < 10; ++i) {
     const std::string at = "r" + std::to_string(i);
     cluster.AddNode(at + "-n", {.cpu = 8, .memory = 8});
-    for (const char* rack : {"-c", "-b", "-a"})
+    for (const char* rack : {"-c", "-b", "-a"}) {
       cluster.AddLeaf(at + rack, 1, {(at + "-n").c_str()});
+    }
     cluster.AddParent("spine-" + std::to_string(i),
                       2,
                       {(at + "-c").c_str(), (at + "-a").c_str(), (at + "-b").c_str()});

@@ -58,7 +58,7 @@ TEST(InterPodAffinity, APodGoesWhereThePodsAreThatItAsksFor) {
   EXPECT_THAT(RunCycle(cluster.state).NodesOf("j"), ::testing::IsSubsetOf({"b0", "b1"}));
 }
 
-TEST(InterPodAffinity, WithoutThemItWaitsAndSaysSo) {
+TEST(InterPodAffinity, WithoutThosePodsItWaitsWithAReason) {
   ClusterBuilder cluster;
   AddZones(cluster);
   cluster.Job("j", {.tasks = 1, .task = App("web", Beside("store", "zone"))});
@@ -112,7 +112,7 @@ TEST(InterPodAffinity, AGangThatIsTooLargeToKeepApartStartsNowhere) {
   EXPECT_THAT(decisions.Message("j"), HasSubstr("4 node(s) didn't match pod anti-affinity rules"));
 }
 
-TEST(InterPodAffinity, PodsThatKeepOthersAwayDoSoWithoutBeingAsked) {
+TEST(InterPodAffinity, AntiAffinityOfRunningPodsAppliesToNewPods) {
   ClusterBuilder cluster;
   AddZones(cluster);
   cluster.Occupy("a0", App("loner", Apart("web", "zone")));
@@ -127,7 +127,7 @@ TEST(InterPodAffinity, PodsThatKeepOthersAwayDoSoWithoutBeingAsked) {
               HasSubstr("4 node(s) didn't satisfy existing pods anti-affinity rules"));
 }
 
-TEST(InterPodAffinity, OtherNamespacesAreNotMeant) {
+TEST(InterPodAffinity, AppliesToTheOwnNamespaceOnly) {
   ClusterBuilder cluster;
   cluster.Node("n", {.labels = {{"host", "n"}}});
   PodRules rules = Apart("web", "host");
@@ -140,7 +140,7 @@ TEST(InterPodAffinity, OtherNamespacesAreNotMeant) {
   EXPECT_THAT(RunCycle(cluster.state).NodesOf("k"), IsEmpty());
 }
 
-TEST(InterPodAffinity, AGangThatFailsLeavesNothingThatKeepsOthersAway) {
+TEST(InterPodAffinity, AGangThatFailsLeavesNoAntiAffinityBehind) {
   ClusterBuilder cluster;
   cluster.Node("n", {.cpu = 2, .labels = {{"host", "n"}}});
   cluster.Job("big", {.tasks = 2, .task = App("web", Apart("web", "host"))});
@@ -165,7 +165,8 @@ TEST(InterPodAffinity, ScoresAreScaledOverTheNodesThatTakeThePod) {
   cluster.Occupy("b0", App("store"));
   cluster.Occupy("b1", App("store"));
   cluster.Job("j", {.tasks = 1, .task = App("web", Rather("store", "zone", 10))});
-  PeerCounts peers(cluster.state, cluster.state.task(cluster.FindTask("j-w-0")).class_id);
+  PeerCounts peers(cluster.state,
+                   cluster.state.workload().task(cluster.FindTask("j-w-0")).class_id);
   ASSERT_TRUE(peers.Concerned());
   peers.Refresh();
   const std::vector<NodeId> nodes = {
@@ -185,11 +186,11 @@ TEST(InterPodAffinity, CanBeSwitchedOff) {
               SizeIs(1));
 }
 
-TEST(PeerCounts, ClassesThatNoRuleMeansAreNotConcerned) {
+TEST(PeerCounts, ClassesThatNoRuleSelectsAreNotConcerned) {
   ClusterBuilder cluster;
   AddZones(cluster);
   cluster.Job("j", {.tasks = 1, .task = App("db")});
-  const ClassId db = cluster.state.task(cluster.FindTask("j-w-0")).class_id;
+  const ClassId db = cluster.state.workload().task(cluster.FindTask("j-w-0")).class_id;
   PeerCounts peers(cluster.state, db);
   EXPECT_FALSE(peers.Concerned());
   cluster.Occupy("a0", App("loner", Apart("web", "zone")));

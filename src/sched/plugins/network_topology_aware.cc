@@ -63,7 +63,7 @@ class FullnessCache {
   template <typename Make>
   double Get(const ClusterState& state, HyperNodeId id, const Make& make) {
     Entry& entry = entries_[id.index()];
-    const std::uint64_t version = state.SumsVersion(id);
+    const std::uint64_t version = state.sums().Version(id);
     if (entry.version != version) entry = {version, make()};
     return entry.value;
   }
@@ -156,8 +156,8 @@ class NetworkTopologyAware final : public Plugin,
                                                  HyperNodeId id) const {
     return Fullness(settings_.resources,
                     request,
-                    state.Used(id),
-                    state.Allocatable(id),
+                    state.sums().Used(id),
+                    state.sums().Allocatable(id),
                     IfNoneThere::kDoesNotFit);
   }
   // Whether any of the HyperNodes holds `request`; `out` gets the fullness of each, 0 where not.
@@ -193,7 +193,7 @@ void NetworkTopologyAware::CountTasks(const ClusterState& state, const SubJob& s
   const HyperNodeTree& tree = state.tree();
   memo_.Forget(tree.hypernodes().size());
   for (const TaskId id : sub_job.tasks) {
-    const NodeId node = state.task(id).node;
+    const NodeId node = state.workload().task(id).node;
     if (!node.valid()) continue;
     for (const HyperNodeId above : tree.HyperNodesOf(tree.ChainOf(node))) memo_.Add(above, 1);
   }

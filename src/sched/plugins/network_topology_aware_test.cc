@@ -47,9 +47,11 @@ struct GoldenCluster : TestCluster {
     spec.name = "ns/gang";
     spec.queue = "default";
     spec.topology.mode = TopologySpec::Mode::kHard;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
-  [[nodiscard]] const SubJob& SubJobOf(JobId job) const { return state.job(job).sub_jobs[0]; }
+  [[nodiscard]] const SubJob& SubJobOf(JobId job) const {
+    return state.workload().job(job).sub_jobs[0];
+  }
 
   // Scores of HyperNodes, by name.
   [[nodiscard]] Scores ScoreHyperNodes(const TestPlugin& plugin,
@@ -70,15 +72,19 @@ struct GoldenCluster : TestCluster {
                                    const ClassSpec& pod,
                                    std::string_view allocated = "") const {
     const HyperNodeTree& tree = state.tree();
-    Placement placement{
-        .job = &state.job(job), .sub_job = &SubJobOf(job), .spec = &pod, .allocated = {}};
+    Placement placement{.job = &state.workload().job(job),
+                        .sub_job = &SubJobOf(job),
+                        .spec = &pod,
+                        .allocated = {}};
     if (!allocated.empty()) placement.allocated = HyperNode(allocated);
     std::vector<ChainGroup> groups;
     for (std::size_t i = 0; i < tree.chain_count(); ++i) {
       ChainGroup group;
       group.chain = IdAt<ChainId>(i);
       group.leaf = tree.LeafOf(group.chain);
-      for (const NodeId node : state.nodes()) group.feasible += tree.ChainOf(node) == group.chain;
+      for (const NodeId node : state.nodes().all()) {
+        group.feasible += tree.ChainOf(node) == group.chain;
+      }
       group.lca_tier = tree.at(tree.Lca(group.leaf, placement.allocated)).tier;
       group.same_as_allocated = group.leaf == placement.allocated;
       group.tasks_on_leaf = TasksIn(state, SubJobOf(job), group.leaf);
@@ -189,7 +195,7 @@ TEST(HyperNodeScores, CountWhatIsUsedAndPipelined) {
   const JobId job = c.AddTopologyJob();
   const JobId other = c.AddJob("ns/other", "default");
   c.AddTask(other, {.cpu = 2}, "s4-a");
-  c.state.Pipeline(c.AddTask(other, {.cpu = 2}), *c.state.FindNode("s4-b"));
+  c.state.journal().Pipeline(c.AddTask(other, {.cpu = 2}), *c.state.nodes().Find("s4-b"));
   const Resources pending = c.Amounts({.cpu = 1});
   const HyperNodeScoreQuery query{
       .sub_job = &c.SubJobOf(job), .pending = &pending, .need = &pending};
@@ -249,7 +255,7 @@ TEST(TopologyNodeScores, ASingleBestNodeGetsNoShareOfTasks) {
   c.AddTask(job, {.cpu = 1}, "s3-a");
   c.AddTask(job, {.cpu = 1});
   const HyperNodeTree& tree = c.state.tree();
-  const ChainId chain = tree.ChainOf(*c.state.FindNode("s3-b"));
+  const ChainId chain = tree.ChainOf(*c.state.nodes().Find("s3-b"));
   ChainGroup group{.chain = chain,
                    .leaf = tree.LeafOf(chain),
                    .feasible = 1,
@@ -259,8 +265,10 @@ TEST(TopologyNodeScores, ASingleBestNodeGetsNoShareOfTasks) {
   ChainGroup full = group;  // nothing there takes the task: it does not count as one of the best
   full.feasible = 0;
   const ClassSpec pod;
-  const Placement placement{
-      .job = &c.state.job(job), .sub_job = &c.SubJobOf(job), .spec = &pod, .allocated = group.leaf};
+  const Placement placement{.job = &c.state.workload().job(job),
+                            .sub_job = &c.SubJobOf(job),
+                            .spec = &pod,
+                            .allocated = group.leaf};
   const TestPlugin plugin = OpenPlugin(c, "network-topology-aware");
   std::vector<Score> scores(2);
   const std::vector<ChainGroup> groups = {group, full};
@@ -325,7 +333,7 @@ TEST(NormalPodScores, ATierInWhichThePodOverflowsAddsNothing) {
              {{"s3", 100 * (0.8 * 5.0 / 12 + (0.64 + 0.512) * 5.0 / 24) / 2.952}});
 }
 
-TEST(NormalPodScores, TiersThatNobodyHasCountAsOutside) {
+TEST(NormalPodScores, TiersWithoutHyperNodesCountAsOutside) {
   //   one leaf of tier 3 beside the others: tier 2 is a gap for everyone
   TestCluster plain;
   plain.AddNode("n0", {.cpu = 4, .memory = 4});
@@ -335,7 +343,7 @@ TEST(NormalPodScores, TiersThatNobodyHasCountAsOutside) {
   const JobId job = plain.AddJob("ns/normal", "default");
   const TestPlugin plugin = OpenPlugin(plain, "network-topology-aware");
   const ClassSpec pod = plain.ClassOf({.cpu = 2});
-  const Job& made = plain.state.job(job);
+  const Job& made = plain.state.workload().job(job);
   const Placement placement{
       .job = &made, .sub_job = made.sub_jobs.data(), .spec = &pod, .allocated = {}};
   const ChainGroup group{.chain = ChainId{0},

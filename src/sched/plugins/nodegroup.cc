@@ -41,10 +41,10 @@ class GroupUsage {
  public:
   // nullptr when it holds nothing there.
   const Resources* Of(const ClusterState& state, QueueId queue, std::string_view group) {
-    if (state_ != &state || version_ != state.NextVersion()) {
+    if (state_ != &state || version_ != state.nodes().NextVersion()) {
       held_.clear();
       state_ = &state;
-      version_ = state.NextVersion();
+      version_ = state.nodes().NextVersion();
     }
     const auto [it, is_new] = held_.try_emplace(queue);
     if (is_new) it->second = HeldBy(state, queue);
@@ -57,10 +57,10 @@ class GroupUsage {
 
   static ByGroup HeldBy(const ClusterState& state, QueueId queue) {
     ByGroup held;
-    for (const JobId job : state.jobs()) {
-      if (state.job(job).queue != queue) continue;
-      for (const SubJob& sub_job : state.job(job).sub_jobs) {
-        for (const TaskId id : sub_job.tasks) Count(state, state.task(id), held);
+    for (const JobId job : state.workload().jobs()) {
+      if (state.workload().job(job).queue != queue) continue;
+      for (const SubJob& sub_job : state.workload().job(job).sub_jobs) {
+        for (const TaskId id : sub_job.tasks) Count(state, state.workload().task(id), held);
       }
     }
     return held;
@@ -68,8 +68,8 @@ class GroupUsage {
   static void Count(const ClusterState& state, const Task& task, ByGroup& held) {
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
     if (!holds || !task.node.valid()) return;
-    const auto group = GroupOf(state.node(task.node));
-    if (group) held[std::string(*group)].Add(state.task_class(task.class_id).request);
+    const auto group = GroupOf(state.nodes().spec(task.node));
+    if (group) held[std::string(*group)].Add(state.classes().spec(task.class_id).request);
   }
 
   const ClusterState* state_ = nullptr;
@@ -87,7 +87,7 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
   [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
                                 const ClassSpec& spec,
                                 NodeId node) const override {
-    return Refuse(spec, state.node(node)).empty();
+    return Refuse(spec, state.nodes().spec(node)).empty();
   }
   [[nodiscard]] bool AdmitsNow(const ClusterState& /*state*/,
                                const ClassSpec& /*spec*/,
@@ -106,11 +106,11 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
                                  const ClassSpec& spec,
                                  NodeId node) const override {
     const Queue* queue = QueueOf(state, spec);
-    const auto group = GroupOf(state.node(node));
+    const auto group = GroupOf(state.nodes().spec(node));
     if (queue == nullptr || !group) return true;
     const auto limits = queue->spec.node_group_limits.find(*group);
     if (limits == queue->spec.node_group_limits.end()) return true;
-    const Resources* held = usage_.Of(state, *state.FindQueue(queue->spec.name), *group);
+    const Resources* held = usage_.Of(state, *state.workload().FindQueue(queue->spec.name), *group);
     return std::all_of(limits->second.begin(), limits->second.end(), [&](const auto& limit) {
       const Amount used = held == nullptr ? 0 : held->Get(limit.first);
       return spec.request.Get(limit.first) <= limit.second - used;
@@ -120,9 +120,8 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
   [[nodiscard]] std::string Reason(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId node) const override {
-    std::string refusal = Refuse(spec, state.node(node));
-    return refusal.empty() ? "node(s) had a node group of which the queue may have no more"
-                           : refusal;
+    std::string refusal = Refuse(spec, state.nodes().spec(node));
+    return refusal.empty() ? "node(s) had a node group whose limit the queue has reached" : refusal;
   }
 
   void ScoreNodes(const ClusterState& state,
@@ -131,7 +130,7 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
                   std::span<Score> out) const override {
     const NodeGroupTerms& terms = TermsOf(spec);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto group = GroupOf(state.node(nodes[i]));
+      const auto group = GroupOf(state.nodes().spec(nodes[i]));
       out[i] = group ? ToScore(ScoreOf(terms, *group)) : 0;
     }
   }
@@ -144,8 +143,8 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
 
   [[nodiscard]] static const Queue* QueueOf(const ClusterState& state, const ClassSpec& spec) {
     if (spec.node_groups.queue.empty()) return nullptr;
-    const auto id = state.FindQueue(spec.node_groups.queue);
-    return id ? &state.queue(*id) : nullptr;
+    const auto id = state.workload().FindQueue(spec.node_groups.queue);
+    return id ? &state.workload().queue(*id) : nullptr;
   }
 
   // Why the node is out of the question, "" when it is not.
@@ -155,7 +154,7 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
     if (!group) {
       return terms.empty() && !options_.strict ? "" : "node(s) had no node group";
     }
-    if (Has(terms.anti_required, *group)) return "node(s) had a node group the queue keeps off";
+    if (Has(terms.anti_required, *group)) return "node(s) had a node group that the queue excludes";
     const bool named = Has(terms.required, *group) || Has(terms.preferred, *group) ||
                        Has(terms.anti_preferred, *group);
     return named ? "" : "node(s) had a node group the queue does not name";

@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 
 constexpr const char* kNoGroup = "node(s) had no node group";
 constexpr const char* kNotNamed = "node(s) had a node group the queue does not name";
-constexpr const char* kKeptOff = "node(s) had a node group the queue keeps off";
-constexpr const char* kNoMore = "node(s) had a node group of which the queue may have no more";
+constexpr const char* kKeptOff = "node(s) had a node group that the queue excludes";
+constexpr const char* kNoMore = "node(s) had a node group whose limit the queue has reached";
 
 // Four nodes: two in groups of their own, one in a third group, one in none.
 struct GroupCluster : TestCluster {
@@ -35,21 +35,21 @@ struct GroupCluster : TestCluster {
     spec.name = name;
     spec.parent = parent;
     spec.node_groups = std::move(terms);
-    return state.UpsertQueue(std::move(spec));
+    return state.workload().UpsertQueue(std::move(spec));
   }
   // The class of a pod of one core in a job of the queue.
   const ClassSpec& PodIn(const std::string& queue) {
     const TaskId task = AddTask(AddJob("ns/" + queue, queue), {.cpu = 1});
-    return state.task_class(state.task(task).class_id);
+    return state.classes().spec(state.workload().task(task).class_id);
   }
-  [[nodiscard]] NodeId At(const char* node) const { return *state.FindNode(node); }
+  [[nodiscard]] NodeId At(const char* node) const { return *state.nodes().Find(node); }
 };
 
 const NodeFilterPoint& Filter(const TestPlugin& plugin) {
   return plugin.As<NodeFilterPoint>();
 }
 
-// Of fast, slow, test and lone: "" where the pod may go.
+// For the nodes fast, slow, test and lone: "" where the pod may go.
 std::vector<std::string> Refusals(const TestPlugin& plugin,
                                   const GroupCluster& groups,
                                   const ClassSpec& pod) {
@@ -82,7 +82,7 @@ TEST(Nodegroup, PodsGoToGroupsThatTheirQueueRequiresOrPrefers) {
   EXPECT_THAT(GroupScores(plugin, groups, pod), ElementsAre(100, 50, 0, 0));
 }
 
-TEST(Nodegroup, AntiAffinityKeepsOffAndMakesLessLikely) {
+TEST(Nodegroup, AntiAffinityForbidsWhenRequiredAndLowersTheScoreWhenPreferred) {
   GroupCluster groups;
   groups.AddTermed("q",
                    {.required = {"fast", "slow"},
@@ -94,7 +94,7 @@ TEST(Nodegroup, AntiAffinityKeepsOffAndMakesLessLikely) {
   EXPECT_THAT(GroupScores(plugin, groups, pod), ElementsAre(-1, 100, -1, 0));
 }
 
-TEST(Nodegroup, AGroupThatIsForbiddenIsNotAllowedByBeingDiscouragedToo) {
+TEST(Nodegroup, AForbiddenGroupStaysForbiddenWhenItIsAlsoDiscouraged) {
   GroupCluster groups;
   groups.AddTermed("q", {.anti_required = {"fast"}, .anti_preferred = {"fast"}});
   EXPECT_EQ(Refusals(OpenPlugin(groups, "nodegroup"), groups, groups.PodIn("q"))[0], kKeptOff);
@@ -165,12 +165,12 @@ TEST(Nodegroup, AQueueOnACycleInheritsWhatItMeets) {
   EXPECT_EQ(Refusals({std::move(made->plugin), {}}, groups, groups.PodIn("ring"))[0], "");
 }
 
-TEST(Nodegroup, TermsThatChangeCountForPodsThatAreThere) {
+TEST(Nodegroup, ChangedTermsApplyToPendingPods) {
   GroupCluster groups;
   groups.AddTermed("q", {.required = {"fast"}});
   const TaskId task = groups.AddTask(groups.AddJob("ns/j", "q"), {.cpu = 1});
   const auto pod = [&]() -> const ClassSpec& {
-    return groups.state.task_class(groups.state.task(task).class_id);
+    return groups.state.classes().spec(groups.state.workload().task(task).class_id);
   };
   const TestPlugin plugin = OpenPlugin(groups, "nodegroup");
   EXPECT_EQ(Refusals(plugin, groups, pod())[0], "");
@@ -188,7 +188,7 @@ struct Limited : GroupCluster {
     spec.name = "q";
     spec.node_groups.required = {"fast", "slow"};
     spec.node_group_limits["fast"] = {{kCpu, 2000}};
-    state.UpsertQueue(std::move(spec));
+    state.workload().UpsertQueue(std::move(spec));
     job = AddJob("ns/q", "q");
     AddTask(job, {.cpu = 1}, "fast");
     AddTask(job, {.cpu = 1}, "slow");
@@ -201,14 +201,14 @@ TEST(Nodegroup, AQueueGetsNoMoreOfAGroupThanItsLimit) {
   const TestPlugin plugin = OpenPlugin(limited, "nodegroup");
   const auto& filter = plugin.As<NodeFilterPoint>();
   const TaskId next = limited.AddTask(limited.job, {.cpu = 1});
-  const ClassSpec& pod = limited.state.task_class(limited.state.task(next).class_id);
+  const ClassSpec& pod = limited.state.classes().spec(limited.state.workload().task(next).class_id);
   EXPECT_TRUE(filter.LooksBeyondNode(pod));
   EXPECT_TRUE(filter.AdmitsInAll(limited.state, pod, limited.At("fast")));
-  limited.state.Allocate(next, limited.At("fast"));
+  limited.state.journal().Allocate(next, limited.At("fast"));
   EXPECT_FALSE(filter.AdmitsInAll(limited.state, pod, limited.At("fast")));
   EXPECT_EQ(filter.Reason(limited.state, pod, limited.At("fast")), kNoMore);
   EXPECT_TRUE(filter.AdmitsInAll(limited.state, pod, limited.At("slow"))) << "has no limit";
-  limited.state.RollbackTo(0);
+  limited.state.journal().RollbackTo(0);
   EXPECT_TRUE(filter.AdmitsInAll(limited.state, pod, limited.At("fast")));
 }
 
@@ -219,9 +219,10 @@ TEST(Nodegroup, WhatOtherQueuesHoldOfAGroupDoesNotCount) {
   const TestPlugin plugin = OpenPlugin(limited, "nodegroup");
   const auto& filter = plugin.As<NodeFilterPoint>();
   const TaskId next = limited.AddTask(limited.job, {.cpu = 1});
-  EXPECT_TRUE(filter.AdmitsInAll(limited.state,
-                                 limited.state.task_class(limited.state.task(next).class_id),
-                                 limited.At("fast")));
+  EXPECT_TRUE(
+      filter.AdmitsInAll(limited.state,
+                         limited.state.classes().spec(limited.state.workload().task(next).class_id),
+                         limited.At("fast")));
   EXPECT_FALSE(filter.LooksBeyondNode(limited.PodIn("r")));
 }
 

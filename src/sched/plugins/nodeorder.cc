@@ -16,7 +16,7 @@ namespace {
 
 // A sum of preferred weights has no limit of its own. This keeps it within what a Score can hold,
 // and is far beyond what any weight makes of the other parts.
-constexpr std::int64_t kMostAffinity = 1'000'000'000;
+constexpr std::int64_t kMaxAffinity = 1'000'000'000;
 
 // part * 100 / whole, rounded down. REQUIRES: 0 <= part <= whole, whole > 0.
 std::int64_t Percent(Amount part, Amount whole) {
@@ -26,7 +26,7 @@ std::int64_t Percent(Amount part, Amount whole) {
 
 struct Weights {
   std::int64_t least = 1;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   std::int64_t balanced = 1;
   std::int64_t node_affinity = 2;
   std::int64_t taints = 3;
@@ -74,7 +74,7 @@ class Nodeorder final : public Plugin,
   }
 
   [[nodiscard]] bool IsUniform(const ClusterState& state, const ClassSpec& spec) const override {
-    return weights_.taints == 0 || state.nodes_with_preferences() == 0 ||
+    return weights_.taints == 0 || state.nodes().with_preferences() == 0 ||
            ToleratesEveryPreference(spec.tolerations);
   }
 
@@ -84,7 +84,7 @@ class Nodeorder final : public Plugin,
                      std::span<Score> out) const override {
     std::int64_t worst = 0;
     for (std::size_t i = 0; i < feasible.size(); ++i) {
-      const std::vector<Taint>& taints = state.node(feasible[i]).taints;
+      const std::vector<Taint>& taints = state.nodes().spec(feasible[i]).taints;
       out[i] = taints.empty() ? 0 : CountUntoleratedPreferences(taints, spec.tolerations);
       worst = std::max(worst, out[i]);
     }
@@ -118,14 +118,15 @@ class Nodeorder final : public Plugin,
   [[nodiscard]] std::int64_t Allocation(const ClusterState& state,
                                         const ClassSpec& spec,
                                         NodeId node) const {
-    if (weights_.least == 0 && weights_.most == 0) return 0;
-    const auto allocatable = state.Allocatable(node);
+    if (weights_.least == 0 && weights_.max == 0) return 0;
+    const auto allocatable = state.nodes().Allocatable(node);
     const std::array uses = {
-        ResourceUse{state.NonzeroCpu(node) + spec.nonzero_cpu, allocatable[kCpu.index()]},
-        ResourceUse{state.NonzeroMemory(node) + spec.nonzero_memory, allocatable[kMemory.index()]}};
+        ResourceUse{state.nodes().NonzeroCpu(node) + spec.nonzero_cpu, allocatable[kCpu.index()]},
+        ResourceUse{state.nodes().NonzeroMemory(node) + spec.nonzero_memory,
+                    allocatable[kMemory.index()]}};
     std::int64_t sum = 0;
     if (weights_.least != 0) sum += weights_.least * MeanScore(uses, LeastAllocatedScore);
-    if (weights_.most != 0) sum += weights_.most * MeanScore(uses, MostAllocatedScore);
+    if (weights_.max != 0) sum += weights_.max * MeanScore(uses, MostAllocatedScore);
     return sum;
   }
 
@@ -133,13 +134,14 @@ class Nodeorder final : public Plugin,
                                      const ClassSpec& spec,
                                      NodeId node) const {
     if (weights_.balanced == 0) return 0;
-    const auto used = state.Used(node);
-    const auto allocatable = state.Allocatable(node);
+    const std::span<const Amount> request = spec.request.amounts();
+    const auto used = state.nodes().Used(node);
+    const auto allocatable = state.nodes().Allocatable(node);
     std::array<ResourceUse, 3> without{};
     std::array<ResourceUse, 3> with{};
     std::size_t count = 0;
     for (const ResourceId resource : {kCpu, kMemory, gpu_}) {
-      const Amount asked = spec.request.Get(resource);
+      const Amount asked = resource.index() < request.size() ? request[resource.index()] : 0;
       const bool scalar = resource == gpu_;
       if (resource.index() >= allocatable.size() || (scalar && asked == 0)) continue;
       const Amount capacity = allocatable[resource.index()];
@@ -155,10 +157,10 @@ class Nodeorder final : public Plugin,
                                       const ClassSpec& spec,
                                       NodeId id) const {
     if (weights_.node_affinity == 0 || spec.affinity.preferred.empty()) return 0;
-    const NodeSpec& node = state.node(id);
+    const NodeSpec& node = state.nodes().spec(id);
     const std::int64_t wish =
-        std::min(PreferredWeight(spec.affinity, node.name, node.labels), kMostAffinity);
-    return std::clamp(wish * weights_.node_affinity, -kMostAffinity, kMostAffinity);
+        std::min(PreferredWeight(spec.affinity, node.name, node.labels), kMaxAffinity);
+    return std::clamp(wish * weights_.node_affinity, -kMaxAffinity, kMaxAffinity);
   }
 
   Weights weights_;
@@ -220,7 +222,7 @@ Result<MadePlugin> MakeNodeorder(const PluginConfig& config, ResourceNames& reso
   Weights weights;
   const std::array arguments = {
       Argument{"leastrequested.weight", weights.least, &weights.least},
-      Argument{"mostrequested.weight", weights.most, &weights.most},
+      Argument{"mostrequested.weight", weights.max, &weights.max},
       Argument{"balancedresource.weight", weights.balanced, &weights.balanced},
       Argument{"nodeaffinity.weight", weights.node_affinity, &weights.node_affinity},
       Argument{"tainttoleration.weight", weights.taints, &weights.taints},

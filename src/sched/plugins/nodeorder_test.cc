@@ -42,7 +42,7 @@ TEST(EvennessScore, FallsWithTheDeviationOfTheShares) {
   EXPECT_EQ(EvennessScore(Uses{{0, 4}, {9, 4}}), 50);          // shares are at most 1
 }
 
-TEST(BalancedScore, RewardsAPodThatEvensItsNodeOut) {
+TEST(BalancedScore, IsHigherForAPodThatBalancesItsNode) {
   const std::array uneven = {ResourceUse{0, 4}, ResourceUse{4, 4}};  // 50
   const std::array even = {ResourceUse{4, 4}, ResourceUse{4, 4}};    // 100
   EXPECT_EQ(BalancedScore(even, even), 75);

@@ -23,9 +23,9 @@ std::vector<std::int32_t> FreeNow(const ClusterState& state, const NumaSpec& num
   free.reserve(numa.cells.size());
   for (const NumaCell& cell : numa.cells) free.push_back(cell.free);
   std::vector<const Task*> since;
-  for (const TaskId id : state.TasksOn(node)) {
-    const Task& task = state.task(id);
-    if (task.placed != 0 && !state.task_class(task.class_id).numa.cpus.empty()) {
+  for (const TaskId id : state.nodes().TasksOn(node)) {
+    const Task& task = state.workload().task(id);
+    if (task.placed != 0 && !state.classes().spec(task.class_id).numa.cpus.empty()) {
       since.push_back(&task);
     }
   }
@@ -36,7 +36,7 @@ std::vector<std::int32_t> FreeNow(const ClusterState& state, const NumaSpec& num
   NumaSpec lenient = numa;
   lenient.policy = NumaPolicy::kBestEffort;
   for (const Task* task : since) {
-    static_cast<void>(TakePod(lenient, state.task_class(task->class_id).numa, free));
+    static_cast<void>(TakePod(lenient, state.classes().spec(task->class_id).numa, free));
   }
   return free;
 }
@@ -48,24 +48,25 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
   [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
                                 const ClassSpec& spec,
                                 NodeId node) const override {
-    return RefuseByPolicy(spec.numa, state.node(node)).empty();
+    return RefuseByPolicy(spec.numa, state.nodes().spec(node)).empty();
   }
 
   [[nodiscard]] bool AdmitsNow(const ClusterState& state,
                                const ClassSpec& spec,
                                NodeId node) const override {
-    return !IsHeldTo(spec.numa, state.node(node)) || CellsFor(state, spec.numa, node).has_value();
+    return !IsHeldTo(spec.numa, state.nodes().spec(node)) ||
+           CellsFor(state, spec.numa, node).has_value();
   }
 
   [[nodiscard]] std::uint32_t Room(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId id,
-                                   std::uint32_t most) const override {
-    const NodeSpec& node = state.node(id);
-    if (!IsHeldTo(spec.numa, node) || node.numa->policy == NumaPolicy::kBestEffort) return most;
+                                   std::uint32_t max) const override {
+    const NodeSpec& node = state.nodes().spec(id);
+    if (!IsHeldTo(spec.numa, node) || node.numa->policy == NumaPolicy::kBestEffort) return max;
     std::vector<std::int32_t> free = FreeNow(state, *node.numa, id);
     std::uint32_t count = 0;
-    while (count < most && TakePod(*node.numa, spec.numa, free)) ++count;
+    while (count < max && TakePod(*node.numa, spec.numa, free)) ++count;
     return count;
   }
 
@@ -74,7 +75,7 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
   [[nodiscard]] std::string Reason(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId id) const override {
-    const NodeSpec& node = state.node(id);
+    const NodeSpec& node = state.nodes().spec(id);
     std::string refusal = RefuseByPolicy(spec.numa, node);
     if (!refusal.empty()) return refusal;
     return fmt::format("node(s) couldn't align the pod's cpus ({})", ToString(node.numa->policy));
@@ -96,9 +97,9 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
     for (const NodeId node : feasible) {
       cells.push_back(CellsFor(state, spec.numa, node).value_or(0));
     }
-    const auto most = std::max_element(cells.begin(), cells.end());
+    const auto max = std::max_element(cells.begin(), cells.end());
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::int64_t lost = *most == 0 ? 0 : kMaxNodeScore * cells[i] / *most;
+      const std::int64_t lost = *max == 0 ? 0 : kMaxNodeScore * cells[i] / *max;
       out[i] = weight_ * (kMaxNodeScore - lost) * kScoreUnit;
     }
   }
@@ -124,7 +125,7 @@ class NumaAware final : public Plugin, public NodeFilterPoint, public ScaledScor
   [[nodiscard]] static std::optional<std::int32_t> CellsFor(const ClusterState& state,
                                                             const NumaRules& pod,
                                                             NodeId node) {
-    const std::optional<NumaSpec>& numa = state.node(node).numa;
+    const std::optional<NumaSpec>& numa = state.nodes().spec(node).numa;
     if (!numa) return std::nullopt;
     std::vector<std::int32_t> free = FreeNow(state, *numa, node);
     return TakePod(*numa, pod, free);

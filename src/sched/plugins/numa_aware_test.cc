@@ -51,7 +51,7 @@ TEST(NumaAware, APodThatNamesAPolicyNeedsANodeOfThatPolicy) {
   const NodeId plain = cluster.AddNode("plain", {.cpu = 16, .memory = 16});
   const NodeId same = cluster.AddNuma("same", kSingle, {8, 8});
   const NodeId other = cluster.AddNuma("other", NumaPolicy::kRestricted, {8, 8});
-  NodeSpec shared = cluster.state.node(same);
+  NodeSpec shared = cluster.state.nodes().spec(same);
   shared.name = "shared";
   shared.numa->static_cpus = false;
   const NodeId without_manager = cluster.AddNode(shared);
@@ -96,12 +96,12 @@ TEST(NumaAware, PodsPlacedSinceTheReportTakeTheirShare) {
   const ClassSpec pod = cluster.PodOf(kSingle, 6);
   const TaskId first = cluster.AddPod(pod);
   const TaskId second = cluster.AddPod(pod);
-  cluster.state.Allocate(first, node);
+  cluster.state.journal().Allocate(first, node);
   EXPECT_EQ(WhyNot(plugin, cluster, pod, node), "");
-  cluster.state.Allocate(second, node);
+  cluster.state.journal().Allocate(second, node);
   EXPECT_NE(WhyNot(plugin, cluster, pod, node), "") << "two on each are left";
   EXPECT_EQ(WhyNot(plugin, cluster, cluster.PodOf(kSingle, 2), node), "");
-  cluster.state.RollbackTo(0);
+  cluster.state.journal().RollbackTo(0);
   EXPECT_EQ(WhyNot(plugin, cluster, pod, node), "");
 }
 
@@ -134,11 +134,11 @@ TEST(NumaAware, ItDoesNotMatterWhetherAPodOrItsNodeCameFirst) {
     task.constraints = cluster.PodOf(kSingle, 6);
     task.status = status;
     task.node_name = "n";
-    const auto early = cluster.state.AddTask(task);
+    const TaskId early = cluster.state.workload().AddTask(task);
     cluster.AddNuma("n", kSingle, {8, 8});
     task.name = "ns/late";
-    const auto late = cluster.state.AddTask(task);
-    const auto placed = [&](const Result<TaskId>& id) { return cluster.state.task(*id).placed; };
+    const TaskId late = cluster.state.workload().AddTask(task);
+    const auto placed = [&](TaskId id) { return cluster.state.workload().task(id).placed; };
     EXPECT_EQ(placed(early), placed(late));
     EXPECT_EQ(placed(late), status == TaskStatus::kBound ? Task::kCameWithNode : 0U);
   }
@@ -150,10 +150,10 @@ TEST(NumaAware, ANewReportCountsWhatRuns) {
   const TestPlugin plugin = OpenPlugin(cluster, "numa-aware");
   const ClassSpec pod = cluster.PodOf(kSingle, 6);
   const TaskId first = cluster.AddPod(pod);
-  cluster.state.Allocate(first, node);
-  cluster.state.Commit();
-  cluster.state.SetTaskStatus(first, TaskStatus::kRunning);
-  NodeSpec reported = cluster.state.node(node);
+  cluster.state.journal().Allocate(first, node);
+  cluster.state.journal().Commit();
+  cluster.state.workload().SetTaskStatus(first, TaskStatus::kRunning);
+  NodeSpec reported = cluster.state.nodes().spec(node);
   reported.numa->cells[0].free = 2;
   cluster.AddNode(reported);
   EXPECT_EQ(WhyNot(plugin, cluster, pod, node), "") << "the second NUMA node is free";

@@ -13,8 +13,8 @@ namespace strata {
 
 // One container takes `cpus` CPUs out of `free`, one number per NUMA node: of the fewest NUMA nodes
 // that have them, of equally few those with the lower numbers. False when `policy` turns the
-// container away; `free` is as before then. best-effort and none turn nobody away, and take what is
-// there.
+// container away; `free` is as before then. best-effort and none reject no container, and take what
+// is there.
 [[nodiscard]] bool TakeCpus(NumaPolicy policy,
                             std::span<const NumaCell> cells,
                             std::int32_t cpus,

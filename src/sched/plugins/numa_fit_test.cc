@@ -27,14 +27,14 @@ TEST(NumaFit, SingleNumaNodeTakesTheFirstThatHasAll) {
   EXPECT_THAT(free, ElementsAre(3, 2, 8));
 }
 
-TEST(NumaFit, SingleNumaNodeTurnsAwayWhatNeedsTwo) {
+TEST(NumaFit, SingleNumaNodeRejectsWhatNeedsTwo) {
   std::vector<std::int32_t> free{3, 3};
   EXPECT_FALSE(TakeCpus(kOneNumaNode, Eights(2), 4, free));
   EXPECT_FALSE(TakeCpus(kOneNumaNode, Eights(2), 16, free)) << "more than any of them has";
   EXPECT_THAT(free, ElementsAre(3, 3));
 }
 
-TEST(NumaFit, ANodeThatReportsNoNumaNodeAlignsNobody) {
+TEST(NumaFit, ANodeWithoutReportedNumaNodesAlignsNoPod) {
   std::vector<std::int32_t> free;
   EXPECT_FALSE(TakeCpus(kOneNumaNode, {}, 3, free));
   EXPECT_FALSE(TakeCpus(NumaPolicy::kRestricted, {}, 3, free));
@@ -51,7 +51,7 @@ TEST(NumaFit, RestrictedAllowsTwoOnlyWhereOneCouldNeverDo) {
   EXPECT_FALSE(TakeCpus(NumaPolicy::kRestricted, Eights(2), 12, free));
 }
 
-TEST(NumaFit, BestEffortTakesTheFewestAndTurnsNobodyAway) {
+TEST(NumaFit, BestEffortTakesTheFewestNumaNodesAndRejectsNoPod) {
   std::vector<std::int32_t> free{2, 3, 3};
   EXPECT_TRUE(TakeCpus(NumaPolicy::kBestEffort, Eights(3), 6, free));
   EXPECT_THAT(free, ElementsAre(2, 0, 0));
@@ -76,7 +76,7 @@ TEST(NumaFit, TheContainersOfAPodAreAlignedOneByOne) {
   EXPECT_THAT(free, ElementsAre(2, 2));
 }
 
-TEST(NumaFit, APodOneOfWhoseContainersIsTurnedAwayTakesNothing) {
+TEST(NumaFit, APodWithARejectedContainerTakesNothing) {
   std::vector<std::int32_t> free{8, 4};
   EXPECT_THAT(
       TakePod(NodeOf(kOneNumaNode, Eights(2)), {.policy = kOneNumaNode, .cpus = {6, 6}}, free),
@@ -84,7 +84,7 @@ TEST(NumaFit, APodOneOfWhoseContainersIsTurnedAwayTakesNothing) {
   EXPECT_THAT(free, ElementsAre(8, 4));
 }
 
-TEST(NumaFit, NumaNodesOfDifferentSizesAreTold) {
+TEST(NumaFit, DistinguishesNumaNodesOfDifferentSizes) {
   const std::vector<NumaCell> cells{{.cpus = 4, .free = 4}, {.cpus = 16, .free = 16}};
   std::vector<std::int32_t> free{4, 10};
   EXPECT_TRUE(TakeCpus(NumaPolicy::kRestricted, cells, 10, free));

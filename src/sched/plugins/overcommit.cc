@@ -39,8 +39,8 @@ void Overcommit::Open(const ClusterState& state, Time /*now*/) {
   const std::size_t size = state.resource_names().size();
   limit_.assign(size, 0.0);
   taken_.assign(size, 0.0);
-  const auto total = state.Allocatable(state.tree().top());
-  const auto used = state.Used(state.tree().top());
+  const auto total = state.sums().Allocatable(state.tree().top());
+  const auto used = state.sums().Used(state.tree().top());
   for (std::size_t i = 0; i < std::min(size, total.size()); ++i) {
     limit_[i] = static_cast<double>(total[i]) * factor_;
     taken_[i] = static_cast<double>(used[i]);

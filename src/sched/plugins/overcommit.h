@@ -5,7 +5,7 @@
 
 namespace strata {
 
-// Lets jobs in only up to a multiple of what the nodes have. Serves JobGatePoint (Enqueueable,
+// Admits jobs only up to a multiple of what the nodes have. Serves JobGatePoint (Enqueueable,
 // OnEnqueued).
 //
 //   * A job may enter when its minResources, what is in use on the nodes at the beginning of the

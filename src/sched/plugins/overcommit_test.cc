@@ -24,14 +24,14 @@ struct OvercommitCluster : TestCluster {
     spec.min_available = 1;
     spec.min_resources = Amounts(min_resources);
     spec.phase = phase;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
   [[nodiscard]] Ballot Ask(const TestPlugin& plugin, JobId job) const {
-    return plugin.As<JobGatePoint>().Enqueueable(state.job(job));
+    return plugin.As<JobGatePoint>().Enqueueable(state.workload().job(job));
   }
 };
 
-TEST(Overcommit, LetsInAFifthMoreThanTheNodesHave) {
+TEST(Overcommit, AdmitsAFifthMoreThanTheNodesHave) {
   //   10 cores x 1.2 = 12; 4 in use
   OvercommitCluster c;
   c.AddTask(c.AddJob("ns/runs", "q"), {.cpu = 4}, "n0");
@@ -55,7 +55,7 @@ TEST(Overcommit, CountsWhatWasPromisedInWhateverQueue) {
   const JobId one = c.AddJobWith("ns/one", {.gpu = 1});
   const TestPlugin plugin = OpenPlugin(c, "overcommit");
   EXPECT_EQ(c.Ask(plugin, two).vote, Vote::kPermit);
-  plugin.As<JobGatePoint>().OnEnqueued(c.state.job(three));
+  plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(three));
   EXPECT_EQ(c.Ask(plugin, two).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, one).vote, Vote::kPermit);
 }

@@ -143,7 +143,8 @@ TEST(PodSpread, ScoresFallWithThePodsInTheZone) {
   cluster.Node("lost");
   cluster.Occupy("a0", Web()).Occupy("a1", Web()).Occupy("b0", Web());
   cluster.Job("j", {.tasks = 1, .task = Web({Even(Unsatisfiable::kScheduleAnyway)})});
-  PeerCounts peers(cluster.state, cluster.state.task(cluster.FindTask("j-w-0")).class_id);
+  PeerCounts peers(cluster.state,
+                   cluster.state.workload().task(cluster.FindTask("j-w-0")).class_id);
   peers.Refresh();
   const std::vector<NodeId> nodes = {
       cluster.FindNode("a2"), cluster.FindNode("b0"), cluster.FindNode("lost")};

@@ -42,8 +42,8 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
   [[nodiscard]] bool AdmitsSpec(const ClusterState& state,
                                 const ClassSpec& spec,
                                 NodeId id) const override {
-    if (state.IsOpen(id) && AsksNothingOfNodes(spec)) return true;
-    const NodeSpec& node = state.node(id);
+    if (state.nodes().IsOpen(id) && AsksNothingOfNodes(spec)) return true;
+    const NodeSpec& node = state.nodes().spec(id);
     return !IsCordoned(spec, node) && IsWanted(spec, node) &&
            RepellentTaint(spec, node) == nullptr &&
            filters_.volumes.RefuseSpec(spec.volumes, node).empty();
@@ -62,7 +62,7 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
   [[nodiscard]] std::string Reason(const ClusterState& state,
                                    const ClassSpec& spec,
                                    NodeId id) const override {
-    const NodeSpec& node = state.node(id);
+    const NodeSpec& node = state.nodes().spec(id);
     if (IsCordoned(spec, node)) return "node(s) were unschedulable";
     if (!IsWanted(spec, node)) return "node(s) didn't match Pod's node affinity/selector";
     if (const Taint* taint = RepellentTaint(spec, node)) {
@@ -94,7 +94,7 @@ class Predicates final : public Plugin, public NodeFilterPoint, public PeerFilte
  private:
   [[nodiscard]] bool HasPorts(const ClusterState& state, const ClassSpec& spec, NodeId id) const {
     if (!filters_.ports || spec.host_ports.empty()) return true;
-    for (const HostPort& used : state.PortsInUse(id)) {
+    for (const HostPort& used : state.nodes().PortsInUse(id)) {
       for (const HostPort& wanted : spec.host_ports) {
         if (wanted.ConflictsWith(used)) return false;
       }

@@ -37,7 +37,7 @@ Asked Ask(TestCluster& cluster, const TestArguments& arguments = {}) {
   return {OpenPlugin(cluster, "predicates", arguments), cluster};
 }
 
-TEST(Predicates, APodWithoutWishesMayRunOnAPlainNode) {
+TEST(Predicates, APodWithoutConstraintsMayRunOnAPlainNode) {
   TestCluster cluster;
   const NodeId node = cluster.AddNode(Plain("n0"));
   EXPECT_EQ(Ask(cluster).WhyNot({}, node), "");

@@ -34,7 +34,7 @@ class Priority final : public Plugin, public OrderPoint {
   [[nodiscard]] std::int32_t HighestPending(const SubJob& sub_job) const {
     std::int32_t highest = 0;
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = state_->task(id);
+      const Task& task = state_->workload().task(id);
       if (task.status == TaskStatus::kPending) highest = std::max(highest, task.priority);
     }
     return highest;

@@ -32,7 +32,7 @@ TEST(Priority, ASubJobIsAsUrgentAsItsMostUrgentPendingTask) {
   spec.name = "ns/job";
   spec.sub_groups.resize(1);
   spec.sub_groups[0].name = "group";
-  const JobId job = cluster.state.UpsertJob(std::move(spec));
+  const JobId job = cluster.state.workload().UpsertJob(std::move(spec));
   const auto add = [&](const char* group, std::int32_t priority, const char* node = "") {
     TaskSpec task;
     task.priority = priority;
@@ -45,7 +45,7 @@ TEST(Priority, ASubJobIsAsUrgentAsItsMostUrgentPendingTask) {
   add("c", -7);
   const TestPlugin plugin = OpenPlugin(cluster, "priority");
   const auto& order = plugin.As<OrderPoint>();
-  const Job& made = cluster.state.job(job);
+  const Job& made = cluster.state.workload().job(job);
   EXPECT_GT(order.CompareSubJobs(made, made.sub_jobs[1], made.sub_jobs[2]), 0);
   EXPECT_EQ(order.CompareSubJobs(made, made.sub_jobs[3], made.sub_jobs[0]), 0);  // both 0
 }

@@ -1,7 +1,5 @@
 #include "sched/plugins/promise_book.h"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "sched/plugins/queue_rules.h"
@@ -9,18 +7,8 @@
 namespace strata {
 namespace {
 
-template <typename Sum>
-void AddAmounts(Sum& sum, const Resources& part, int sign) {
-  const std::span<const Amount> amounts = part.amounts();
-  if (sum.size() < amounts.size()) sum.resize(amounts.size(), 0);
-  for (std::size_t i = 0; i < amounts.size(); ++i) sum[i] += sign * amounts[i];
-}
-
-template <typename Sum>
-void AddAmounts(Amounts& total, const Sum& part) {
-  for (std::size_t i = 0; i < std::min(total.size(), part.size()); ++i) {
-    total[i] += static_cast<double>(part[i]);
-  }
+void AddAmounts(Amounts& total, const WideResources& part) {
+  for (std::size_t i = 0; i < total.size(); ++i) total[i] += part.Get(IdAt<ResourceId>(i));
 }
 
 }  // namespace
@@ -35,27 +23,27 @@ PromiseBook::Part PromiseBook::PartOf(const ClusterState& state, const Job& job)
 
 void PromiseBook::Add(const Part& part, int sign) {
   Sums& sums = queues_[part.queue];
-  AddAmounts(sums.promised, part.promised, sign);
-  AddAmounts(sums.elastic, part.elastic, sign);
+  sums.promised.AddSigned(part.promised, sign);
+  sums.elastic.AddSigned(part.elastic, sign);
 }
 
 void PromiseBook::Replace(const ClusterState& state, JobId id) {
   if (id.index() >= parts_.size()) parts_.resize(id.index() + 1);
   Part& part = parts_[id.index()];
   Add(part, -1);
-  part = state.job(id).alive ? PartOf(state, state.job(id)) : Part{};
+  part = state.workload().job(id).alive ? PartOf(state, state.workload().job(id)) : Part{};
   Add(part, +1);
 }
 
 void PromiseBook::Refresh(const ClusterState& state) {
-  if (const auto touched = state.JobsTouchedSince(seen_)) {
+  if (const auto touched = state.workload().JobsTouchedSince(seen_)) {
     for (const JobId id : *touched) Replace(state, id);
   } else {
     parts_.clear();
     queues_.clear();
-    for (const JobId id : state.jobs()) Replace(state, id);
+    for (const JobId id : state.workload().jobs()) Replace(state, id);
   }
-  seen_ = state.NextJobVersion();
+  seen_ = state.workload().NextJobVersion();
 }
 
 Amounts PromiseBook::PromisedIn(QueueId queue, std::size_t size) const {

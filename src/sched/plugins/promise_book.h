@@ -18,18 +18,16 @@ class PromiseBook {
   // COST: O(jobs changed since the last call), O(jobs) for the first.
   void Refresh(const ClusterState& state);
 
-  // Of the jobs of one queue, and of all jobs, those without a queue included. One amount for each
-  // resource below `size`.
+  // Sums over the jobs of one queue, and over all jobs including those without a queue. One amount
+  // for each resource below `size`.
   [[nodiscard]] Amounts PromisedIn(QueueId queue, std::size_t size) const;
   [[nodiscard]] Amounts PromisedInAll(std::size_t size) const;
   [[nodiscard]] Amounts ElasticIn(QueueId queue, std::size_t size) const;
 
  private:
-  __extension__ using Wide = __int128;  // any number of jobs may be promised the largest amount
-  using Sum = std::vector<Wide>;
   struct Sums {
-    Sum promised;
-    Sum elastic;
+    WideResources promised;  // any number of jobs may be promised the largest amount
+    WideResources elastic;
   };
   // What one job adds to the sums of its queue.
   struct Part {

@@ -25,39 +25,37 @@ JobSpec Promised(const std::string& name, const std::string& queue, Amount cpu) 
 void AddQueue(ClusterState& state, const std::string& name) {
   QueueSpec spec;
   spec.name = name;
-  state.UpsertQueue(std::move(spec));
+  state.workload().UpsertQueue(std::move(spec));
 }
 
 TaskId AddRunning(ClusterState& state, JobId job, Amount cpu) {
   TaskSpec spec;
-  spec.name = state.job(job).spec.name + "-pod";
+  spec.name = state.workload().job(job).spec.name + "-pod";
   spec.job = job;
   spec.status = TaskStatus::kRunning;
   spec.constraints.request.Set(kCpu, cpu);
-  auto added = state.AddTask(std::move(spec));
-  CHECK(added.has_value());
-  return *added;
+  return state.workload().AddTask(std::move(spec));
 }
 
 double PromisedCpu(PromiseBook& book, const ClusterState& state, const std::string& queue) {
   book.Refresh(state);
-  return book.PromisedIn(*state.FindQueue(queue), 1)[0];
+  return book.PromisedIn(*state.workload().FindQueue(queue), 1)[0];
 }
 
 TEST(PromiseBook, FollowsAJobFromItsPromiseToWhatItHolds) {
   ClusterState state;
   AddQueue(state, "q");
   PromiseBook book;
-  const JobId job = state.UpsertJob(Promised("ns/a", "q", 4 * kCore));
+  const JobId job = state.workload().UpsertJob(Promised("ns/a", "q", 4 * kCore));
   EXPECT_EQ(PromisedCpu(book, state, "q"), 4 * kCore);
 
   const TaskId task = AddRunning(state, job, 6 * kCore);
   EXPECT_EQ(PromisedCpu(book, state, "q"), 0);
-  EXPECT_EQ(book.ElasticIn(*state.FindQueue("q"), 1)[0], 2 * kCore);
+  EXPECT_EQ(book.ElasticIn(*state.workload().FindQueue("q"), 1)[0], 2 * kCore);
 
-  state.RemoveTask(task);
+  state.workload().RemoveTask(task);
   EXPECT_EQ(PromisedCpu(book, state, "q"), 4 * kCore);
-  EXPECT_EQ(book.ElasticIn(*state.FindQueue("q"), 1)[0], 0);
+  EXPECT_EQ(book.ElasticIn(*state.workload().FindQueue("q"), 1)[0], 0);
 }
 
 TEST(PromiseBook, MovesAPromiseWithItsJobAndForgetsItWithIt) {
@@ -65,35 +63,35 @@ TEST(PromiseBook, MovesAPromiseWithItsJobAndForgetsItWithIt) {
   AddQueue(state, "p");
   AddQueue(state, "q");
   PromiseBook book;
-  const JobId job = state.UpsertJob(Promised("ns/a", "p", 4 * kCore));
+  const JobId job = state.workload().UpsertJob(Promised("ns/a", "p", 4 * kCore));
   EXPECT_EQ(PromisedCpu(book, state, "p"), 4 * kCore);
-  state.UpsertJob(Promised("ns/a", "q", 4 * kCore));
+  state.workload().UpsertJob(Promised("ns/a", "q", 4 * kCore));
   EXPECT_EQ(PromisedCpu(book, state, "p"), 0);
   EXPECT_EQ(PromisedCpu(book, state, "q"), 4 * kCore);
-  state.RemoveJob(job);
+  state.workload().RemoveJob(job);
   EXPECT_EQ(PromisedCpu(book, state, "q"), 0);
 }
 
-TEST(PromiseBook, CountsJobsWithoutAQueueInAllAlone) {
+TEST(PromiseBook, CountsJobsWithoutAQueueInTheTotalOnly) {
   ClusterState state;
   AddQueue(state, "q");
   PromiseBook book;
-  state.UpsertJob(Promised("ns/a", "q", kCore));
-  state.UpsertJob(Promised("ns/b", "nobody's", 2 * kCore));
+  state.workload().UpsertJob(Promised("ns/a", "q", kCore));
+  state.workload().UpsertJob(Promised("ns/b", "nobody's", 2 * kCore));
   EXPECT_EQ(PromisedCpu(book, state, "q"), kCore);
   EXPECT_EQ(book.PromisedInAll(1)[0], 3 * kCore);
 }
 
 TEST(PromiseBook, DoesNotOverflowHoweverMuchIsPromised) {
-  constexpr Amount kMost = std::numeric_limits<Amount>::max();
+  constexpr Amount kMax = std::numeric_limits<Amount>::max();
   ClusterState state;
   AddQueue(state, "q");
   PromiseBook book;
-  const JobId first = state.UpsertJob(Promised("ns/a", "q", kMost));
-  state.UpsertJob(Promised("ns/b", "q", kMost));
-  EXPECT_EQ(PromisedCpu(book, state, "q"), 2 * static_cast<double>(kMost));
-  state.RemoveJob(first);
-  EXPECT_EQ(PromisedCpu(book, state, "q"), static_cast<double>(kMost));
+  const JobId first = state.workload().UpsertJob(Promised("ns/a", "q", kMax));
+  state.workload().UpsertJob(Promised("ns/b", "q", kMax));
+  EXPECT_EQ(PromisedCpu(book, state, "q"), 2 * static_cast<double>(kMax));
+  state.workload().RemoveJob(first);
+  EXPECT_EQ(PromisedCpu(book, state, "q"), static_cast<double>(kMax));
 }
 
 }  // namespace

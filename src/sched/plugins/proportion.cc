@@ -35,7 +35,8 @@ class Proportion final : public Plugin, public OrderPoint, public JobGatePoint, 
 
   [[nodiscard]] bool Overused(QueueId id) const override;
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
-                                                 const Resources& request) const override;
+                                                 const Resources& request,
+                                                 Limit limit) const override;
   [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
   void OnEnqueued(const Job& job) override;
 
@@ -70,7 +71,7 @@ void Proportion::AddPromise(const Job& job) {
 }
 
 double Proportion::LiveShare(const Queue& queue) const {
-  const auto id = state_->FindQueue(queue.spec.name);
+  const auto id = state_->workload().FindQueue(queue.spec.name);
   const QueueState* known = id ? Find(*id) : nullptr;
   return known == nullptr ? 0 : ShareOf(queue.allocated, known->share.deserved);
 }
@@ -78,7 +79,7 @@ double Proportion::LiveShare(const Queue& queue) const {
 bool Proportion::Overused(QueueId id) const {
   const QueueState* queue = Find(id);
   if (queue == nullptr) return false;
-  const Resources& allocated = state_->queue(id).allocated;
+  const Resources& allocated = state_->workload().queue(id).allocated;
   const Amounts& deserved = queue->share.deserved;
   for (std::size_t i = 0; i < deserved.size(); ++i) {
     const auto resource = IdAt<ResourceId>(i);
@@ -88,29 +89,33 @@ bool Proportion::Overused(QueueId id) const {
   return true;
 }
 
-std::optional<Refusal> Proportion::Exhausted(QueueId id, const Resources& request) const {
-  const Queue& queue = state_->queue(id);
+std::optional<Refusal> Proportion::Exhausted(QueueId id,
+                                             const Resources& request,
+                                             Limit limit) const {
+  const Queue& queue = state_->workload().queue(id);
   if (auto closed = RefuseIfClosed(queue)) return closed;
   const QueueState* known = Find(id);
   if (known == nullptr) return std::nullopt;
-  const auto deserved = [&](ResourceId resource) { return At(known->share.deserved, resource); };
+  const bool by_share = limit == Limit::kShare;
+  const Amounts& most = by_share ? known->share.deserved : known->share.real_capability;
   const auto exceeded = FirstExceeded(state_->resource_names(), request, [&](ResourceId resource) {
     const auto has = static_cast<double>(queue.allocated.Get(resource));
-    return deserved(resource) - has;
+    return At(most, resource) - has;
   });
   if (!exceeded) return std::nullopt;
   const std::string& name = state_->resource_names().name(*exceeded);
   return Refusal{"QueueQuotaExceeded",
-                 fmt::format("queue {}: {} asked for, {} in use, its share is {}",
+                 fmt::format("queue {}: {} asked for, {} in use, its {} is {}",
                              queue.spec.name,
                              FormatAmount(name, request.Get(*exceeded)),
                              FormatNumber(name, queue.allocated.Get(*exceeded)),
-                             FormatNumber(name, ToAmount(deserved(*exceeded))))};
+                             by_share ? "share" : "limit",
+                             FormatNumber(name, ToAmount(At(most, *exceeded))))};
 }
 
 Ballot Proportion::Enqueueable(const Job& job) const {
   if (!job.queue.valid()) return {};  // there is no queue to have an opinion about
-  const Queue& queue = state_->queue(job.queue);
+  const Queue& queue = state_->workload().queue(job.queue);
   if (auto closed = RefuseIfClosed(queue)) return {Vote::kReject, std::move(*closed)};
   const QueueState* known = Find(job.queue);
   if (!job.spec.min_resources || known == nullptr) return {Vote::kPermit, {}};

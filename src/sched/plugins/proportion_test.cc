@@ -8,6 +8,8 @@
 namespace strata {
 namespace {
 
+constexpr auto kShare = QuotaPoint::Limit::kShare;
+
 struct ProportionCluster : TestCluster {
   ProportionCluster() { AddNode("n0", {.cpu = 8, .memory = 80, .gpu = 8}); }
 
@@ -21,15 +23,15 @@ struct ProportionCluster : TestCluster {
     spec.min_available = 1;
     spec.min_resources = Amounts(min_resources);
     spec.phase = phase;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
   [[nodiscard]] Ballot Enqueue(const TestPlugin& plugin, JobId job) const {
-    return plugin.As<JobGatePoint>().Enqueueable(state.job(job));
+    return plugin.As<JobGatePoint>().Enqueueable(state.workload().job(job));
   }
   void Close(const std::string& name) {
-    QueueSpec spec = state.queue(*state.FindQueue(name)).spec;
+    QueueSpec spec = state.workload().queue(*state.workload().FindQueue(name)).spec;
     spec.open = false;
-    state.UpsertQueue(std::move(spec));
+    state.workload().UpsertQueue(std::move(spec));
   }
 };
 
@@ -41,23 +43,24 @@ TEST(Proportion, QueuesComeByPriorityThenByTheSmallerShare) {
   QueueSpec urgent;
   urgent.name = "c";
   urgent.priority = 5;
-  const QueueId important = c.state.UpsertQueue(std::move(urgent));
+  const QueueId important = c.state.workload().UpsertQueue(std::move(urgent));
   const JobId in_a = c.AddJob("ns/a", "a");
   const JobId in_b = c.AddJob("ns/b", "b");
   c.AddTask(in_a, {.cpu = 2}, "n0");
   c.AddTask(in_b, {.cpu = 1}, "n0");
-  c.AddTask(in_a, {.cpu = 100});
+  c.AddWaiting(in_a, 100);
   const TaskId next = c.AddTask(in_b, {.cpu = 2});
-  c.AddTask(in_b, {.cpu = 100});
+  c.AddWaiting(in_b, 100);
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   const auto compare = [&](QueueId x, QueueId y) {
-    return plugin.As<OrderPoint>().CompareQueues(c.state.queue(x), c.state.queue(y));
+    return plugin.As<OrderPoint>().CompareQueues(c.state.workload().queue(x),
+                                                 c.state.workload().queue(y));
   };
   EXPECT_GT(compare(a, b), 0);
   EXPECT_LT(compare(b, a), 0);
   EXPECT_EQ(compare(a, a), 0);
   EXPECT_LT(compare(important, b), 0);
-  c.state.Allocate(next, *c.state.FindNode("n0"));  // b has 3 of 4 now
+  c.state.journal().Allocate(next, *c.state.nodes().Find("n0"));  // b has 3 of 4 now
   EXPECT_LT(compare(a, b), 0);
 }
 
@@ -68,7 +71,7 @@ TEST(Proportion, AQueueIsOverusedOnceItHasAllItDeserves) {
   const TaskId task = c.AddTask(job, {.cpu = 4});
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   EXPECT_FALSE(plugin.As<QuotaPoint>().Overused(a));
-  c.state.Allocate(task, *c.state.FindNode("n0"));
+  c.state.journal().Allocate(task, *c.state.nodes().Find("n0"));
   EXPECT_TRUE(plugin.As<QuotaPoint>().Overused(a));
 }
 
@@ -83,11 +86,28 @@ TEST(Proportion, MoreIsRefusedBeyondTheShareInAResourceThatIsAskedFor) {
   c.AddTask(c.AddJob("ns/b", "b"), {.gpu = 8});
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   const auto& quota = plugin.As<QuotaPoint>();
-  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 1}, 1)), std::nullopt);
-  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 2}, 1)),
+  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 1}, 1), kShare), std::nullopt);
+  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 2}, 1), kShare),
             (Refusal{"QueueQuotaExceeded",
                      "queue a: 2 nvidia.com/gpu asked for, 3 in use, its share is 4"}));
-  EXPECT_EQ(quota.Exhausted(a, c.Amounts({}, 100)), std::nullopt);  // pods do not count
+  EXPECT_EQ(quota.Exhausted(a, c.Amounts({}, 100), kShare), std::nullopt);  // pods do not count
+}
+
+TEST(Proportion, BeyondTheShareThereIsALimitThatOtherQueuesDoNotMove) {
+  //   of the 8 GPUs a deserves 4 and has 3; without b it would have all 8
+  ProportionCluster c;
+  const QueueId a = c.AddQueue("a");
+  c.AddQueue("b");
+  const JobId in_a = c.AddJob("ns/a", "a");
+  c.AddTask(in_a, {.gpu = 3}, "n0");
+  c.AddTask(in_a, {.gpu = 5});
+  c.AddTask(c.AddJob("ns/b", "b"), {.gpu = 8});
+  const TestPlugin plugin = OpenPlugin(c, "proportion");
+  const auto& quota = plugin.As<QuotaPoint>();
+  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 5}, 1), QuotaPoint::Limit::kMax), std::nullopt);
+  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 6}, 1), QuotaPoint::Limit::kMax),
+            (Refusal{"QueueQuotaExceeded",
+                     "queue a: 6 nvidia.com/gpu asked for, 3 in use, its limit is 8"}));
 }
 
 TEST(Proportion, ThirdsOfAClusterAreGivenOut) {
@@ -96,15 +116,15 @@ TEST(Proportion, ThirdsOfAClusterAreGivenOut) {
   QueueId last;
   for (const char* name : {"a", "b", "c"}) {
     last = c.AddQueue(name);
-    c.AddTask(c.AddJob(std::string("ns/") + name, name), {.cpu = 100});
+    c.AddWaiting(c.AddJob(std::string("ns/") + name, name), 100);
   }
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   const auto& quota = plugin.As<QuotaPoint>();
-  EXPECT_EQ(quota.Exhausted(last, c.Amounts({.cpu = 2.667})), std::nullopt);
-  EXPECT_NE(quota.Exhausted(last, c.Amounts({.cpu = 2.668})), std::nullopt);
+  EXPECT_EQ(quota.Exhausted(last, c.Amounts({.cpu = 2.667}), kShare), std::nullopt);
+  EXPECT_NE(quota.Exhausted(last, c.Amounts({.cpu = 2.668}), kShare), std::nullopt);
 }
 
-TEST(Proportion, AClosedQueueGetsAndLetsInNothing) {
+TEST(Proportion, AClosedQueueAdmitsAndGetsNothing) {
   ProportionCluster c;
   const QueueId a = c.AddQueue("a");
   const JobId job = c.AddJobWith("ns/a", "a", {.cpu = 1});
@@ -112,7 +132,7 @@ TEST(Proportion, AClosedQueueGetsAndLetsInNothing) {
   c.Close("a");
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   const Refusal closed{"QueueClosed", "queue a is not open"};
-  EXPECT_EQ(plugin.As<QuotaPoint>().Exhausted(a, c.Amounts({.cpu = 1})), closed);
+  EXPECT_EQ(plugin.As<QuotaPoint>().Exhausted(a, c.Amounts({.cpu = 1}), kShare), closed);
   EXPECT_EQ(c.Enqueue(plugin, job).vote, Vote::kReject);
   EXPECT_EQ(c.Enqueue(plugin, job).refusal, closed);
 }
@@ -125,7 +145,7 @@ TEST(Proportion, JobsEnterUntilTheirMinimumsFillTheQueue) {
   TestPlugin plugin = OpenPlugin(c, "proportion");
   EXPECT_EQ(c.Enqueue(plugin, first).vote, Vote::kPermit);
   EXPECT_EQ(c.Enqueue(plugin, second).vote, Vote::kPermit);
-  plugin.As<JobGatePoint>().OnEnqueued(c.state.job(first));
+  plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(first));
   EXPECT_EQ(c.Enqueue(plugin, second).vote, Vote::kReject);
   EXPECT_EQ(c.Enqueue(plugin, second).refusal,
             (Refusal{"QueueQuotaExceeded",
@@ -136,7 +156,7 @@ TEST(Proportion, AJobWithoutMinResourcesEntersAnOpenQueue) {
   ProportionCluster c;
   c.AddQueue("a");
   const JobId job = c.AddJob("ns/a", "a");
-  c.AddTask(job, {.cpu = 1000});
+  c.AddWaiting(job, 1000);
   EXPECT_EQ(c.Enqueue(OpenPlugin(c, "proportion"), job).vote, Vote::kPermit);
 }
 
@@ -170,12 +190,12 @@ TEST(Proportion, WhatElasticJobsHoldBeyondTheirMinimumDoesNotCount) {
   EXPECT_EQ(c.Enqueue(plugin, seven).vote, Vote::kReject);
 }
 
-TEST(Proportion, ACapabilityLimitsWhoEnters) {
+TEST(Proportion, ACapabilityLimitsAdmission) {
   ProportionCluster c;
   QueueSpec spec;
   spec.name = "a";
   spec.capability[kMemory] = 10 * kGiga;
-  c.state.UpsertQueue(std::move(spec));
+  c.state.workload().UpsertQueue(std::move(spec));
   const JobId ten = c.AddJobWith("ns/ten", "a", {.cpu = 8, .memory = 10});
   const JobId more = c.AddJobWith("ns/more", "a", {.memory = 11});
   const TestPlugin plugin = OpenPlugin(c, "proportion");

@@ -10,17 +10,16 @@
 namespace strata {
 namespace {
 
-// Some tasks of a job are gated only while it waits to be let in; most jobs have none.
-Resources GatedRequests(const ClusterState& state, const Job& job) {
-  Resources gated;
+// Some tasks of a job are gated only while it waits for admission; most jobs have none.
+void TakeGatedOff(const ClusterState& state, const Job& job, Resources& promised) {
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& task = state.task(id);
+      const Task& task = state.workload().task(id);
       if (!task.gated || task.status != TaskStatus::kPending) continue;
-      gated.Add(state.task_class(task.class_id).request);
+      promised.Sub(state.classes().spec(task.class_id).request);
+      promised.ClampAtZero();  // one by one: their sum may exceed 64 bits
     }
   }
-  return gated;
 }
 
 }  // namespace
@@ -30,8 +29,8 @@ double ToleranceOf(ResourceId resource) {
 }
 
 Amount ToAmount(double amount) {
-  constexpr double kMost = 9.2e18;
-  return std::llround(std::clamp(amount, -kMost, kMost));
+  constexpr double kMax = 9.2e18;
+  return std::llround(std::clamp(amount, -kMax, kMax));
 }
 
 std::optional<Refusal> RefuseIfClosed(const Queue& queue) {
@@ -41,7 +40,7 @@ std::optional<Refusal> RefuseIfClosed(const Queue& queue) {
 
 std::optional<Refusal> RefuseIfClosedTo(const ClusterState& state, const Job& job) {
   const bool runs = job.counts.Allocated() >= std::max(job.spec.min_available, 1);
-  return runs ? std::nullopt : RefuseIfClosed(state.queue(job.queue));
+  return runs ? std::nullopt : RefuseIfClosed(state.workload().queue(job.queue));
 }
 
 bool HoldsPromise(const Job& job) {
@@ -55,8 +54,7 @@ Resources PromisedTo(const ClusterState& state, const Job& job) {
   promised.Sub(job.allocated);
   promised.ClampAtZero();
   if (promised.size() == 0) return promised;
-  promised.Sub(GatedRequests(state, job));
-  promised.ClampAtZero();
+  TakeGatedOff(state, job, promised);
   return promised;
 }
 

@@ -32,18 +32,18 @@ template <typename Left>
                                                       const Resources& asked,
                                                       const Left& left) {
   std::optional<ResourceId> first;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto resource = IdAt<ResourceId>(i);
-    const Amount amount = asked.Get(resource);
-    if (amount <= 0 || resource == kPods) continue;
-    if (static_cast<double>(amount) <= left(resource) + ToleranceOf(resource)) continue;
+  const auto compare = [&](ResourceId resource, Amount amount) {
+    if (amount <= 0 || resource == kPods) return;
+    if (static_cast<double>(amount) <= left(resource) + ToleranceOf(resource)) return;
     if (!first || names.name(resource) < names.name(*first)) first = resource;
-  }
+  };
+  for (std::size_t i = 0; i < asked.size(); ++i) compare(IdAt<ResourceId>(i), asked.amounts()[i]);
+  for (const auto& [resource, amount] : asked.absent()) compare(resource, amount);
   return first;
 }
 
-// True when the job was let in, so that what it has been promised counts: it is Inqueue, or Running
-// with its minimum.
+// True when the job was admitted, so that what it has been promised counts: it is Inqueue, or
+// Running with its minimum.
 [[nodiscard]] bool HoldsPromise(const Job& job);
 
 // What the job has been promised and does not have: (minResources - allocated) at least 0, less

@@ -44,8 +44,8 @@ void LimitTo(const ResourceLimits& capability, Amounts& amounts) {
 
 // What the guarantees of all queues, with jobs or without, leave for everybody.
 Amounts LessGuarantees(const ClusterState& state, Amounts total) {
-  for (const QueueId id : state.queues()) {
-    const Resources& guarantee = state.queue(id).spec.guarantee;
+  for (const QueueId id : state.workload().queues()) {
+    const Resources& guarantee = state.workload().queue(id).spec.guarantee;
     for (std::size_t i = 0; i < total.size(); ++i) {
       total[i] -= static_cast<double>(guarantee.Get(IdAt<ResourceId>(i)));
     }
@@ -55,7 +55,7 @@ Amounts LessGuarantees(const ClusterState& state, Amounts total) {
 }
 
 QueueShare Claim(const ClusterState& state, QueueId id, const Amounts& unguaranteed) {
-  const Queue& queue = state.queue(id);
+  const Queue& queue = state.workload().queue(id);
   const std::size_t size = unguaranteed.size();
   QueueShare share{.queue = id,
                    .weight = queue.spec.weight,
@@ -65,7 +65,7 @@ QueueShare Claim(const ClusterState& state, QueueId id, const Amounts& unguarant
                    .deserved = Amounts(size, 0.0),
                    .share = 0};
   for (std::size_t i = 0; i < size; ++i) {
-    share.request[i] += static_cast<double>(queue.pending.Get(IdAt<ResourceId>(i)));
+    share.request[i] += queue.pending.Get(IdAt<ResourceId>(i));
     share.real_capability[i] += share.guarantee[i];
   }
   LimitTo(queue.spec.capability, share.real_capability);
@@ -113,15 +113,15 @@ void ShareOut(Amounts total, std::span<QueueShare> queues) {
 
 std::vector<QueueShare> ComputeProportion(const ClusterState& state) {
   const std::size_t size = state.resource_names().size();
-  const Amounts total = ToAmounts(state.Allocatable(state.tree().top()), size);
+  const Amounts total = ToAmounts(state.sums().Allocatable(state.tree().top()), size);
   const Amounts unguaranteed = LessGuarantees(state, total);
   std::vector<QueueShare> queues;
-  for (const QueueId id : state.queues()) {
-    if (state.queue(id).jobs > 0) queues.push_back(Claim(state, id, unguaranteed));
+  for (const QueueId id : state.workload().queues()) {
+    if (state.workload().queue(id).jobs > 0) queues.push_back(Claim(state, id, unguaranteed));
   }
   ShareOut(total, queues);
   for (QueueShare& queue : queues) {
-    queue.share = ShareOf(state.queue(queue.queue).allocated, queue.deserved);
+    queue.share = ShareOf(state.workload().queue(queue.queue).allocated, queue.deserved);
   }
   return queues;
 }

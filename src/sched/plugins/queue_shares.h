@@ -17,7 +17,7 @@ using Amounts = std::vector<double>;
 
 // Volcano's smallest amount: less than this is nothing.
 inline constexpr double kNothing = 0.1;
-// What stands above all queues, whether somebody wrote it or not.
+// The queue above all others; it exists even when no object defines it.
 inline constexpr std::string_view kRootQueue = "root";
 
 [[nodiscard]] Amounts ToAmounts(std::span<const Amount> amounts, std::size_t size);

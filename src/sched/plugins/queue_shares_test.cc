@@ -17,10 +17,10 @@ struct Queues : TestCluster {
   // A queue with one job: a running pod of `has` cores and a pending one of `asks` more.
   QueueId Add(QueueSpec spec, double has, double asks) {
     const std::string name = spec.name;
-    const QueueId queue = state.UpsertQueue(std::move(spec));
+    const QueueId queue = state.workload().UpsertQueue(std::move(spec));
     const JobId job = AddJob("ns/" + name, name);
     if (has > 0) AddTask(job, {.cpu = has}, "n0");
-    if (asks > 0) AddTask(job, {.cpu = asks});
+    AddWaiting(job, asks);
     return queue;
   }
   static QueueSpec Named(const std::string& name, std::int32_t weight = 1) {
@@ -51,7 +51,7 @@ TEST(ComputeProportion, DividesByWeightWhenAllAskForMore) {
   EXPECT_NEAR(c.DeservedCores(b), 6, 1e-6);
 }
 
-TEST(ComputeProportion, WhatOneDoesNotAskForGoesToTheOthers) {
+TEST(ComputeProportion, WhatOneQueueDoesNotRequestGoesToTheOthers) {
   //   round 1: a 1 (all it asks for), b 4; 3 are left; round 2: b 7
   Queues c(8);
   const QueueId a = c.Add(Queues::Named("a"), 0, 1);
@@ -71,7 +71,7 @@ TEST(ComputeProportion, ACapabilityIsALimit) {
   EXPECT_NEAR(c.DeservedCores(b), 3, 1e-6);
 }
 
-TEST(ComputeProportion, ACpuCapabilityOfZeroIsNoLimitButOneOfGpusIs) {
+TEST(ComputeProportion, ACpuCapabilityOfZeroMeansUnlimitedButOneOfGpusIsALimit) {
   Queues c(8);
   QueueSpec spec = Queues::Named("a");
   spec.capability[kCpu] = 0;
@@ -86,7 +86,7 @@ TEST(ComputeProportion, GuaranteesOfOthersAreKeptFreeEvenWithoutJobs) {
   Queues c(8);
   QueueSpec idle = Queues::Named("idle");
   idle.guarantee = c.Amounts({.cpu = 6});
-  c.state.UpsertQueue(std::move(idle));
+  c.state.workload().UpsertQueue(std::move(idle));
   const QueueId a = c.Add(Queues::Named("a"), 0, 100);
   EXPECT_NEAR(c.RealCores(a), 2, 1e-6);
   EXPECT_NEAR(c.DeservedCores(a), 2, 1e-6);
@@ -103,7 +103,7 @@ TEST(ComputeProportion, AQueueDeservesAtLeastItsGuarantee) {
   EXPECT_NEAR(c.DeservedCores(b), 2, 1e-6);
 }
 
-TEST(ComputeProportion, NobodyDeservesMoreThanItAsksFor) {
+TEST(ComputeProportion, AQueueDeservesNoMoreThanItRequests) {
   Queues c(8);
   const QueueId a = c.Add(Queues::Named("a"), 2, 1);
   const QueueShare share = c.Of(a);
@@ -120,7 +120,7 @@ TEST(ComputeProportion, TheShareIsTheLargestPartOfWhatIsDeserved) {
 
 TEST(ComputeProportion, QueuesWithoutJobsTakeNoPart) {
   Queues c(8);
-  c.state.UpsertQueue(Queues::Named("empty", 100));
+  c.state.workload().UpsertQueue(Queues::Named("empty", 100));
   const QueueId a = c.Add(Queues::Named("a"), 0, 100);
   EXPECT_EQ(ComputeProportion(c.state).size(), 1U);
   EXPECT_NEAR(c.DeservedCores(a), 8, 1e-6);
@@ -135,7 +135,7 @@ TEST(ComputeProportion, AnEmptyClusterHasNothingToDivide) {
   EXPECT_EQ(ComputeProportion(c.state)[0].deserved[kCpu.index()], 0);
 }
 
-TEST(ShareOf, NothingOfNothingIsNothingAndSomethingOfNothingIsAll) {
+TEST(ShareOf, ZeroOfZeroIsZeroAndAnythingOfZeroIsOne) {
   TestCluster c;
   EXPECT_EQ(ShareOf({}, {0, 0, 0}), 0);
   EXPECT_EQ(ShareOf(c.Amounts({.cpu = 1}), {0, 0, 0}), 1);

@@ -25,7 +25,7 @@ class ResourceQuota final : public Plugin, public JobGatePoint {
   [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
   void OnEnqueued(const Job& job) override {
     if (!job.spec.min_resources) return;
-    let_in_[std::string(NamespaceOf(job.spec))].Add(QuotaRequest(job.spec));
+    let_in_[std::string(NamespaceOf(job.spec))].AddSaturating(QuotaRequest(job.spec));
   }
 
  private:
@@ -41,22 +41,22 @@ std::optional<Refusal> ResourceQuota::Exceeds(const QuotaSpec& quota,
                                               const Resources& request,
                                               const Resources& let_in) const {
   const ResourceNames& names = state_->resource_names();
+  Resources taken = quota.used;
+  taken.AddSaturating(let_in);
   std::optional<ResourceId> exceeded;
   for (const auto& [resource, hard] : quota.hard) {
-    const Amount taken = quota.used.Get(resource) + let_in.Get(resource);
     const Amount asked = request.Get(resource);
-    if (asked <= 0 || asked <= hard - taken) continue;
+    if (asked <= 0 || asked <= hard - taken.Get(resource)) continue;
     if (!exceeded || names.name(resource) < names.name(*exceeded)) exceeded = resource;
   }
   if (!exceeded) return std::nullopt;
   const std::string& name = names.name(*exceeded);
-  const Amount taken = quota.used.Get(*exceeded) + let_in.Get(*exceeded);
   return Refusal{
       "NamespaceQuotaExceeded",
       fmt::format("ResourceQuota {}: {} asked for, {} in use or promised, its limit is {}",
                   quota.name,
                   FormatAmount(name, request.Get(*exceeded)),
-                  FormatNumber(name, taken),
+                  FormatNumber(name, taken.Get(*exceeded)),
                   FormatNumber(name, quota.hard.at(*exceeded)))};
 }
 
@@ -65,7 +65,7 @@ Ballot ResourceQuota::Enqueueable(const Job& job) const {
   const Resources request = QuotaRequest(job.spec);
   const auto it = let_in_.find(NamespaceOf(job.spec));
   const Resources let_in = it == let_in_.end() ? Resources() : it->second;
-  for (const QuotaSpec* quota : state_->QuotasOf(NamespaceOf(job.spec))) {
+  for (const QuotaSpec* quota : state_->quotas().Of(NamespaceOf(job.spec))) {
     if (auto refusal = Exceeds(*quota, request, let_in)) {
       return {Vote::kReject, std::move(*refusal)};
     }

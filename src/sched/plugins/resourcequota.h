@@ -5,12 +5,12 @@
 
 namespace strata {
 
-// Lets jobs in only as far as the ResourceQuotas of their namespace reach. Serves JobGatePoint
+// Admits jobs only as far as the ResourceQuotas of their namespace reach. Serves JobGatePoint
 // (Enqueueable, OnEnqueued). No arguments.
 //
 // A job may enter when, for every quota of its namespace and every resource that the quota limits
-// and the job asks for, what is used, what was let in during this cycle and its minResources stay
-// within the hard limit. Of `pods` a job asks for its minimum, whatever minResources says.
+// and the job asks for, what is used, what was admitted in this cycle and its minResources stay
+// within the hard limit. A job counts with its minimum of `pods`, whatever minResources says.
 // Comparisons are exact. Refusal: NamespaceQuotaExceeded. A job without minResources may always
 // enter.
 [[nodiscard]] Result<MadePlugin> MakeResourcequota(const PluginConfig& config,

@@ -12,7 +12,7 @@ struct QuotaCluster : TestCluster {
   QuotaCluster() { AddQueue("q"); }
 
   void AddQuota(const std::string& name, ResourceLimits hard, const Shape& used = {}) {
-    state.UpsertQuota({.name = name, .hard = std::move(hard), .used = Amounts(used)});
+    state.quotas().Upsert({.name = name, .hard = std::move(hard), .used = Amounts(used)});
   }
   JobId AddJobWith(const std::string& name, const Shape& min_resources, std::int32_t pods = 1) {
     JobSpec spec;
@@ -20,10 +20,10 @@ struct QuotaCluster : TestCluster {
     spec.queue = "q";
     spec.min_available = pods;
     spec.min_resources = Amounts(min_resources);
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
   [[nodiscard]] Ballot Ask(const TestPlugin& plugin, JobId job) const {
-    return plugin.As<JobGatePoint>().Enqueueable(state.job(job));
+    return plugin.As<JobGatePoint>().Enqueueable(state.workload().job(job));
   }
 };
 
@@ -49,14 +49,14 @@ TEST(Resourcequota, AJobEntersWhileEveryQuotaOfItsNamespaceHasRoom) {
             "is 2");
 }
 
-TEST(Resourcequota, WhatWasLetInDuringTheCycleCounts) {
+TEST(Resourcequota, CountsJobsAdmittedInTheSameCycle) {
   QuotaCluster c;
   c.AddQuota("team/cores", {{kCpu, 8000}});
   const JobId first = c.AddJobWith("team/first", {.cpu = 5});
   const JobId second = c.AddJobWith("team/second", {.cpu = 4});
   const TestPlugin plugin = OpenPlugin(c, "resourcequota");
   EXPECT_EQ(c.Ask(plugin, second).vote, Vote::kPermit);
-  plugin.As<JobGatePoint>().OnEnqueued(c.state.job(first));
+  plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(first));
   EXPECT_EQ(c.Ask(plugin, second).vote, Vote::kReject);
 }
 

@@ -19,6 +19,7 @@ class Sla final : public Plugin, public OrderPoint, public JobGatePoint {
   explicit Sla(std::optional<Duration> waiting_time) : waiting_time_(waiting_time) {}
 
   void Open(const ClusterState& /*state*/, Time now) override { now_ = now; }
+  [[nodiscard]] bool DependsOnTime() const override { return true; }
 
   [[nodiscard]] int CompareJobs(const Job& a, const Job& b) const override {
     const auto a_due = DueOf(a);

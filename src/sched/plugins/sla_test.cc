@@ -21,7 +21,7 @@ struct SlaCluster : TestCluster {
     spec.queue = "q";
     spec.created = created;
     spec.sla_waiting_time = waiting_time;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
   [[nodiscard]] TestPlugin OpenAt(Time now, const TestArguments& arguments = {}) {
     TestPlugin plugin = OpenPlugin(*this, "sla", arguments);
@@ -37,7 +37,8 @@ TEST(Sla, JobsComeByWhenTheyAreDueAndThoseWithoutATimeLast) {
   const JobId never = c.AddJobAt("ns/never", Minute(0));
   const TestPlugin plugin = c.OpenAt(Minute(0));
   const auto compare = [&](JobId a, JobId b) {
-    return plugin.As<OrderPoint>().CompareJobs(c.state.job(a), c.state.job(b));
+    return plugin.As<OrderPoint>().CompareJobs(c.state.workload().job(a),
+                                               c.state.workload().job(b));
   };
   EXPECT_LT(compare(soon, later), 0);
   EXPECT_GT(compare(never, later), 0);
@@ -51,7 +52,8 @@ TEST(Sla, AJobThatHasWaitedItsTimeIsPermitted) {
   const auto votes = [&](Time now) {
     const TestPlugin plugin = c.OpenAt(now);
     const auto& gate = plugin.As<JobGatePoint>();
-    return std::pair(gate.Enqueueable(c.state.job(job)).vote, gate.Pipelined(c.state.job(job)));
+    return std::pair(gate.Enqueueable(c.state.workload().job(job)).vote,
+                     gate.Pipelined(c.state.workload().job(job)));
   };
   EXPECT_EQ(votes(Minute(14)), std::pair(Vote::kAbstain, Vote::kAbstain));
   EXPECT_EQ(votes(Minute(15)), std::pair(Vote::kPermit, Vote::kPermit));
@@ -63,13 +65,13 @@ TEST(Sla, TheArgumentIsForJobsThatNameNoTimeThemselves) {
   const JobId other = c.AddJobAt("ns/other", Minute(0));
   const TestPlugin plugin = c.OpenAt(Minute(90), {{"sla-waiting-time", "1h15m"}});
   const auto& gate = plugin.As<JobGatePoint>();
-  EXPECT_EQ(gate.Enqueueable(c.state.job(own)).vote, Vote::kAbstain);
-  EXPECT_EQ(gate.Enqueueable(c.state.job(other)).vote, Vote::kPermit);
-  EXPECT_EQ(c.OpenAt(Minute(90)).As<JobGatePoint>().Enqueueable(c.state.job(other)).vote,
+  EXPECT_EQ(gate.Enqueueable(c.state.workload().job(own)).vote, Vote::kAbstain);
+  EXPECT_EQ(gate.Enqueueable(c.state.workload().job(other)).vote, Vote::kPermit);
+  EXPECT_EQ(c.OpenAt(Minute(90)).As<JobGatePoint>().Enqueueable(c.state.workload().job(other)).vote,
             Vote::kAbstain);
 }
 
-TEST(Sla, AWaitingTimeThatIsNoDurationAboveZeroIsAnError) {
+TEST(Sla, RejectsAWaitingTimeThatIsNotAPositiveDuration) {
   ResourceNames names;
   EXPECT_EQ(TryPlugin("sla", {{"sla-waiting-time", "soon"}}, names).error().message,
             "sla: sla-waiting-time: want a duration such as 1h30m or 300ms, found \"soon\"");

@@ -47,7 +47,7 @@ TaskBuckets::TaskBuckets(const ClusterState& state, const Job& job) {
   }
   std::map<NodeId, std::size_t> bucket_of_node;
   for (const TaskId id : TasksInOrder(state, job)) {
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     if (!task.node.valid()) {
       Add(state, id, ChooseFor(task.role));
       continue;
@@ -85,18 +85,19 @@ std::vector<TaskId> TaskBuckets::TasksInOrder(const ClusterState& state, const J
   std::vector<TaskId> tasks;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      if (ranks_.contains(state.task(id).role)) tasks.push_back(id);
+      if (ranks_.contains(state.workload().task(id).role)) tasks.push_back(id);
     }
   }
   const auto key = [&](const Task& task) {
     const bool placed = task.node.valid();
-    return std::tuple(placed ? 0 : 1,
-                      placed ? std::string_view(state.node(task.node).name) : std::string_view(),
-                      std::string_view(task.name));
+    return std::tuple(
+        placed ? 0 : 1,
+        placed ? std::string_view(state.nodes().spec(task.node).name) : std::string_view(),
+        std::string_view(task.name));
   };
   std::sort(tasks.begin(), tasks.end(), [&](TaskId left, TaskId right) {
-    const Task& a = state.task(left);
-    const Task& b = state.task(right);
+    const Task& a = state.workload().task(left);
+    const Task& b = state.workload().task(right);
     if (!a.node.valid() && !b.node.valid()) {
       const Rank& rank = ranks_.at(a.role);
       const Rank& other = ranks_.at(b.role);
@@ -120,27 +121,27 @@ int TaskBuckets::LikingOf(std::uint32_t role, const Bucket& bucket) const {
 
 std::size_t TaskBuckets::ChooseFor(std::uint32_t role) {
   std::size_t best = buckets_.size();
-  int most = std::numeric_limits<int>::min();
+  int max = std::numeric_limits<int>::min();
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     const int liking = LikingOf(role, buckets_[i]);
     const bool lighter = best < buckets_.size() && buckets_[i].request < buckets_[best].request;
-    if (liking < most || (liking == most && !lighter)) continue;
-    most = liking;
+    if (liking < max || (liking == max && !lighter)) continue;
+    max = liking;
     best = i;
   }
-  if (best < buckets_.size() && most >= 0) return best;
+  if (best < buckets_.size() && max >= 0) return best;
   buckets_.emplace_back();
   return buckets_.size() - 1;
 }
 
 void TaskBuckets::Add(const ClusterState& state, TaskId id, std::size_t bucket) {
-  const Task& task = state.task(id);
+  const Task& task = state.workload().task(id);
   Bucket& into = buckets_[bucket];
   into.tasks.push_back(id);
   ++into.roles[task.role];
   if (!task.node.valid()) {
     ++into.pending;
-    into.request += Weigh(state.task_class(task.class_id).request);
+    into.request += Weigh(state.classes().spec(task.class_id).request);
   }
   bucket_of_.emplace(task.name, bucket);
   largest_ = std::max(largest_, into.tasks.size());

@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::string_view kWeightKey = "task-topology.weight";
 // Any number of tasks may want to be apart. This keeps their sum within what a Score can hold.
-constexpr double kMostScore = 1e9;
+constexpr double kMaxScore = 1e9;
 
 // What one task asks for, what it and the next of its bucket ask for, and so on.
 std::vector<Resources> RunningSums(const ClusterState& state,
                                    const TaskBuckets::Bucket& bucket,
                                    TaskId first) {
-  std::vector<Resources> sums{state.task_class(state.task(first).class_id).request};
+  std::vector<Resources> sums{state.classes().spec(state.workload().task(first).class_id).request};
   for (const TaskId id : bucket.tasks) {
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     if (id == first || task.status != TaskStatus::kPending) continue;
     Resources sum = sums.back();
-    sum.Add(state.task_class(task.class_id).request);
+    sum.AddSaturating(state.classes().spec(task.class_id).request);
     sums.push_back(std::move(sum));
   }
   return sums;
@@ -37,9 +37,9 @@ std::map<NodeId, int> Company(const ClusterState& state,
                               const TaskBuckets& buckets) {
   const auto mine = buckets.BucketOf(task);
   std::map<NodeId, int> company;
-  for (const SubJob& sub_job : state.job(task.job).sub_jobs) {
+  for (const SubJob& sub_job : state.workload().job(task.job).sub_jobs) {
     for (const TaskId id : sub_job.tasks) {
-      const Task& other = state.task(id);
+      const Task& other = state.workload().task(id);
       if (!other.node.valid()) continue;
       if (buckets.BucketOf(other) == mine) ++company[other.node];
       if (buckets.AreApart(task.role, other.role)) --company[other.node];
@@ -54,8 +54,8 @@ class TaskTopology final : public Plugin, public OrderPoint, public TaskScorePoi
 
   void Open(const ClusterState& state, Time /*now*/) override {
     buckets_.clear();
-    for (const JobId id : state.WaitingJobs()) {
-      const Job& job = state.job(id);
+    for (const JobId id : state.workload().WaitingJobs()) {
+      const Job& job = state.workload().job(id);
       const bool waits = job.counts.Of(TaskStatus::kPending) > 0;
       if (waits && !job.spec.role_affinity.empty()) buckets_.emplace(id, TaskBuckets(state, job));
     }
@@ -74,7 +74,7 @@ class TaskTopology final : public Plugin, public OrderPoint, public TaskScorePoi
                     std::span<const NodeId> nodes,
                     std::span<Score> out) const override {
     std::fill(out.begin(), out.end(), 0);
-    const Task& task = state.task(id);
+    const Task& task = state.workload().task(id);
     const TaskBuckets& buckets = buckets_.at(task.job);
     const auto mine = buckets.BucketOf(task);
     if (!mine) return;
@@ -82,14 +82,14 @@ class TaskTopology final : public Plugin, public OrderPoint, public TaskScorePoi
     const std::map<NodeId, int> company = Company(state, task, buckets);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto end = std::partition_point(sums.begin(), sums.end(), [&](const Resources& sum) {
-        return sum.FitsIn(state.FutureIdle(nodes[i]));
+        return sum.FitsIn(state.nodes().FutureIdle(nodes[i]));
       });
       const auto there = company.find(nodes[i]);
       const auto fits = static_cast<double>(end - sums.begin());
       const double overlap = fits + (there == company.end() ? 0 : there->second);
       const double score =
           overlap * static_cast<double>(weight_) * 100.0 / static_cast<double>(buckets.largest());
-      out[i] = ToScore(std::clamp(score, -kMostScore, kMostScore));
+      out[i] = ToScore(std::clamp(score, -kMaxScore, kMaxScore));
     }
   }
 

@@ -19,7 +19,7 @@ struct RoleCluster : TestCluster {
     spec.name = "ns/job";
     spec.queue = "q";
     spec.role_affinity = std::move(affinity);
-    job = state.UpsertJob(std::move(spec));
+    job = state.workload().UpsertJob(std::move(spec));
   }
   TaskId AddRole(const std::string& role, double cpu = 1, const std::string& node = "") {
     TaskSpec task;
@@ -29,17 +29,18 @@ struct RoleCluster : TestCluster {
   }
   // The roles of each bucket, in the order they joined.
   [[nodiscard]] std::vector<std::string> Buckets() const {
-    const TaskBuckets buckets(state, state.job(job));
+    const TaskBuckets buckets(state, state.workload().job(job));
     std::vector<std::string> texts;
     for (const TaskBuckets::Bucket& bucket : buckets.buckets()) {
       std::string& text = texts.emplace_back();
       for (const TaskId id : bucket.tasks) {
-        text += (text.empty() ? "" : " ") + state.job(job).roles[state.task(id).role].name;
+        text += (text.empty() ? "" : " ") +
+                state.workload().job(job).roles[state.workload().task(id).role].name;
       }
     }
     return texts;
   }
-  [[nodiscard]] NodeId At(const char* node) const { return *state.FindNode(node); }
+  [[nodiscard]] NodeId At(const char* node) const { return *state.nodes().Find(node); }
   JobId job;
 };
 
@@ -80,7 +81,7 @@ TEST(TaskBuckets, TheUsersOrderComesBeforeTheKindOfRule) {
   EXPECT_THAT(cluster.Buckets(), ElementsAre("worker ps"));
 }
 
-TEST(TaskBuckets, ANameThatNoTaskBearsMeansNothing) {
+TEST(TaskBuckets, IgnoresTheNameOfAnUnknownTask) {
   RoleCluster cluster({.together = {{"ps", "ghost"}}, .apart = {{"ghost"}}, .order = {"ghost"}});
   cluster.AddRole("ps");
   EXPECT_THAT(cluster.Buckets(), ElementsAre("ps"));
@@ -94,7 +95,8 @@ TEST(TaskTopology, TasksOfLargerBucketsComeFirstAndThoseInNoneLast) {
   const TaskId worker = cluster.AddRole("worker");
   const TestPlugin plugin = OpenPlugin(cluster, "task-topology");
   const auto compare = [&](TaskId a, TaskId b) {
-    return plugin.As<OrderPoint>().CompareTasks(cluster.state.task(a), cluster.state.task(b));
+    return plugin.As<OrderPoint>().CompareTasks(cluster.state.workload().task(a),
+                                                cluster.state.workload().task(b));
   };
   EXPECT_LT(compare(big, small), 0);
   EXPECT_GT(compare(small, big), 0);
@@ -123,7 +125,7 @@ TEST(TaskTopology, ANodeScoresByTheBucketThatIsThereAndThatStillFits) {
   const TestPlugin plugin = OpenPlugin(cluster, "task-topology");
   ASSERT_TRUE(plugin.As<TaskScorePoint>().ScoresTasksOf(cluster.job));
   EXPECT_THAT(RoleScores(plugin, cluster, tasks[0]), ElementsAre(100, 80, 40));
-  cluster.state.Allocate(tasks[0], cluster.At("n1"));
+  cluster.state.journal().Allocate(tasks[0], cluster.At("n1"));
   EXPECT_THAT(RoleScores(plugin, cluster, tasks[1]), ElementsAre(80, 80, 40));
 }
 
@@ -142,7 +144,7 @@ TEST(TaskTopology, AScoreStaysWithinWhatSumsCanHold) {
   for (int i = 0; i < 21; ++i) tasks.push_back(cluster.AddRole("ps", 0));
   const TestPlugin plugin =
       OpenPlugin(cluster, "task-topology", {{"task-topology.weight", std::int64_t{1'000'000}}});
-  for (std::size_t i = 0; i < 20; ++i) cluster.state.Allocate(tasks[i], cluster.At("n0"));
+  for (std::size_t i = 0; i < 20; ++i) cluster.state.journal().Allocate(tasks[i], cluster.At("n0"));
   EXPECT_EQ(RoleScores(plugin, cluster, tasks.back()).front(), -1e9);
 }
 

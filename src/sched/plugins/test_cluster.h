@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -66,7 +67,7 @@ struct TestCluster {
     QueueSpec spec;
     spec.name = name;
     spec.weight = weight;
-    return state.UpsertQueue(std::move(spec));
+    return state.workload().UpsertQueue(std::move(spec));
   }
 
   JobId AddJob(const std::string& name, const std::string& queue, std::int32_t min_available = 1) {
@@ -74,7 +75,7 @@ struct TestCluster {
     spec.name = name;
     spec.queue = queue;
     spec.min_available = min_available;
-    return state.UpsertJob(std::move(spec));
+    return state.workload().UpsertJob(std::move(spec));
   }
 
   // A pod of one shape; on a node when one is named.
@@ -91,9 +92,14 @@ struct TestCluster {
       spec.node_name = node;
       spec.status = TaskStatus::kRunning;
     }
-    const auto id = state.AddTask(std::move(spec));
-    CHECK(id.has_value());
-    return *id;
+    return state.workload().AddTask(std::move(spec));
+  }
+
+  // Pods that wait and ask for so many cores together, each at most for what a node has: what is
+  // larger than every node does not count.
+  void AddWaiting(JobId job, double cores) {
+    const double max = static_cast<double>(state.nodes().Largest()[kCpu.index()]) / 1000;
+    for (; cores > 0; cores -= max) AddTask(job, {.cpu = std::min(cores, max)});
   }
 
   [[nodiscard]] ClassSpec ClassOf(const Shape& shape) const {

@@ -48,11 +48,11 @@ bool VolumeFilters::ExceedsLimit(const ClusterState& state,
                                  const VolumeRules& volumes,
                                  NodeId id) const {
   if (!limits || volumes.attached.empty()) return false;
-  const VolumeLimits& most = state.node(id).volume_limits;
-  if (most.empty()) return false;
+  const VolumeLimits& max = state.nodes().spec(id).volume_limits;
+  if (max.empty()) return false;
   std::set<AttachedVolume> attached;
-  for (const TaskId task : state.TasksOn(id)) {
-    const VolumeRules& others = state.task_class(state.task(task).class_id).volumes;
+  for (const TaskId task : state.nodes().TasksOn(id)) {
+    const VolumeRules& others = state.classes().spec(state.workload().task(task).class_id).volumes;
     attached.insert(others.attached.begin(), others.attached.end());
   }
   std::set<std::string_view> grown;  // drivers that would attach more than now
@@ -62,8 +62,8 @@ bool VolumeFilters::ExceedsLimit(const ClusterState& state,
   std::map<std::string_view, std::int32_t> counts;
   for (const AttachedVolume& volume : attached) ++counts[volume.driver];
   return std::any_of(grown.begin(), grown.end(), [&](std::string_view driver) {
-    const auto limit = most.find(driver);
-    return limit != most.end() && counts[driver] > limit->second;
+    const auto limit = max.find(driver);
+    return limit != max.end() && counts[driver] > limit->second;
   });
 }
 

@@ -77,7 +77,7 @@ TEST(VolumeFilters, AClaimThatWaitsNeedsAPlaceForItsVolume) {
               HasSubstr("2 node(s) didn't find available persistent volumes to bind"));
 }
 
-TEST(VolumeFilters, WhatIsWrongWithThePodIsSaidOnce) {
+TEST(VolumeFilters, AProblemOfThePodItselfIsReportedOnce) {
   ClusterBuilder cluster;
   AddZoneNodes(cluster);
   VolumeRules volumes;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "component/component.h"
+#include "kube/lease_state.h"
+
+namespace CLI {
+class App;
+}
+
+// The flags that the components have in common, under the names that Volcano's have.
+namespace strata {
+
+// The values before the command line is parsed are the defaults; the help text shows them.
+struct ComponentFlags : ComponentOptions {
+  bool leader_elect = true;
+  std::string lease_namespace = "volcano-system";
+  std::string lease_name;
+  std::string lease_duration = "15s";
+  std::string lease_renew = "10s";
+  std::string lease_retry = "2s";
+};
+
+// `ignored` are flags of Volcano's that change nothing here: accepted, with a warning.
+void AddComponentFlags(CLI::App& command,
+                       ComponentFlags& flags,
+                       std::span<const char* const> ignored);
+
+// The same for a component that serves requests: it has no lease, and defines --listen-address
+// itself.
+void AddServingFlags(CLI::App& command,
+                     ComponentFlags& flags,
+                     std::span<const char* const> ignored);
+
+// A flag whose value is a Go duration; `out` holds the default.
+void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, const char* what);
+
+// The lease to hold while working; none with --leader-elect=false. Each call makes a new identity.
+[[nodiscard]] std::optional<kube::LeaseSettings> LeaseOf(const ComponentFlags& flags);
+
+}  // namespace strata

@@ -1,0 +1,75 @@
+#include "apps/component_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+constexpr std::array<const char*, 1> kIgnored = {"--plugins-dir"};
+
+struct Line {
+  explicit Line(const std::string& text) {
+    AddComponentFlags(app, flags, kIgnored);
+    try {
+      app.parse(text);
+    } catch (const CLI::ParseError& error) {
+      problem = error.what();
+    }
+  }
+
+  CLI::App app;
+  ComponentFlags flags;
+  std::string problem;
+};
+
+TEST(ComponentFlags, VerbosityIsReadAsKlogReadsIt) {
+  EXPECT_EQ(Line("-v 3").flags.verbosity, 3);
+  EXPECT_EQ(Line("-v=4").flags.verbosity, 4);
+  EXPECT_EQ(Line("--v=5").flags.verbosity, 5);
+  EXPECT_THAT(Line("-v much").problem,
+              HasSubstr("invalid verbosity \"much\": want an integer from 0 to 1000"));
+}
+
+TEST(ComponentFlags, IgnoredFlagsAreRemembered) {
+  const Line line("--plugins-dir x --logtostderr --kube-api-qps 7");
+  EXPECT_EQ(line.problem, "");
+  EXPECT_THAT(line.flags.ignored_flags, UnorderedElementsAre("--plugins-dir", "--logtostderr"));
+  EXPECT_EQ(line.flags.write_rate, 7);
+}
+
+TEST(ComponentFlags, RememberWhichAddressesWereGiven) {
+  const Line line("--enable-metrics --listen-address :9090");
+  EXPECT_TRUE(line.flags.metrics);
+  EXPECT_TRUE(line.flags.metrics_address_given);
+  EXPECT_FALSE(line.flags.healthz_address_given);
+}
+
+TEST(LeaseOf, TakesTheFlags) {
+  const Line line("--leader-elect-resource-name x --leader-elect-lease-duration 20s");
+  const auto lease = LeaseOf(line.flags);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->ns, "volcano-system");
+  EXPECT_EQ(lease->name, "x");
+  EXPECT_EQ(lease->duration, std::chrono::seconds(20));
+  EXPECT_EQ(lease->renew, std::chrono::seconds(10));
+  EXPECT_EQ(lease->retry, std::chrono::seconds(2));
+}
+
+TEST(LeaseOf, IsEmptyWithoutLeaderElection) {
+  EXPECT_FALSE(LeaseOf(Line("--leader-elect=false").flags));
+}
+
+TEST(ComponentFlags, DurationsAreChecked) {
+  EXPECT_NE(Line("--leader-elect-retry-period soon").problem, "");
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,80 @@
+#include "controllers/apply.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata::controllers {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// A transport that answers at once, on the thread of its caller; waiting takes none of the test's
+// time.
+class PromptTransport final : public net::Transport {
+ public:
+  std::function<int(const net::HttpRequest&)> answer = [](const auto&) { return 201; };
+  std::vector<net::HttpRequest> sent;
+
+  [[nodiscard]] net::SteadyTime Now() const override { return now_; }
+  [[nodiscard]] bool OnThread() const override { return false; }
+  void Post(std::function<void()> task) override { task(); }
+  net::TimerId After(Duration delay, std::function<void()> task) override {
+    now_ += delay;
+    task();
+    return {};
+  }
+  void CancelTimer(net::TimerId /*timer*/) override {}
+  net::RequestId Send(net::ClientRequest request,
+                      std::shared_ptr<net::Receiver> receiver) override {
+    sent.push_back(request.message);
+    receiver->OnHead({answer(request.message), {}, ""});
+    receiver->OnBody("{}");
+    receiver->OnEnd({});
+    return {};
+  }
+  void Cancel(net::RequestId /*request*/) override {}
+  void CloseConnections() override {}
+
+ private:
+  net::SteadyTime now_{};
+};
+
+Plan CreatesPods(int count) {
+  Plan plan;
+  plan.steps.emplace_back();
+  for (int i = 0; i < count; ++i) {
+    Write write;
+    write.verb = Write::Verb::kCreate;
+    write.resource = kube::kPods;
+    write.ns = "ns";
+    write.name = "p" + std::to_string(i);
+    write.body = "{}";
+    plan.steps.back().push_back(std::move(write));
+  }
+  return plan;
+}
+
+TEST(Apply, CreatesNoMorePodsOnceTheLeaseIsLost) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  const auto leadership = kube::Leadership::Always();
+  transport.answer = [&](const auto&) {
+    if (transport.sent.size() == 3) leadership->Revoke();
+    return 201;
+  };
+  const Applied applied = Apply(client, CreatesPods(500), leadership);
+  EXPECT_THAT(transport.sent, SizeIs(3));
+  EXPECT_EQ(applied.writes, 3U);
+  ASSERT_FALSE(applied.outcome);
+  EXPECT_THAT(applied.outcome.error().message, HasSubstr("not the leader any more"));
+}
+
+}  // namespace
+}  // namespace strata::controllers

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "explain/holders.h"
+#include "explain/kept_relaxations.h"
+#include "explain/relaxations.h"
+#include "sched/config.h"
+#include "sched/trace.h"
+#include "whatif/cluster.h"
+#include "whatif/cycle_trace.h"
+#include "whatif/run.h"
+#include "whatif/run_result.h"
+
+// The story of one job, as values; render_explain.h writes it down.
+namespace strata {
+
+struct Explanation {
+  using NamedScore = std::pair<std::string, Score>;
+
+  // One tier of a search.
+  struct Tier {
+    std::int32_t tier = 0;
+    std::vector<std::string> open;  // HyperNodes that were eligible
+    std::vector<std::pair<std::string, std::vector<std::string>>> ruled_out;  // reason, HyperNodes
+    std::vector<std::string> failed;  // tried, and the gang did not fit
+    std::string chosen;               // "" if none
+    std::vector<NamedScore> scores;   // of those compared, the best first
+  };
+  struct Search {
+    std::string sub_job;  // "" for the job
+    std::string root;
+    std::vector<Tier> tiers;
+    bool by_tier = false;  // false: no limit, so there was only one place to look
+  };
+  struct Miss {
+    NearestMissRecord record;
+    std::vector<Holder> holders;  // of what is short there, the largest first
+  };
+  struct Pod {
+    std::string name;
+    std::string node;
+    bool waits = false;                                  // for what is being released there
+    std::optional<Score> score;                          // where node scores were asked for
+    std::vector<NamedScore> others = {};                 // the next best nodes
+    std::optional<DeviceRecord> devices = std::nullopt;  // where it has GPUs
+  };
+
+  std::string job;  // "ns/podgroup"
+  RunResult::Job outcome;
+  std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
+  std::vector<Search> searches;
+  std::vector<Miss> misses;
+  std::vector<Pod> pods;              // placed or promised in that cycle
+  std::string queue;                  // with queue_holders: the queue that is full
+  std::vector<Holder> queue_holders;  // its other jobs, the largest first
+  std::size_t holders = 0;            // all who hold what is short, anywhere in the cluster
+  std::optional<RelaxationReport> relaxations;  // none when the job does not wait
+};
+
+// What to explain.
+struct ExplainQuery {
+  const CompletedObjects* objects = nullptr;
+  const SchedulerConfig* config = nullptr;
+  RunOptions options;  // as the run to be explained; its trace is not used
+  std::string job;     // "ns/podgroup": see FindJobByName
+  std::function<void(const std::string&)> progress;  // may be empty
+  // Asked before relaxations are worked out, and told what was found; may be null.
+  KeptRelaxations* kept = nullptr;
+  std::stop_token stop = {};  // asked between runs
+};
+
+// Runs the simulation once more and listens to what it says about the job, then looks for changes
+// that would let it start if it waits. Pure apart from `progress` and `stop`; kUnavailable when it
+// was stopped.
+//
+// Node by node scores are left out where there are too many (kMaxNodeScores).
+// COST: FindRelaxations, unless `kept` knows the answer: then one load and one run.
+[[nodiscard]] Result<Explanation> ExplainJob(const ExplainQuery& query);
+
+inline constexpr std::size_t kMaxNodeScores = 1'000'000;
+
+// Whether the job was placed before the run, so that the run decided nothing about it.
+[[nodiscard]] bool WasPlacedEarlier(const Explanation& explanation);
+
+// Explains where the job would go if all its pods were placed again now, with the rest of the
+// cluster unchanged. Errors and cost are those of ExplainJob.
+[[nodiscard]] Result<Explanation> ExplainPlacedAgain(const ExplainQuery& query);
+
+// The same from what is there already, without the relaxations. `log` heard the run.
+// REQUIRES: the job is in `result`.
+[[nodiscard]] Explanation TellStory(const RunResult& result,
+                                    const TraceLog& log,
+                                    const std::string& job);
+
+}  // namespace strata

@@ -1,0 +1,245 @@
+#include "explain/render_explain.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/amount_format.h"
+#include "model/hypernode_spec.h"
+#include "report/names.h"
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kOfNodes = "node(s) ";  // how kube-scheduler begins such reasons
+constexpr std::size_t kShownHolders = 3;
+constexpr std::size_t kShownLinks = 6;  // all of 4 GPUs
+constexpr std::size_t kShownPods = 8;
+constexpr std::size_t kShownScores = 5;
+
+std::string AmountsText(const std::map<std::string, Amount>& amounts) {
+  std::vector<std::string> parts;
+  parts.reserve(amounts.size());
+  for (const auto& [name, amount] : amounts) {
+    parts.push_back(fmt::format("{} {}", FormatNumber(name, amount), name));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Scores(const std::vector<Explanation::NamedScore>& scores, std::string_view skip) {
+  std::vector<std::string> parts;
+  std::size_t more = 0;
+  for (const auto& [name, score] : scores) {
+    if (name == skip) continue;
+    if (parts.size() == kShownScores) {
+      ++more;
+      continue;
+    }
+    parts.push_back(fmt::format("{} {:.3f}", name, ToDouble(score)));
+  }
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (more > 0) text += fmt::format(" and {} more", more);
+  return text;
+}
+
+std::string Holding(const std::vector<Holder>& holders) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(holders.size(), kShownHolders); ++i) {
+    const Holder& holder = holders[i];
+    const bool pod = holder.kind == Holder::Kind::kPod;
+    parts.push_back(fmt::format("{} {} ({}{})",
+                                pod ? "pod" : "job",
+                                holder.name,
+                                AmountsText(holder.amounts),
+                                pod ? "" : ", " + Plural(holder.pods, "pod")));
+  }
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (holders.size() > kShownHolders) {
+    text += fmt::format(" and {} more", holders.size() - kShownHolders);
+  }
+  return text;
+}
+
+// Every pair where there are few, else how many there are of each kind: "24 pairs NV18+SYS".
+std::string DescribeLinks(const std::vector<std::string>& links) {
+  if (links.size() <= kShownLinks) return fmt::format("{}", fmt::join(links, ", "));
+  std::map<std::string_view, std::size_t> kinds;
+  for (const std::string_view link : links) ++kinds[link.substr(link.find(' ') + 1)];
+  std::vector<std::string> parts;
+  parts.reserve(kinds.size());
+  for (const auto& [kind, pairs] : kinds) {
+    parts.push_back(fmt::format("{} {}", Plural(pairs, "pair"), kind));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// "main: GPU-a, GPU-b: 0-3 NV2+PHB; pair score 230, the best possible 250".
+std::string DescribeGpus(const DeviceRecord::Container& container) {
+  std::string line = fmt::format("{}: {}", container.name, NameSome(container.uuids));
+  if (container.links.empty()) return line;
+  line += fmt::format(": {}; pair score {}, the best {} {}",
+                      DescribeLinks(container.links),
+                      container.score,
+                      container.proven ? "possible" : "found",
+                      container.best);
+  if (!container.proven) line += "; not proven best: the search for better sets was cut off";
+  return line;
+}
+
+class Lines {
+ public:
+  explicit Lines(const Explanation& story) : story_(story) {}
+
+  std::vector<std::string> All() {
+    Add(0, FirstSentence(story_));
+    const bool outside = story_.outcome.phase == "Pending" && !story_.outcome.reason.empty();
+    if (outside && story_.cycle == 0) {
+      Add(2, "not admitted to its queue yet, so no placement was tried");
+    }
+    for (const Explanation::Search& search : story_.searches) AddSearch(search);
+    for (const Explanation::Miss& miss : story_.misses) AddMiss(miss);
+    if (!story_.queue_holders.empty()) {
+      Add(2, fmt::format("queue {} is held by {}", story_.queue, Holding(story_.queue_holders)));
+    }
+    AddPods();
+    AddRelaxations();
+    return std::move(lines_);
+  }
+
+ private:
+  void Add(std::size_t indent, const std::string& text) {
+    lines_.push_back(std::string(indent, ' ') + text);
+  }
+
+  void AddSearch(const Explanation::Search& search) {
+    const std::string who = search.sub_job.empty() ? "" : "sub-group " + search.sub_job + ": ";
+    Add(2, fmt::format("{}the search began at {}", who, search.root));
+    for (const Explanation::Tier& tier : search.tiers) {
+      const std::string where = fmt::format("tier {}", tier.tier);
+      for (const auto& [reason, names] : tier.ruled_out) {
+        Add(4, fmt::format("{}: ruled out: {}: {}", where, NameSome(names), reason));
+      }
+      if (!tier.open.empty()) Add(4, fmt::format("{}: open: {}", where, NameSome(tier.open)));
+      if (!tier.failed.empty()) {
+        Add(4,
+            fmt::format("{}: tried, but the gang did not fit: {}", where, NameSome(tier.failed)));
+      }
+      if (tier.chosen.empty()) continue;
+      const auto score =
+          std::find_if(tier.scores.begin(), tier.scores.end(), [&](const auto& entry) {
+            return entry.first == tier.chosen;
+          });
+      const std::string others = Scores(tier.scores, tier.chosen);
+      Add(4,
+          fmt::format("{}: chosen: {} with score {:.3f}{}",
+                      where,
+                      tier.chosen,
+                      score == tier.scores.end() ? 0.0 : ToDouble(score->second),
+                      others.empty() ? ", the only one" : "; the others: " + others));
+    }
+  }
+
+  void AddMiss(const Explanation::Miss& miss) {
+    const NearestMissRecord& record = miss.record;
+    const std::string who = record.sub_job.empty() ? "" : "sub-group " + record.sub_job + ": ";
+    const bool whole = record.hypernode == kTopHyperNodeName;
+    Add(2,
+        fmt::format("{}{}: {} takes {} of {}",
+                    who,
+                    whole ? "nearest" : fmt::format("nearest at tier {}", record.tier),
+                    whole ? "the whole cluster" : record.hypernode,
+                    record.fits,
+                    Plural(record.wanted, "pod")));
+    if (!record.short_of.empty()) Add(4, "short of " + AmountsText(record.short_of));
+    for (const auto& [reason, nodes] : record.nodes) {
+      if (nodes == 1 && reason == "node(s) were unschedulable") {
+        Add(4, "1 node was unschedulable");
+        continue;
+      }
+      const bool of_nodes = reason.starts_with(kOfNodes);
+      Add(4,
+          Plural(nodes, "node") + (of_nodes ? reason.substr(kOfNodes.size() - 1) : ": " + reason));
+    }
+    if (!miss.holders.empty()) Add(4, "held by " + Holding(miss.holders));
+  }
+
+  void AddPods() {
+    for (std::size_t i = 0; i < std::min(story_.pods.size(), kShownPods); ++i) {
+      const Explanation::Pod& pod = story_.pods[i];
+      std::string line =
+          fmt::format("{} {} {}", pod.name, pod.waits ? "waits for room on" : "on", pod.node);
+      if (pod.score) line += fmt::format(" with score {:.3f}", ToDouble(*pod.score));
+      if (!pod.others.empty()) line += "; next best: " + Scores(pod.others, "");
+      Add(2, line);
+      if (!pod.devices) continue;
+      for (const auto& container : pod.devices->containers) Add(4, DescribeGpus(container));
+    }
+    if (story_.pods.size() > kShownPods) {
+      Add(2, fmt::format("and {} more", Plural(story_.pods.size() - kShownPods, "pod")));
+    }
+  }
+
+  void AddRelaxations() {
+    if (!story_.relaxations) return;
+    const RelaxationReport& report = *story_.relaxations;
+    std::string tried = Plural(report.solved, "change") + " tried";
+    if (report.holders_tried < story_.holders) {
+      tried += fmt::format("; of {} running jobs the {} that hold most of what is short",
+                           story_.holders,
+                           report.holders_tried);
+    }
+    if (report.found.empty()) {
+      Add(2, fmt::format("no single change would let it start ({})", tried));
+      return;
+    }
+    Add(2, fmt::format("each of these alone would let it start ({}):", tried));
+    for (const Relaxation& relaxation : report.found) Add(4, relaxation.text);
+  }
+
+  const Explanation& story_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::string FirstSentence(const Explanation& explanation) {
+  const RunResult::Job& job = explanation.outcome;
+  if (!job.reason.empty()) {
+    return fmt::format("{} waits ({}): {}", explanation.job, job.reason, job.message);
+  }
+  const std::string where =
+      job.allocated_hypernode.empty()
+          ? std::string()
+          : fmt::format(" in {} (tier {})", job.allocated_hypernode, job.tier);
+  std::string note;
+  if (explanation.cycle == 0) {
+    note = WasPlacedEarlier(explanation) ? " It was placed earlier."
+                                         : " This run placed none of its pods.";
+  }
+  return fmt::format("{} is {}{}.{}", explanation.job, job.phase, where, note);
+}
+
+std::vector<std::string> PlacedAgainLines(const Explanation& again) {
+  const RunResult::Job& job = again.outcome;
+  std::string sentence = "If it were placed again now, ";
+  if (!job.reason.empty()) {
+    sentence += fmt::format("it would wait ({}): {}", job.reason, job.message);
+  } else if (!job.allocated_hypernode.empty()) {
+    sentence += fmt::format("it would go to {} (tier {}):", job.allocated_hypernode, job.tier);
+  } else {
+    sentence += "its pods would go to these nodes:";
+  }
+  std::vector<std::string> lines = ExplainLines(again);
+  lines.front() = std::move(sentence);
+  return lines;
+}
+
+std::vector<std::string> ExplainLines(const Explanation& explanation) {
+  return Lines(explanation).All();
+}
+
+}  // namespace strata

@@ -1,0 +1,132 @@
+#include <nlohmann/json.hpp>
+
+#include "convert/amounts.h"
+#include "explain/render_explain.h"
+#include "json/dump.h"
+#include "report/device_json.h"
+
+namespace strata {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const std::map<std::string, Amount>& amounts) {
+  Json json = Json::object();
+  for (const auto& [name, amount] : amounts) json[name] = ToQuantity(name, amount).ToString();
+  return json;
+}
+
+Json ToJson(const std::vector<Explanation::NamedScore>& scores) {
+  Json json = Json::array();
+  for (const auto& [name, score] : scores) {
+    json.push_back({{"name", name}, {"score", ToDouble(score)}});
+  }
+  return json;
+}
+
+Json ToJson(const std::vector<Holder>& holders) {
+  Json json = Json::array();
+  for (const Holder& holder : holders) {
+    json.push_back({{"kind", holder.kind == Holder::Kind::kPod ? "Pod" : "PodGroup"},
+                    {"name", holder.name},
+                    {"pods", holder.pods},
+                    {"amounts", ToJson(holder.amounts)}});
+  }
+  return json;
+}
+
+Json ToJson(const Explanation::Tier& tier) {
+  Json ruled_out = Json::array();
+  for (const auto& [reason, names] : tier.ruled_out) {
+    ruled_out.push_back({{"hyperNodes", names}, {"reason", reason}});
+  }
+  Json json = Json::object();
+  json["tier"] = tier.tier;
+  json["open"] = tier.open;
+  json["ruledOut"] = std::move(ruled_out);
+  json["failed"] = tier.failed;
+  json["chosen"] = tier.chosen;
+  json["scores"] = ToJson(tier.scores);
+  return json;
+}
+
+Json ToJson(const Explanation::Search& search) {
+  Json json = Json::object();
+  json["subJob"] = search.sub_job;
+  json["root"] = search.root;
+  json["tiers"] = Json::array();
+  for (const Explanation::Tier& tier : search.tiers) json["tiers"].push_back(ToJson(tier));
+  return json;
+}
+
+Json ToJson(const Explanation::Miss& miss) {
+  Json json = Json::object();
+  json["subJob"] = miss.record.sub_job;
+  json["tier"] = miss.record.tier;
+  json["hyperNode"] = miss.record.hypernode;
+  json["fits"] = miss.record.fits;
+  json["wanted"] = miss.record.wanted;
+  json["shortOf"] = ToJson(miss.record.short_of);
+  json["nodes"] = miss.record.nodes.empty() ? Json::object() : Json(miss.record.nodes);
+  json["heldBy"] = ToJson(miss.holders);
+  return json;
+}
+
+Json ToJson(const Explanation::Pod& pod) {
+  Json json = Json::object();
+  json["name"] = pod.name;
+  json["node"] = pod.node;
+  json["waits"] = pod.waits;
+  if (pod.score) json["score"] = ToDouble(*pod.score);
+  if (pod.score) json["others"] = ToJson(pod.others);
+  if (pod.devices) json["devices"] = DevicesToJson(*pod.devices);
+  return json;
+}
+
+Json ToJson(const Relaxation& relaxation) {
+  Json json = Json::object();
+  json["kind"] = ToString(relaxation.kind);
+  json["object"] = relaxation.object;
+  json["field"] = relaxation.field;
+  json["from"] = relaxation.from;
+  json["to"] = relaxation.to;
+  if (!relaxation.nodes.empty()) json["nodes"] = relaxation.nodes;
+  json["text"] = relaxation.text;
+  return json;
+}
+
+template <typename T>
+Json ArrayOf(const std::vector<T>& list) {
+  Json json = Json::array();
+  for (const T& entry : list) json.push_back(ToJson(entry));
+  return json;
+}
+
+}  // namespace
+
+std::string RenderJson(const Explanation& explanation) {
+  const RunResult::Job& job = explanation.outcome;
+  Json json = Json::object();
+  json["job"] = explanation.job;
+  json["sentence"] = FirstSentence(explanation);
+  json["phase"] = job.phase;
+  json["allocatedHyperNode"] = job.allocated_hypernode;
+  json["tier"] = job.tier;
+  json["reason"] = job.reason;
+  json["message"] = job.message;
+  json["cycle"] = explanation.cycle;
+  json["searches"] = ArrayOf(explanation.searches);
+  json["nearestMisses"] = ArrayOf(explanation.misses);
+  json["queueHeldBy"] = ToJson(explanation.queue_holders);
+  json["pods"] = ArrayOf(explanation.pods);
+  json["relaxations"] = Json::array();
+  json["tried"] = {{"changes", 0}, {"runningJobs", 0}, {"ofRunningJobs", explanation.holders}};
+  if (explanation.relaxations) {
+    json["relaxations"] = ArrayOf(explanation.relaxations->found);
+    json["tried"]["changes"] = explanation.relaxations->solved;
+    json["tried"]["runningJobs"] = explanation.relaxations->holders_tried;
+  }
+  return DumpPrettyJson(json) + "\n";
+}
+
+}  // namespace strata

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "local_cluster/embedded_api_server.h"
+#include "virtual_nodes/generate.h"
+
+namespace strata {
+
+struct LocalClusterSettings {
+  ServerSettings server;
+  std::optional<virtual_nodes::GenerateSpec> generate;
+  std::vector<std::string> files;  // manifests to apply
+  std::string scheduler_conf;      // "": the ConfigMap
+  std::string controller_conf;     // "": the ConfigMap
+  std::string scheduler_pages;     // address of its debug pages; "": none are served
+  std::string controllers_pages;   // likewise
+  std::optional<int> verbosity;    // none: Volcano's usual verbosity, and no log on standard error
+};
+
+// Runs a whole cluster in this process until a signal: the API server on the calling thread, and
+// each other part (scheduler, controllers, virtual nodes) on a thread with a connection of its own.
+// Prints the ready line once the objects of `settings` are stored and every part has seen them.
+[[nodiscard]] Status RunLocalCluster(const LocalClusterSettings& settings);
+
+}  // namespace strata

@@ -1,0 +1,279 @@
+#include "model/workload_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/check.h"
+#include "model/slots.h"
+
+// The tasks of a WorkloadTable; its jobs and queues are in files of their own.
+namespace strata {
+namespace {
+
+// The number after the last '-' of a name with at least three parts ("job-task-7"), else -1.
+std::int64_t IndexInName(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  if (std::count(name.begin(), name.end(), '-') < 2) return -1;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return WholeNumber(name.substr(name.rfind('-') + 1), kMax).value_or(-1);
+}
+
+Resources NonzeroRequest(const ClassSpec& spec) {
+  Resources request;
+  request.Set(kCpu, spec.nonzero_cpu);
+  request.Set(kMemory, spec.nonzero_memory);
+  return request;
+}
+
+void Count(TaskCounts& counts, const Task& task, int sign) {
+  counts.by_status[static_cast<std::size_t>(task.status)] += sign;
+  if (task.status == TaskStatus::kPending && task.best_effort) counts.pending_best_effort += sign;
+}
+
+// What of `asked` counts when tasks hold `total` already. A task that is larger than its node may
+// use half of kMaxHeld up; from there on it counts as large as its node, so that a few such tasks
+// leave enough for all others.
+Amount CountedOf(Amount asked, Amount total, Amount node_has) {
+  const Amount left = std::max<Amount>(kMaxHeld - total, 0);
+  if (asked <= node_has) return std::min(asked, left);
+  return std::min(asked, std::max(left - kMaxHeld / 2, std::min(node_has, left)));
+}
+
+}  // namespace
+
+void WorkloadTable::EnterTotals(ClassSpec& spec, std::span<const Amount> node) {
+  const auto count = [&](ResourceId id, Amount asked, const Resources& total) {
+    return CountedOf(asked, total.Get(id), id.index() < node.size() ? node[id.index()] : 0);
+  };
+  for (std::size_t i = 0; i < spec.request.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    const Amount asked = spec.request.Get(id);
+    const Amount counted = count(id, asked, held_);
+    if (counted < asked) spec.request.Set(id, counted);
+  }
+  spec.nonzero_cpu = count(kCpu, spec.nonzero_cpu, held_nonzero_);
+  spec.nonzero_memory = count(kMemory, spec.nonzero_memory, held_nonzero_);
+  held_.Add(spec.request);
+  held_nonzero_.Add(NonzeroRequest(spec));
+}
+
+TaskId WorkloadTable::AddTask(TaskSpec spec) {
+  const TaskId id = TakeSlot<TaskId>(free_tasks_, tasks_.size());
+  if (id.index() == tasks_.size()) tasks_.emplace_back();
+  nodes_.GrowTables();
+  sums_.GrowTables();
+  const auto node = spec.node_name.empty() ? std::nullopt : nodes_.Find(spec.node_name);
+  if (!spec.node_name.empty() && !node && HoldsNode(spec.status)) {
+    AwaitNode(id, spec.node_name);
+  }
+  const bool holds = HoldsNode(spec.status);
+  const bool best_effort = spec.constraints.request.IsBestEffort();
+  if (holds) EnterTotals(spec.constraints, node ? nodes_.Allocatable(*node) : nodes_.Largest());
+  Task& task = tasks_[id.index()];
+  task = Task{.name = std::move(spec.name),
+              .uid = std::move(spec.uid),
+              .job = spec.job,
+              .class_id = {},
+              .node = holds ? node.value_or(NodeId{}) : NodeId{},
+              .priority = spec.priority,
+              .status = spec.status,
+              .best_effort = best_effort,
+              .gated = spec.gated,
+              .alive = true,
+              .came_with_node = holds,
+              .created = spec.created};
+  task.index = IndexInName(task.name);
+  if (has_node_groups_ && task.job.valid()) {
+    spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);
+  }
+  task.class_id = classes_.Join(std::move(spec.constraints));
+  task.exceeds_nodes = ExceedsNodes(task);
+  if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
+  if (task.job.valid()) {
+    Job& job = jobs_[task.job.index()];
+    JoinSubJob(id, SubJobOf(job, spec.sub_group));
+    task.role = RoleOf(job, spec.role);
+    task.missed_policy = spec.missed_policy;
+  }
+  if (holds) SetGpus(id, std::move(spec.gpus));
+  Account(id, +1);
+  if (task.job.valid()) Touch(task.job);
+  return id;
+}
+
+void WorkloadTable::RemoveTask(TaskId id) {
+  Task& task = tasks_[id.index()];
+  Account(id, -1);
+  SetGpus(id, {});
+  if (task.came_with_node) {
+    held_.Sub(classes_.spec(task.class_id).request);
+    held_nonzero_.Sub(NonzeroRequest(classes_.spec(task.class_id)));
+  }
+  if (task.job.valid()) LeaveSubJob(id);
+  if (!task.node.valid()) StopAwaiting(id);
+  if (task.job.valid()) Touch(task.job);
+  classes_.Leave(task.class_id);
+  task = Task{};
+  free_tasks_.push_back(id.value);
+}
+
+void WorkloadTable::SetTaskStatus(TaskId id, TaskStatus status) {
+  const NodeId node = tasks_[id.index()].node;
+  if (!node.valid() && !HoldsNode(status)) StopAwaiting(id);
+  Move(id, status, node);
+}
+
+void WorkloadTable::FollowUpsert(NodeId node, bool new_report) {
+  const auto awaited = tasks_awaiting_node_.find(nodes_.spec(node).name);
+  if (awaited != tasks_awaiting_node_.end()) {
+    for (const TaskId id : awaited->second) {
+      Task& task = tasks_[id.index()];
+      awaited_node_.erase(id);
+      Move(id, task.status, node);
+      task.placed = IsStillToStart(task.status) ? Task::kCameWithNode : 0;
+    }
+    tasks_awaiting_node_.erase(awaited);
+  }
+  if (!new_report) return;
+  for (const TaskId id : nodes_.TasksOn(node)) {
+    Task& task = tasks_[id.index()];
+    if (!IsStillToStart(task.status)) task.placed = 0;
+  }
+}
+
+void WorkloadTable::FollowRemoval(NodeId node) {
+  const std::span<const TaskId> on_it = nodes_.TasksOn(node);
+  const std::vector<TaskId> tasks(on_it.begin(), on_it.end());
+  for (const TaskId id : tasks) {
+    Move(id, tasks_[id.index()].status, NodeId{});
+    AwaitNode(id, nodes_.spec(node).name);
+  }
+}
+
+void WorkloadTable::AwaitNode(TaskId id, const std::string& node) {
+  tasks_awaiting_node_[node].insert(id);
+  awaited_node_.emplace(id, node);
+}
+
+void WorkloadTable::StopAwaiting(TaskId id) {
+  const auto home = awaited_node_.find(id);
+  if (home == awaited_node_.end()) return;
+  const auto waiting = tasks_awaiting_node_.find(home->second);
+  waiting->second.erase(id);
+  if (waiting->second.empty()) tasks_awaiting_node_.erase(waiting);
+  awaited_node_.erase(home);
+}
+
+void WorkloadTable::AccountOnJob(const Task& task, int sign) {
+  Job& job = jobs_[task.job.index()];
+  Count(job.counts, task, sign);
+  Count(job.sub_jobs[task.sub_job].counts, task, sign);
+  Count(job.roles[task.role].counts, task, sign);
+  const Resources& request = classes_.spec(task.class_id).request;
+  if (task.IsOversized()) job.oversized += sign;
+  const bool holds = CountsAsAllocated(task.status);
+  if (holds) job.allocated.AddSigned(request, sign);
+  if (!job.queue.valid()) return;
+  Queue& queue = queues_[job.queue.index()];
+  if (holds) queue.allocated.AddSigned(request, sign);
+  if (task.status == TaskStatus::kPending && !task.exceeds_nodes) {
+    queue.pending.AddSigned(request, sign);
+  }
+}
+
+void WorkloadTable::FollowLargest() {
+  if (std::exchange(largest_seen_, nodes_.largest_version()) == nodes_.largest_version()) return;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
+    if (!task.alive || ExceedsNodes(task) == task.exceeds_nodes) continue;
+    const bool counted = task.job.valid() && task.status == TaskStatus::kPending;
+    if (counted) AccountOnJob(task, -1);
+    task.exceeds_nodes = !task.exceeds_nodes;
+    if (!counted) continue;
+    AccountOnJob(task, +1);
+    Touch(task.job);
+  }
+}
+
+bool WorkloadTable::ExceedsNodes(const Task& task) const {
+  return !classes_.spec(task.class_id).request.FitsIn(nodes_.Largest());
+}
+
+void WorkloadTable::Account(TaskId id, int sign) {
+  const Task& task = tasks_[id.index()];
+  if (task.node.valid()) {
+    const ClassSpec& spec = classes_.spec(task.class_id);
+    nodes_.Account(id, task, spec, sign);
+    sums_.Account(task, spec, sign);
+  }
+  if (task.job.valid()) AccountOnJob(task, sign);
+}
+
+void WorkloadTable::Move(TaskId id, TaskStatus status, NodeId node) {
+  Task& task = tasks_[id.index()];
+  if (node == task.node && IsAllocated(status) && IsAllocated(task.status) && task.job.valid()) {
+    Job& job = jobs_[task.job.index()];  // only the counts tell these statuses apart
+    TaskCounts* const counts[] = {
+        &job.counts, &job.sub_jobs[task.sub_job].counts, &job.roles[task.role].counts};
+    for (TaskCounts* count : counts) Count(*count, task, -1);
+    task.status = status;
+    for (TaskCounts* count : counts) Count(*count, task, +1);
+    Touch(task.job);
+    return;
+  }
+  Account(id, -1);
+  const NodeId before = task.node;
+  task.status = status;
+  task.node = HoldsNode(status) ? node : NodeId{};
+  if (task.node != before) task.placed = task.node.valid() ? ++placements_ : 0;
+  if (!HoldsNode(status)) SetGpus(id, {});
+  Account(id, +1);
+  if (task.job.valid()) Touch(task.job);
+}
+
+const GpuClaim& WorkloadTable::GpusOf(TaskId id) const {
+  static const GpuClaim none;
+  return id.index() < gpu_claims_.size() ? gpu_claims_[id.index()] : none;
+}
+
+void WorkloadTable::SetGpus(TaskId id, GpuClaim gpus) {
+  if (gpus.empty() && id.index() >= gpu_claims_.size()) return;
+  if (id.index() >= gpu_claims_.size()) gpu_claims_.resize(tasks_.size());
+  GpuClaim& held = gpu_claims_[id.index()];
+  if (gpus.empty() && held.empty()) return;
+  const std::string_view name = tasks_[id.index()].name;
+  const std::string_view ns = name.substr(0, name.find('/'));
+  auto total = gpu_totals_.find(ns);
+  if (total == gpu_totals_.end()) total = gpu_totals_.emplace(ns, GpuTotals{}).first;
+  total->second.Add(TotalOf(held), -1);
+  total->second.Add(TotalOf(gpus));
+  held = std::move(gpus);
+}
+
+GpuTotals WorkloadTable::GpusIn(std::string_view ns) const {
+  const auto it = gpu_totals_.find(ns);
+  return it == gpu_totals_.end() ? GpuTotals{} : it->second;
+}
+
+std::vector<TaskId> WorkloadTable::AllTasks() const {
+  std::vector<TaskId> all;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (tasks_[i].alive) all.push_back(IdAt<TaskId>(i));
+  }
+  return all;
+}
+
+void WorkloadTable::ForgetIdleClasses(std::size_t max) {
+  if (classes_.idle_count() <= max) return;
+  const std::vector<ClassId> now = classes_.DropIdle();
+  for (Task& task : tasks_) {
+    if (!task.alive) continue;
+    task.class_id = now[task.class_id.index()];
+    CHECK(task.class_id.valid());
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,136 @@
+#include "report/text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace strata {
+namespace {
+
+std::string_view CodeOf(Ink ink) {
+  switch (ink) {
+    case Ink::kPlain:
+      return "";
+    case Ink::kBold:
+      return "1";
+    case Ink::kDim:
+      return "2";
+    case Ink::kGreen:
+      return "32";
+    case Ink::kYellow:
+      return "33";
+    case Ink::kRed:
+      return "31";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Paint(std::string_view text, Ink ink, const TextStyle& style) {
+  if (!style.colour || ink == Ink::kPlain || text.empty()) return std::string(text);
+  std::string painted = "\x1b[";
+  painted.append(CodeOf(ink)).append("m").append(text).append("\x1b[0m");
+  return painted;
+}
+
+std::string Plural(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::size_t DisplayWidth(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // not a continuation byte
+  }));
+}
+
+std::string Wrap(std::string_view text, std::size_t indent, const TextStyle& style) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t begin = text.find_first_not_of(" \n");
+    if (begin == std::string_view::npos) break;
+    text.remove_prefix(begin);
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+    const std::size_t width = DisplayWidth(word);
+    if (column > 0 && column + 1 + width > style.width) {
+      out += '\n';
+      column = 0;
+    }
+    if (column == 0) {
+      out.append(indent, ' ');
+      column = indent;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width;
+  }
+  if (!out.empty()) out += '\n';
+  return out;
+}
+
+std::string WrapLines(const std::vector<std::string>& lines, const TextStyle& style) {
+  std::string out;
+  for (const std::string& line : lines) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    out += Wrap(line, indent, style);
+  }
+  return out;
+}
+
+void TextTable::AddRow(std::vector<Cell> cells) {
+  CHECK(cells.size() == columns_.size());
+  rows_.push_back({std::move(cells), ""});
+}
+
+void TextTable::AddText(std::string_view lines) {
+  CHECK(!rows_.empty());
+  rows_.back().below += lines;
+}
+
+std::string TextTable::Line(const std::vector<Cell>& cells,
+                            const std::vector<std::size_t>& widths,
+                            const TextStyle& style) const {
+  std::string line;
+  std::size_t spaces = 0;  // owed before the next text
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t padding = widths[i] - DisplayWidth(cells[i].text);
+    const bool right = columns_[i].align == Align::kRight;
+    if (right) spaces += padding;
+    if (!cells[i].text.empty()) {
+      line.append(spaces, ' ');
+      line += Paint(cells[i].text, cells[i].ink, style);
+      spaces = 0;
+    }
+    spaces += (right ? 0 : padding) + 2;
+  }
+  return line + '\n';
+}
+
+std::string TextTable::Render(const TextStyle& style) const {
+  std::vector<Cell> titles;
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns_) {
+    titles.push_back({column.title, Ink::kBold});
+    widths.push_back(DisplayWidth(column.title));
+  }
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], DisplayWidth(row.cells[i].text));
+    }
+  }
+  std::string out = Line(titles, widths, style);
+  for (const Row& row : rows_) {
+    out += Line(row.cells, widths, style);
+    out += row.below;
+  }
+  return out;
+}
+
+}  // namespace strata

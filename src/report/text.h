@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Text for people: aligned columns, wrapped sentences, and colours where a terminal shows them.
+namespace strata {
+
+struct TextStyle {
+  bool colour = false;
+  std::size_t width = 100;  // sentences are wrapped at it; tables are as wide as they are
+};
+
+enum class Ink : std::uint8_t { kPlain, kBold, kDim, kGreen, kYellow, kRed };
+
+// `text` in that colour, or as it is.
+[[nodiscard]] std::string Paint(std::string_view text, Ink ink, const TextStyle& style);
+
+// "1 pod", "2 pods".
+[[nodiscard]] std::string Plural(std::uint64_t count, std::string_view thing);
+
+// How many columns a terminal gives to UTF-8 text (one per code point).
+[[nodiscard]] std::size_t DisplayWidth(std::string_view text);
+
+// The words of `text` on lines of at most style.width columns, each behind `indent` spaces and
+// ended by a newline. A word longer than a line stands alone.
+[[nodiscard]] std::string Wrap(std::string_view text, std::size_t indent, const TextStyle& style);
+
+// Wraps each line by itself; the continuation lines are indented as the line is.
+[[nodiscard]] std::string WrapLines(const std::vector<std::string>& lines, const TextStyle& style);
+
+// Rows under a heading, two spaces between columns, no spaces at the end of a line.
+class TextTable {
+ public:
+  enum class Align : std::uint8_t { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+  struct Cell {
+    std::string text;
+    Ink ink = Ink::kPlain;
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // REQUIRES: one cell for each column.
+  void AddRow(std::vector<Cell> cells);
+  // Free text below the last row, such as the sentence that belongs to it: lines that end in
+  // newlines.
+  void AddText(std::string_view lines);
+  [[nodiscard]] std::string Render(const TextStyle& style) const;
+
+ private:
+  struct Row {
+    std::vector<Cell> cells;
+    std::string below;
+  };
+  [[nodiscard]] std::string Line(const std::vector<Cell>& cells,
+                                 const std::vector<std::size_t>& widths,
+                                 const TextStyle& style) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace strata

@@ -1,0 +1,310 @@
+#include "report/topology_report.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convert/amounts.h"
+#include "convert/gpu_request.h"
+#include "sched/devices/gpu_fit.h"
+
+namespace strata {
+namespace {
+
+constexpr std::size_t kShownMembers = 4;
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";  // what registered GPUs are asked by
+constexpr Amount kWholeDevice = 1000;
+
+// cpu, memory and what only some nodes have: GPUs, NPUs, RDMA devices.
+std::vector<ResourceId> ShownResources(const ClusterState& state) {
+  const ResourceNames& names = state.resource_names();
+  std::vector<ResourceId> shown = {kCpu, kMemory};
+  std::map<std::string_view, ResourceId> devices;
+  const auto total = state.sums().Allocatable(state.tree().top());
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    const bool is_device = names.name(id).find('/') != std::string::npos;
+    if (is_device && total[i] > 0) devices.emplace(names.name(id), id);
+  }
+  for (const auto& [name, id] : devices) shown.push_back(id);
+  return shown;
+}
+
+// How many pods that ask for `request` find room in `idle`.
+std::int64_t CountFits(const Resources& request, std::span<const Amount> idle) {
+  if (!request.absent().empty()) return 0;
+  std::int64_t fits = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < request.size(); ++i) {
+    const Amount each = request.amounts()[i];
+    if (each == 0) continue;
+    const Amount there = i < idle.size() ? std::max<Amount>(idle[i], 0) : 0;
+    fits = std::min(fits, there / each);
+  }
+  return fits;
+}
+
+// What is taken of the GPUs of a node.
+std::vector<GpuUsage> GpuUsageOn(const ClusterState& state, NodeId node) {
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
+  std::vector<GpuUsage> usage(gpus.gpus.size());
+  for (const TaskId task : state.nodes().TasksOn(node)) {
+    AddClaim(gpus, state.workload().GpusOf(task), usage);
+  }
+  return usage;
+}
+
+// Positions of the GPUs of a node that nobody uses and anybody may.
+std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
+  const std::vector<GpuUsage> usage = GpuUsageOn(state, node);
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < usage.size(); ++i) {
+    const Gpu& gpu = gpus.gpus[i];
+    if (gpu.healthy && !gpu.cordoned && usage[i].slots == 0) free.push_back(i);
+  }
+  return free;
+}
+
+TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {
+  const NodeSpec& spec = state.nodes().spec(node);
+  const std::vector<std::size_t> free = FreeGpus(state, node);
+  TopologyReport::GpuNode out{.node = spec.name,
+                              .gpus = spec.gpus->gpus.size(),
+                              .free = free.size(),
+                              .sets = {},
+                              .problem = spec.gpus->problem};
+  if (free.empty()) return out;
+  for (const std::vector<std::size_t>& island : NvlinkIslands(spec.gpus->scores, free)) {
+    std::vector<std::int32_t>& set = out.sets.emplace_back();
+    for (const std::size_t at : island) set.push_back(spec.gpus->gpus[at].index);
+  }
+  return out;
+}
+
+// What a pod of the shape asks for.
+struct ShapeRequest {
+  Resources amounts;
+  std::optional<GpuRequest> gpus;
+};
+
+class Reporter {
+ public:
+  Reporter(const ClusterState& state, ShapeRequest request, TopologyReport& report)
+      : state_(state),
+        tree_(state.tree()),
+        shown_(ShownResources(state)),
+        request_(std::move(request)),
+        report_(report) {}
+
+  void Report() {
+    for (const ResourceId id : shown_) {
+      report_.resources.push_back(state_.resource_names().name(id));
+    }
+    report_.ready = tree_.ready();
+    CountPods();
+    AddGpuNodes();
+    AddSubtree(tree_.top(), true);
+    const auto all = tree_.hypernodes();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].in_tree) AddRow(IdAt<HyperNodeId>(i), 1, true);
+    }
+    for (const std::int32_t tier : tree_.tiers()) AddTier(tier);
+    if (!tree_.has_hypernodes()) return;
+    for (const NodeId node : tree_.NodesOf(tree_.top())) {
+      if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
+      report_.loose.push_back(state_.nodes().spec(node).name);
+    }
+  }
+
+ private:
+  void CountPods() {
+    pods_.assign(tree_.hypernodes().size(), 0);
+    for (const NodeId node : state_.nodes().all()) {
+      const NodeSpec& spec = state_.nodes().spec(node);
+      if (spec.unschedulable || FirstUntolerated(spec.taints, {}) != nullptr) continue;
+      const std::int64_t fits = FitsOn(node);
+      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+        pods_[id.index()] += fits;
+      }
+    }
+  }
+
+  // Lists the nodes that register their GPUs, and finds out what their HyperNodes must count
+  // otherwise, so that those GPUs are counted and not the shares that may be made of them.
+  void AddGpuNodes() {
+    shares_.assign(tree_.hypernodes().size(), {});
+    const auto gpu = state_.resource_names().Find(kGpuResource);
+    for (const NodeId node : state_.nodes().all()) {
+      if (!state_.nodes().spec(node).gpus) continue;
+      const TopologyReport::GpuNode& entry = report_.gpus.emplace_back(GpuNodeOf(state_, node));
+      if (!gpu) continue;
+      const Amount free = static_cast<Amount>(entry.free) * kWholeDevice;
+      const Amount used = static_cast<Amount>(entry.gpus) * kWholeDevice - free;
+      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+        Shares& shares = shares_[id.index()];
+        shares.used += state_.nodes().Used(node)[gpu->index()] - used;
+        shares.free += state_.nodes().Idle(node)[gpu->index()] - free;
+      }
+    }
+    std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
+      return a.node < b.node;
+    });
+  }
+
+  // Registered GPUs are counted themselves: the node's allocatable has their slots.
+  [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
+    const std::int64_t fits = CountFits(request_.amounts, state_.nodes().Idle(node));
+    const auto& gpus = state_.nodes().spec(node).gpus;
+    if (!gpus || !request_.gpus) return fits;
+    constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+    const auto max = static_cast<std::uint32_t>(std::min(fits, kMax));
+    return CountGpuFits(*request_.gpus, *gpus, GpuUsageOn(state_, node), max);
+  }
+
+  void AddSubtree(HyperNodeId id, bool last) {
+    AddRow(id, tree_.at(id).depth, last);
+    const std::vector<HyperNodeId>& children = tree_.at(id).children;
+    for (const HyperNodeId child : children) AddSubtree(child, child == children.back());
+  }
+
+  void AddRow(HyperNodeId id, std::size_t depth, bool last) {
+    const HyperNodeTree::HyperNode& hypernode = tree_.at(id);
+    TopologyReport::Row row;
+    row.name = hypernode.name;
+    row.tier = hypernode.tier;
+    row.tier_name = hypernode.tier_name;
+    if (hypernode.parent.valid() && hypernode.parent != tree_.top()) {
+      row.parent = tree_.at(hypernode.parent).name;
+    }
+    row.depth = depth;
+    row.last = last;
+    const auto nodes = tree_.NodesOf(id);
+    row.nodes = nodes.size();
+    if (hypernode.children.empty()) {
+      for (const NodeId node : nodes.first(std::min(nodes.size(), kShownMembers))) {
+        row.members.push_back(state_.nodes().spec(node).name);
+      }
+    }
+    row.ready = hypernode.ready;
+    row.reason = hypernode.reason;
+    for (const ResourceId resource : shown_) {
+      const bool gpu = state_.resource_names().name(resource) == kGpuResource;
+      const Shares shares = gpu ? shares_[id.index()] : Shares{};
+      row.used.push_back(state_.sums().Used(id)[resource.index()] - shares.used);
+      row.free.push_back(state_.sums().Idle(id)[resource.index()] - shares.free);
+    }
+    row.pods = pods_[id.index()];
+    report_.rows.push_back(std::move(row));
+  }
+
+  void AddTier(std::int32_t tier) {
+    std::optional<HyperNodeId> best;
+    for (const HyperNodeId id : tree_.OfTier(tier)) {
+      if (!best || pods_[id.index()] > pods_[best->index()]) best = id;
+    }
+    if (!best) return;
+    report_.tiers.push_back({.tier = tier,
+                             .tier_name = tree_.at(*best).tier_name,
+                             .hypernode = tree_.at(*best).name,
+                             .pods = pods_[best->index()]});
+  }
+
+  const ClusterState& state_;
+  const HyperNodeTree& tree_;
+  std::vector<ResourceId> shown_;
+  ShapeRequest request_;
+  TopologyReport& report_;
+  std::vector<std::int64_t> pods_;  // by HyperNode
+  // What sums over allocatable have beyond the registered GPUs, by HyperNode.
+  struct Shares {
+    Amount used = 0;
+    Amount free = 0;
+  };
+  std::vector<Shares> shares_;
+};
+
+Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames names) {
+  objects::Pod pod;
+  objects::Container& container = pod.spec.containers.emplace_back();
+  container.name = "main";
+  container.requests = shape;
+  AddDefaultGpuCounts(pod.spec);
+  ShapeRequest request;
+  TRY_ASSIGN(request.amounts, ToResources(container.requests, names));
+  request.amounts.Set(kPods, 1);
+  request.gpus = ReadGpuRequest(pod, nullptr);
+  if (request.gpus && !request.gpus->problem.empty()) {
+    // Nobody wrote the container.
+    const std::string& problem = request.gpus->problem;
+    return Fail(Code::kInvalidArgument, problem.substr(problem.find(": ") + 2));
+  }
+  return request;
+}
+
+}  // namespace
+
+Result<objects::ResourceList> ParsePodShape(std::string_view text) {
+  objects::ResourceList shape;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string_view::npos) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("\"{}\": want NAME=AMOUNT, as in cpu=8,nvidia.com/gpu=8", part));
+    }
+    const std::string name(part.substr(0, equals));
+    Result<Quantity> amount = Quantity::Parse(part.substr(equals + 1));
+    if (!amount) return tl::unexpected(std::move(amount).error().Context(name));
+    if (amount->IsNegative() || amount->IsZero()) {
+      return Fail(Code::kInvalidArgument, name + ": want an amount above 0");
+    }
+    if (!shape.emplace(name, *amount).second) {
+      return Fail(Code::kInvalidArgument, name + ": given twice");
+    }
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  TRY(ToRequest(shape, ResourceNames()));
+  return shape;
+}
+
+objects::ResourceList DefaultPodShape(const ClusterState& state) {
+  const ResourceNames& names = state.resource_names();
+  std::string best_name = "cpu";
+  Amount best = 0;
+  const auto consider = [&](ResourceId id) {
+    for (const NodeId node : state.nodes().all()) {
+      Amount amount = state.nodes().Allocatable(node)[id.index()];
+      if (state.nodes().spec(node).gpus && names.name(id) == kGpuResource) {
+        amount = std::min(
+            amount, static_cast<Amount>(state.nodes().spec(node).gpus->gpus.size()) * kWholeDevice);
+      }
+      if (amount <= best) continue;
+      best = amount;
+      best_name = names.name(id);
+    }
+  };
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.name(IdAt<ResourceId>(i)).ends_with("/gpu")) consider(IdAt<ResourceId>(i));
+  }
+  if (best == 0) consider(kCpu);
+  if (best == 0) return {};
+  return {{best_name, ToQuantity(best_name, best)}};
+}
+
+Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
+                                          const objects::ResourceList& pod) {
+  TopologyReport report;
+  report.pod = pod;
+  TRY_ASSIGN(ShapeRequest request, ToRequest(pod, state.resource_names()));
+  Reporter(state, std::move(request), report).Report();
+  return report;
+}
+
+}  // namespace strata

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/extension.h"
+
+namespace strata {
+
+// What one cycle decided, as values. Nothing of it has happened outside yet: the caller binds the
+// tasks and writes statuses and events.
+struct CycleResult {
+  struct Bind {
+    TaskId task;
+    NodeId node;
+  };
+  struct Warning {
+    std::string object;  // "PodGroup ns/pg"
+    std::string reason;
+    std::string message;
+  };
+  std::vector<Bind> binds;      // in decision order; the tasks are kBinding in the state
+  std::vector<Bind> pipelined;  // wait for resources being released; pending again in the state
+  std::vector<TaskId> evicted;  // kReleasing in the state
+  std::map<JobId, Refusal> verdicts;  // for each job with pending tasks: why they were not placed
+  bool phases_changed = false;        // at least one PodGroup changed its phase
+  // About the jobs of the state, sorted, without duplicates. Shared with the previous result while
+  // there is no change.
+  std::shared_ptr<const std::vector<Warning>> warnings;
+};
+
+}  // namespace strata

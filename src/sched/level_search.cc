@@ -1,0 +1,183 @@
+#include "sched/level_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sched/trial.h"
+
+namespace strata {
+
+std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
+                                            Worksheet::Sheet& sheet,
+                                            Pass pass,
+                                            SearchOutcome& outcome) {
+  const Gradient gradient = FindGradient(level);
+  for (const Gradient::Tier& tier : gradient.tiers) {
+    if (tier.eligible.empty()) continue;
+    const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
+    const TierScores scores = ScoreTier(sub_job, sheet, level.need, tier.eligible);
+    std::vector<std::size_t> failed;
+    std::optional<FoundPlace> found;
+    for (const std::size_t i : Ranking(sub_job, scores)) {
+      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) != Fit::kPlaced) {
+        failed.push_back(i);
+        continue;
+      }
+      found =
+          FoundPlace{.hypernode = scores.hypernodes[i], .by_plugin = {}, .score = scores.total[i]};
+      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[i];
+      break;
+    }
+    if (session_.tracing()) {
+      TraceScores(session_, level, scores, failed, found ? found->hypernode : HyperNodeId{});
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+Fit LevelSearch::TryIn(HyperNodeId hypernode,
+                       const SearchLevel& level,
+                       Worksheet::Sheet& sheet,
+                       Pass pass,
+                       SearchOutcome& outcome) {
+  const PlaceRequest request{.job = level.job,
+                             .sub_job = sheet.sub_job,
+                             .tasks = sheet.left(),
+                             .ranks = sheet.ranks.get(),
+                             .domain = hypernode,
+                             .pass = pass};
+  if (!MayHold(request)) return Fit::kNoRoom;
+  PlaceOutcome placed = Place(request);
+  const bool refused = placed.quota.has_value();
+  // The first refusal is kept: later ones may be missing where HyperNodes of one kind are skipped.
+  if (refused && !outcome.quota) outcome.quota = std::move(placed.quota);
+  if (!placed.ok) {
+    return refused || AreInterchangeable(request.tasks) ? Fit::kNoRoom : Fit::kBlockedBySibling;
+  }
+  sheet.next += placed.taken;
+  return Fit::kPlaced;
+}
+
+bool LevelSearch::AreInterchangeable(std::span<const TaskId> tasks) const {
+  const ClusterState& state = session_.state();
+  const ClassId first = state.workload().task(tasks.front()).class_id;
+  return !state.classes().spec(first).gpus &&
+         std::all_of(tasks.begin(), tasks.end(), [&](TaskId id) {
+           return state.workload().task(id).class_id == first;
+         });
+}
+
+PlaceOutcome LevelSearch::Place(const PlaceRequest& request) {
+  const HyperNodeTree& tree = session_.tree();
+  PlaceOutcome outcome;
+  if (request.domain == tree.top()) {
+    ClusterIndex& index = session_.caches().cluster_index();
+    outcome = Trial(session_, request, index.shape(), &index).Run();
+  } else {
+    const DomainShape shape(tree, request.domain);
+    outcome = Trial(session_, request, shape, nullptr).Run();
+  }
+  if (!outcome.ok && outcome.placed > 0) TraceDiscard(session_, request.job, request.domain);
+  return outcome;
+}
+
+bool LevelSearch::MayHold(const PlaceRequest& request) {
+  if (request.pass == Pass::kWaiting) return true;
+  const ClusterState& state = session_.state();
+  const Job& job = state.workload().job(request.job);
+  const std::size_t missing =
+      MissingForGang(job, job.sub_jobs[request.sub_job], request.tasks.size());
+  std::map<ClassId, std::uint64_t> wanted;
+  for (const TaskId task : request.tasks) ++wanted[state.workload().task(task).class_id];
+  if (wanted.size() == 1) {
+    const std::uint64_t want = std::max<std::uint64_t>(missing, 1);
+    return SlotsIn(wanted.begin()->first, request.domain, want) >= want;
+  }
+  if (missing < request.tasks.size()) return true;  // which tasks make up the minimum is not known
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
+    return SlotsIn(entry.first, request.domain, entry.second) >= entry.second;
+  });
+}
+
+std::uint64_t LevelSearch::SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough) {
+  ClassView& view = session_.views().Of(class_id);
+  std::uint64_t slots = 0;
+  for (const NodeId node : session_.tree().NodesOf(domain)) {
+    slots += view.Slots(node);
+    if (slots >= enough) break;
+  }
+  return slots;
+}
+
+Gradient LevelSearch::FindGradient(const SearchLevel& level) {
+  if (level.limit.kind != TopologyLimit::Kind::kBounded) {
+    Gradient only;
+    only.root = level.within;
+    only.tiers.push_back({.tier = session_.tree().at(level.within).tier,
+                          .eligible = {level.within},
+                          .rejected = {}});
+    return only;
+  }
+  const GradientQuery query{.within = level.within,
+                            .allocated = level.allocated,
+                            .limit = level.limit.tier,
+                            .need = &level.need,
+                            .explain = session_.tracing()};
+  Gradient gradient = session_.plugins().points().gradient->Find(session_.state(), query);
+  if (session_.tracing()) TraceGradient(session_, level, gradient);
+  return gradient;
+}
+
+TierScores LevelSearch::ScoreTier(const SubJob& sub_job,
+                                  const Worksheet::Sheet& sheet,
+                                  const Resources& need,
+                                  const std::vector<HyperNodeId>& hypernodes) {
+  TierScores scores;
+  scores.hypernodes = hypernodes;
+  scores.total.assign(hypernodes.size(), 0);
+  const Resources pending = SumOf(session_.state(), sheet.left());
+  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &pending, .need = &need};
+  for (const auto& [plugin, point] : session_.plugins().points().hypernodes) {
+    std::vector<Score>& row = scores.by_plugin[plugin];
+    row.resize(hypernodes.size());
+    point->ScoreHyperNodes(session_.state(), query, hypernodes, row);
+    for (std::size_t i = 0; i < row.size(); ++i) scores.total[i] += row[i];
+  }
+  return scores;
+}
+
+std::vector<std::size_t> LevelSearch::Ranking(const SubJob& sub_job,
+                                              const TierScores& scores) const {
+  std::vector<std::uint32_t> tasks(scores.hypernodes.size(), 0);
+  if (!HasNothingPlaced(sub_job)) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i] = TasksIn(session_.state(), sub_job, scores.hypernodes[i]);
+    }
+  }
+  std::vector<std::size_t> ranking(scores.hypernodes.size());
+  for (std::size_t i = 0; i < ranking.size(); ++i) ranking[i] = i;
+  // HyperNodes come ascending by name, so a stable sort leaves ties to the lower name.
+  std::stable_sort(ranking.begin(), ranking.end(), [&](std::size_t a, std::size_t b) {
+    if (scores.total[a] != scores.total[b]) return scores.total[a] > scores.total[b];
+    return tasks[a] > tasks[b];
+  });
+  return ranking;
+}
+
+void LevelSearch::ExtendAllocated(JobId job, std::size_t sub_job, HyperNodeId hypernode) {
+  const HyperNodeTree& tree = session_.tree();
+  const auto before =
+      tree.Find(session_.state().workload().job(job).sub_jobs[sub_job].allocated_hypernode);
+  session_.state().journal().SetDomain(
+      job, sub_job, tree.at(tree.Lca(before.value_or(HyperNodeId{}), hypernode)).name);
+}
+
+void LevelSearch::ExtendAllocated(JobId job, HyperNodeId hypernode) {
+  const HyperNodeTree& tree = session_.tree();
+  const auto before = tree.Find(session_.state().workload().job(job).allocated_hypernode);
+  session_.state().journal().SetDomain(
+      job, tree.at(tree.Lca(before.value_or(HyperNodeId{}), hypernode)).name);
+}
+
+}  // namespace strata

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "convert/load_cluster.h"
+#include "model/cluster_state.h"
+#include "objects/object_set.h"
+
+namespace strata {
+
+// Objects as the controllers of a cluster would have completed them: Jobs have their PodGroups and
+// pods, lone pods a PodGroup of their own. One set may be loaded many times, changed in between.
+struct CompletedObjects {
+  TakesPod takes;  // which pods are to be scheduled; the others only take room
+  objects::ObjectSet objects;
+  Time latest{};
+  std::set<std::string, std::less<>> made_groups;
+  std::map<std::string, std::string, std::less<>> group_of_job;
+};
+
+// A cluster read from manifests, before its first cycle.
+struct LoadedCluster {
+  std::unique_ptr<ClusterState> state;
+  LoadReport load;
+  Time latest{};  // the latest time found in the objects: the clock of the run
+  // PodGroups made for lone pods, by "ns/podgroup": they belong to their pod and go with it.
+  std::set<std::string, std::less<>> made_groups;
+  // "ns/job" -> "ns/podgroup", so that people may name the Job they wrote.
+  std::map<std::string, std::string, std::less<>> group_of_job;
+};
+
+// Whether simulate schedules the pod: its schedulerName is volcano, strata, default-scheduler or
+// hami-scheduler.
+[[nodiscard]] bool IsOurs(const objects::Pod& pod);
+
+// Pure. kInvalidArgument, one line that names file, object and field, when a Job has too many pods
+// or a pod's annotations make no PodGroup.
+[[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
+                                                       TakesPod takes = IsOurs);
+
+// Puts completed objects into a state. Pure. kInvalidArgument, likewise, when an amount is too
+// large.
+[[nodiscard]] Result<LoadedCluster> LoadCompleted(const CompletedObjects& completed);
+
+// Both at once.
+[[nodiscard]] Result<LoadedCluster> BuildCluster(objects::ObjectSet objects);
+
+// The latest creation, deletion or transition time of any object; the epoch when there is none.
+[[nodiscard]] Time LatestTime(const objects::ObjectSet& objects);
+
+}  // namespace strata

@@ -1,0 +1,228 @@
+#include "whatif/run.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sched/plugins/resourcequota.h"
+#include "sched/scheduler.h"
+
+namespace strata {
+namespace {
+
+double Millis(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+class Run {
+ public:
+  Run(LoadedCluster& cluster, const RunOptions& options)
+      : state_(*cluster.state),
+        load_(cluster.load),
+        made_groups_(cluster.made_groups),
+        options_(options) {
+    now_ = options.now.value_or(cluster.latest);
+    for (const LoadWarning& warning : load_.warnings) {
+      warnings_.insert({warning.object, warning.reason, warning.message});
+    }
+    if (options.stopwatch) result_.timings.emplace();
+  }
+
+  RunResult Execute(Scheduler& scheduler) {
+    const std::int32_t limit = options_.cycles.value_or(kMaxCycles);
+    for (result_.cycles = 0; result_.cycles < limit;) {
+      ++result_.cycles;
+      const std::vector<JobId> outside = JobsOutside();
+      const CycleResult cycle = OneCycle(scheduler);
+      ChargeQuotas(outside);
+      const bool decided = Note(cycle);
+      if (result_.cycles == limit) break;  // nothing comes between the last cycle and the end
+      const bool moved = Advance(cycle);
+      if (!options_.cycles && !decided && !moved) break;
+    }
+    Summarise();
+    return std::move(result_);
+  }
+
+ private:
+  // Jobs that have not been admitted and request something.
+  [[nodiscard]] std::vector<JobId> JobsOutside() const {
+    std::vector<JobId> outside;
+    for (const JobId id : state_.workload().jobs()) {
+      const Job& job = state_.workload().job(id);
+      if (job.phase == JobPhase::kPending && job.spec.min_resources) outside.push_back(id);
+    }
+    return outside;
+  }
+
+  // The pods of an admitted job are created now, and the quota controller counts them.
+  void ChargeQuotas(const std::vector<JobId>& outside) {
+    for (const JobId id : outside) {
+      const Job& job = state_.workload().job(id);
+      if (job.phase == JobPhase::kPending) continue;
+      state_.quotas().Charge(NamespaceOf(job.spec), QuotaRequest(job.spec));
+    }
+  }
+
+  CycleResult OneCycle(Scheduler& scheduler) {
+    if (options_.on_cycle) options_.on_cycle(result_.cycles);
+    if (options_.trace != nullptr) options_.trace->BeginCycle(result_.cycles);
+    const auto start = Elapsed();
+    scheduler.Open(now_, options_.trace);
+    const auto opened = Elapsed();
+    scheduler.RunActions();
+    const auto acted = Elapsed();
+    CycleResult cycle = scheduler.Close();
+    const auto closed = Elapsed();
+    if (result_.timings) {
+      result_.timings->open_ms += Millis(opened - start);
+      result_.timings->actions_ms += Millis(acted - opened);
+      result_.timings->close_ms += Millis(closed - acted);
+    }
+    return cycle;
+  }
+
+  // Writes down what the cycle decided; true when it differs from "nothing new".
+  bool Note(const CycleResult& cycle) {
+    for (const CycleResult::Bind& bind : cycle.binds) {
+      result_.binds.insert_or_assign(TaskName(bind.task), NodeName(bind.node));
+      NoteDevices(bind.task);
+    }
+    for (const TaskId task : cycle.evicted) evicted_.insert(TaskName(task));
+    for (const CycleResult::Warning& warning : *cycle.warnings) {
+      warnings_.insert({warning.object, warning.reason, warning.message});
+    }
+    std::map<std::string, std::string> pipelined;
+    for (const CycleResult::Bind& wait : cycle.pipelined) {
+      pipelined.insert_or_assign(TaskName(wait.task), NodeName(wait.node));
+    }
+    const bool changed = !cycle.binds.empty() || !cycle.evicted.empty() || cycle.phases_changed ||
+                         pipelined != result_.pipelined || cycle.verdicts != verdicts_;
+    result_.pipelined = std::move(pipelined);
+    verdicts_ = cycle.verdicts;
+    return changed;
+  }
+
+  // The GPUs that a bound pod was given.
+  void NoteDevices(TaskId task) {
+    const GpuClaim& claim = state_.workload().GpusOf(task);
+    if (claim.empty()) return;
+    const ClassSpec& spec = state_.classes().spec(state_.workload().task(task).class_id);
+    RunResult::Devices& devices = result_.devices[TaskName(task)];
+    for (std::size_t i = 0; i < claim.containers.size(); ++i) {
+      for (const GpuShare& share : claim.containers[i]) {
+        devices[spec.gpus->containers[i].container].push_back(share.uuid);
+      }
+    }
+  }
+
+  // The world between two cycles; true when something moved.
+  bool Advance(const CycleResult& cycle) {
+    for (const CycleResult::Bind& bind : cycle.binds) {
+      state_.workload().SetTaskStatus(bind.task, TaskStatus::kRunning);
+    }
+    std::set<TaskId> gone(cycle.evicted.begin(), cycle.evicted.end());
+    gone.insert(load_.terminating.begin(), load_.terminating.end());
+    for (const TaskId task : gone) Remove(task);
+    load_.terminating.clear();
+    return !cycle.binds.empty() || !gone.empty();
+  }
+
+  // A PodGroup made for a lone pod is owned by it.
+  void Remove(TaskId task) {
+    const JobId job = state_.workload().task(task).job;
+    state_.workload().RemoveTask(task);
+    if (!job.valid() || state_.workload().job(job).counts.Total() > 0) return;
+    if (made_groups_.contains(state_.workload().job(job).spec.name)) {
+      state_.workload().RemoveJob(job);
+    }
+  }
+
+  void Summarise() {
+    result_.evicted.assign(evicted_.begin(), evicted_.end());
+    result_.warnings.assign(warnings_.begin(), warnings_.end());
+    result_.topology_ready = state_.tree().ready();
+    SummariseJobs();
+    SummariseHyperNodes();
+  }
+
+  void SummariseJobs() {
+    for (const JobId id : state_.workload().jobs()) {
+      const Job& job = state_.workload().job(id);
+      RunResult::Job& out = result_.jobs[job.spec.name];
+      out.phase = ToString(job.phase);
+      const auto domain = state_.tree().Find(job.allocated_hypernode);
+      if (domain && *domain != state_.tree().top()) {
+        out.allocated_hypernode = job.allocated_hypernode;
+        out.tier = state_.tree().at(*domain).tier;
+      }
+      if (const auto it = verdicts_.find(id); it != verdicts_.end()) {
+        out.reason = it->second.reason;
+        out.message = it->second.message;
+      }
+    }
+    for (const MissingGroup& group : load_.missing_groups) {
+      RunResult::Job& out = result_.jobs[group.name];
+      out.phase = ToString(JobPhase::kPending);
+      out.reason = "PodGroupNotFound";
+      out.message = fmt::format("{} {} for PodGroup {}, which does not exist",
+                                group.pods,
+                                group.pods == 1 ? "pod waits" : "pods wait",
+                                group.name);
+    }
+  }
+
+  void SummariseHyperNodes() {
+    const HyperNodeTree& tree = state_.tree();
+    const auto all = tree.hypernodes();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto id = IdAt<HyperNodeId>(i);
+      if (id == tree.top()) continue;
+      const HyperNodeTree::HyperNode& hypernode = all[i];
+      const bool has_parent = hypernode.parent.valid() && hypernode.parent != tree.top();
+      result_.hypernodes.emplace(
+          hypernode.name,
+          RunResult::HyperNode{.tier = hypernode.tier,
+                               .parent = has_parent ? tree.at(hypernode.parent).name : "",
+                               .nodes = tree.NodesOf(id).size(),
+                               .ready = hypernode.ready,
+                               .reason = hypernode.reason});
+    }
+  }
+
+  [[nodiscard]] std::chrono::nanoseconds Elapsed() const {
+    return options_.stopwatch ? options_.stopwatch() : std::chrono::nanoseconds(0);
+  }
+  [[nodiscard]] const std::string& TaskName(TaskId id) const {
+    return state_.workload().task(id).name;
+  }
+  [[nodiscard]] const std::string& NodeName(NodeId id) const {
+    return state_.nodes().spec(id).name;
+  }
+
+  ClusterState& state_;
+  LoadReport& load_;
+  const std::set<std::string, std::less<>>& made_groups_;
+  const RunOptions& options_;
+  Time now_{};
+  std::map<JobId, Refusal> verdicts_;  // of the last cycle
+  std::set<std::string> evicted_;
+  std::set<RunResult::Warning> warnings_;
+  RunResult result_;
+};
+
+}  // namespace
+
+Result<RunResult> RunCycles(LoadedCluster& cluster,
+                            const SchedulerConfig& config,
+                            const RunOptions& options) {
+  TRY_ASSIGN(const Scheduler::Made made, Scheduler::Make(config, *cluster.state));
+  return Run(cluster, options).Execute(*made.scheduler);
+}
+
+}  // namespace strata

@@ -1,0 +1,140 @@
+#include "tests/histories/history.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "tests/histories/scheduler_process.h"
+#include "tests/histories/workload.h"
+
+namespace strata::histories {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Duration kFaults = seconds(60);
+// Afterwards, what was under way arrives within a minute, and what failed is tried again after 30 s
+// at most; a silent watch is noticed within two minutes.
+constexpr Duration kUnderWay = seconds(60);
+constexpr Duration kRetries = seconds(35);
+constexpr Duration kLongestQuiet = seconds(300);
+constexpr Duration kLook = seconds(5);
+constexpr Duration kLast = seconds(20);
+constexpr int kSchedulers = 2;
+
+class History {
+ public:
+  explicit History(std::uint64_t seed)
+      : random_(seed),
+        trace_(timeline_),
+        server_(timeline_, random_.Split(), HistoryEvents(random_)),
+        faults_(random_.Split()),
+        judge_(server_, trace_),
+        workload_(world_, judge_, random_.Split()) {
+    for (std::size_t i = 0; i < schedulers_.size(); ++i) {
+      schedulers_[i] =
+          std::make_unique<SchedulerProcess>(world_, static_cast<int>(i), random_.Split());
+    }
+  }
+
+  Report Run() {
+    workload_.Start(kFaults);
+    for (const auto& scheduler : schedulers_) scheduler->Start();
+    const auto blows = random_.From(0, 8);
+    for (int i = 0; i < blows; ++i) {
+      timeline_.After(random_.Between(seconds(0), kFaults), [this] { Strike(); });
+    }
+    timeline_.RunUntil(timeline_.now() + kFaults);
+    trace_.Say("faults", "are over");
+    calm_ = true;
+    faults_.Stop();
+    workload_.Calm();
+    for (const auto& scheduler : schedulers_) scheduler->Calm();
+    Settle();
+    workload_.AddLastNode();
+    timeline_.RunUntil(timeline_.now() + kLast);
+    judge_.Conclude();
+    return {.broken = judge_.broken(),
+            .problems = judge_.problems(),
+            .binds = judge_.binds(),
+            .trace = trace_.text()};
+  }
+
+ private:
+  static std::size_t HistoryEvents(Random& random) {
+    constexpr std::array<std::size_t, 3> kEvents = {5, 50, 100'000};
+    return kEvents[static_cast<std::size_t>(random.Below(kEvents.size()))];
+  }
+
+  // Runs until nothing is left to happen.
+  void Settle() {
+    const net::SteadyTime begin = timeline_.now();
+    net::SteadyTime unquiet = begin;
+    int changes = judge_.changes();
+    while (timeline_.now() < begin + kLongestQuiet &&
+           (timeline_.now() < begin + kUnderWay || timeline_.now() < unquiet + kRetries)) {
+      timeline_.RunUntil(timeline_.now() + kLook);
+      if (judge_.changes() != changes || HasSilentWatch()) unquiet = timeline_.now();
+      changes = judge_.changes();
+    }
+  }
+  [[nodiscard]] bool HasSilentWatch() const {
+    return std::any_of(schedulers_.begin(), schedulers_.end(), [](const auto& scheduler) {
+      return scheduler->HasSilentWatch();
+    });
+  }
+
+  // The other scheduler does not see the bind, and soon leads.
+  void BeforeBind(int process) {
+    if (calm_ || !random_.OneIn(8)) return;
+    schedulers_[static_cast<std::size_t>(1 - process)]->SilencePods();
+    timeline_.After(random_.Between(seconds(0), seconds(2)), [this, process] {
+      if (!calm_) schedulers_[static_cast<std::size_t>(process)]->Stop();
+    });
+  }
+
+  void Strike() {
+    SchedulerProcess& scheduler =
+        *schedulers_[static_cast<std::size_t>(random_.Below(kSchedulers))];
+    switch (random_.Below(4)) {
+      case 0:
+        return scheduler.Kill();
+      case 1:
+        return scheduler.Stop();
+      case 2:
+        if (faults_.pauses()) scheduler.Pause(random_.Between(seconds(1), seconds(45)));
+        return;
+      default:
+        return scheduler.StepClock(random_.Between(-minutes(60), minutes(60)));
+    }
+  }
+
+  Random random_;
+  Timeline timeline_;
+  Trace trace_;
+  Server server_;
+  Faults faults_;
+  const World world_{timeline_,
+                     server_,
+                     faults_,
+                     trace_,
+                     [this] { workload_.SendRival(); },
+                     [this](int process) { BeforeBind(process); }};
+  Judge judge_;
+  Workload workload_;
+  bool calm_ = false;
+  std::array<std::unique_ptr<SchedulerProcess>, kSchedulers> schedulers_;
+};
+
+}  // namespace
+
+Report RunHistory(std::uint64_t seed) {
+  History history(seed);
+  Report report = history.Run();
+  report.seed = seed;
+  return report;
+}
+
+}  // namespace strata::histories

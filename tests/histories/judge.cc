@@ -1,0 +1,153 @@
+#include "tests/histories/judge.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "json/access.h"
+#include "json/parse.h"
+
+namespace strata::histories {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
+
+bool TakesRoom(const Judge::Pod& pod) {
+  return !pod.node.empty() && pod.phase != "Succeeded" && pod.phase != "Failed";
+}
+
+Judge::Pod ReadPod(const json& object) {
+  Judge::Pod pod;
+  pod.name = TextAt(object, {"metadata", "name"});
+  pod.gang = TextAt(object, {"metadata", "annotations", "scheduling.k8s.io/group-name"});
+  pod.node = TextAt(object, {"spec", "nodeName"});
+  pod.phase = TextAt(object, {"status", "phase"});
+  pod.dying = !TextAt(object, {"metadata", "deletionTimestamp"}).empty();
+  const json& container = ListAt(object, {"spec", "containers"}).at(0);
+  pod.cpus = std::atoll(TextAt(container, {"resources", "requests", "cpu"}).c_str());
+  return pod;
+}
+
+}  // namespace
+
+Judge::Judge(Server& server, Trace& trace) : server_(server), trace_(trace) {
+  auto position = server.store().WatchFrom("pods", server.store().version());
+  CHECK(position);
+  position_ = *std::move(position);
+  subscription_ = server.store().Subscribe("pods", [this] { TakeChanges(); });
+}
+
+void Judge::TakeChanges() {
+  while (true) {
+    const Result<const apiserver::Change*> change = server_.store().Next(position_);
+    CHECK(change);
+    if (*change == nullptr) return;
+    TakeChange(**change);
+  }
+}
+
+void Judge::TakeChange(const apiserver::Change& change) {
+  ++changes_;
+  Pod pod = ReadPod(ParseJsonOrNull(change.after->body));
+  Pod& known = pods_[pod.name];
+  const bool took_room = TakesRoom(known);
+  Use(known, -1);
+  if (change.kind == apiserver::Change::Kind::kDeleted) {
+    trace_.Say("store", fmt::format("{} {} deleted", change.version, pod.name));
+    if (!gangs_.at(pod.gang).deleted) Blame(broken_.lost, pod.name + " was deleted");
+    pods_.erase(pod.name);
+    return;
+  }
+  if (!known.node.empty() && known.node != pod.node) {
+    Blame(broken_.bound_twice, fmt::format("{}: {}, then {}", pod.name, known.node, pod.node));
+  }
+  if (known.node.empty() && !pod.node.empty()) {
+    ++binds_;
+    GangSeen& gang = gangs_.at(pod.gang);
+    if (gang.started == 0) gang.started = change.version;
+  }
+  trace_.Say("store",
+             fmt::format("{} {} node={} phase={}{}",
+                         change.version,
+                         pod.name,
+                         pod.node,
+                         pod.phase,
+                         pod.dying ? " dying" : ""));
+  known = std::move(pod);
+  Use(known, 1);
+  if (!took_room && TakesRoom(known)) CheckRoom(known);
+  if (on_pod) on_pod(known);
+}
+
+void Judge::Use(const Pod& pod, std::int64_t sign) {
+  if (TakesRoom(pod)) nodes_.at(pod.node).used += sign * pod.cpus;
+}
+
+void Judge::CheckRoom(const Pod& pod) {
+  const Node& node = nodes_.at(pod.node);
+  if (node.used <= node.cpus) return;
+  Blame(
+      broken_.over_committed,
+      fmt::format("{} has {} CPUs, {} are used with {}", pod.node, node.cpus, node.used, pod.name));
+}
+
+int Judge::PodsWithNode(const std::string& gang) const {
+  int placed = 0;
+  for (const auto& [name, pod] : pods_) placed += pod.gang == gang && !pod.node.empty() ? 1 : 0;
+  return placed;
+}
+
+int Judge::Slots(std::int64_t cpus, std::int64_t since) const {
+  std::map<std::string, std::int64_t> free;
+  for (const auto& [name, node] : nodes_) free[name] = node.cpus - node.used;
+  for (const auto& [name, pod] : pods_) {
+    if (TakesRoom(pod) && gangs_.at(pod.gang).started > since) free[pod.node] += pod.cpus;
+  }
+  std::int64_t slots = 0;
+  for (const auto& [name, left] : free) slots += std::max<std::int64_t>(left, 0) / cpus;
+  return static_cast<int>(slots);
+}
+
+void Judge::Conclude() {
+  // A node with too many pods keeps others out of the room that is left.
+  if (broken_.over_committed > 0) return;
+  for (const auto& [name, gang] : gangs_) {
+    if (!gang.deleted) ConcludeGang(gang);
+  }
+}
+
+void Judge::ConcludeGang(const GangSeen& seen) {
+  const Gang& gang = seen.gang;
+  const int placed = PodsWithNode(gang.name);
+  if (placed >= gang.pods) return;
+  const int missing = placed < gang.minimum ? gang.minimum - placed : 1;
+  if (Slots(gang.cpus, kNobody) >= missing) {
+    Blame(placed > 0 && placed < gang.minimum ? broken_.half_gangs : broken_.lost,
+          fmt::format("{} has {} of {} pods (minimum {}), and room for more",
+                      gang.name,
+                      placed,
+                      gang.pods,
+                      gang.minimum));
+  } else if (placed > 0 && placed < gang.minimum && Slots(gang.cpus, seen.started) >= missing) {
+    Blame(broken_.half_gangs,
+          fmt::format("{} has {} of {} pods (minimum {}), and a later gang has its room",
+                      gang.name,
+                      placed,
+                      gang.pods,
+                      gang.minimum));
+  }
+}
+
+void Judge::Blame(int& count, std::string what) {
+  ++count;
+  trace_.Say("BROKEN", what);
+  problems_.push_back(std::move(what));
+}
+
+}  // namespace strata::histories

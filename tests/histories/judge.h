@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/histories/server.h"
+#include "tests/histories/trace.h"
+
+namespace strata::histories {
+
+// A gang as its user asked for it: equal pods.
+struct Gang {
+  std::string name;
+  std::string priority;  // of a PriorityClass
+  int pods = 1;
+  int minimum = 1;
+  std::int64_t cpus = 1;  // of each pod
+};
+
+// How often each promise was broken in a history.
+struct Broken {
+  int lost = 0;
+  int bound_twice = 0;
+  int half_gangs = 0;
+  int over_committed = 0;
+
+  Broken& operator+=(const Broken& other) {
+    lost += other.lost;
+    bound_twice += other.bound_twice;
+    half_gangs += other.half_gangs;
+    over_committed += other.over_committed;
+    return *this;
+  }
+};
+
+// Sees every version of every pod in the store, and says what must not be:
+//
+// * over-committed: the pods of a node ask for more than it has;
+// * bound twice: a pod has another node than before;
+// * lost: a pod that nobody asked to delete is gone; or, at the end, one waits that has room;
+// * half gangs: at the end a gang has some of its pods but not its minimum, and room for the rest;
+//   room that a gang which started later has taken counts, too.
+class Judge {
+ public:
+  struct Pod {
+    std::string name;
+    std::string gang;
+    std::int64_t cpus = 0;
+    std::string node;
+    std::string phase;
+    bool dying = false;
+  };
+
+  Judge(Server& server, Trace& trace);
+
+  void AddNode(const std::string& name, std::int64_t cpus) { nodes_[name] = {cpus, 0}; }
+  void AddGang(const Gang& gang) { gangs_[gang.name] = {gang, false, 0}; }
+  // The pods of the gang may go from now on.
+  void AllowDeletion(const std::string& gang) { gangs_.at(gang).deleted = true; }
+  // Called for each change of a pod, inside the write to the store.
+  std::function<void(const Pod&)> on_pod;
+  [[nodiscard]] const std::map<std::string, Pod>& pods() const { return pods_; }
+  [[nodiscard]] int PodsWithNode(const std::string& gang) const;
+
+  // The end: faults have stopped long ago.
+  void Conclude();
+
+  [[nodiscard]] const Broken& broken() const { return broken_; }
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+  [[nodiscard]] int binds() const { return binds_; }
+  [[nodiscard]] int changes() const { return changes_; }  // of pods
+
+ private:
+  struct Node {
+    std::int64_t cpus = 0;
+    std::int64_t used = 0;
+  };
+  struct GangSeen {
+    Gang gang;
+    bool deleted = false;
+    std::int64_t started = 0;  // the version of its first bind; 0: none
+  };
+
+  void TakeChanges();
+  void TakeChange(const apiserver::Change& change);
+  void Use(const Pod& pod, std::int64_t sign);
+  void CheckRoom(const Pod& pod);
+  void ConcludeGang(const GangSeen& seen);
+  // How many pods of that size find room, also in the room of gangs that started after `since`.
+  [[nodiscard]] int Slots(std::int64_t cpus, std::int64_t since) const;
+  void Blame(int& count, std::string what);
+
+  Server& server_;
+  Trace& trace_;
+  apiserver::WatchPosition position_;
+  std::map<std::string, Node> nodes_;
+  std::map<std::string, GangSeen> gangs_;
+  std::map<std::string, Pod> pods_;
+  Broken broken_;
+  int binds_ = 0;
+  int changes_ = 0;
+  std::vector<std::string> problems_;
+  apiserver::ObjectStore::Token subscription_;
+};
+
+}  // namespace strata::histories

@@ -1,0 +1,176 @@
+#include "tests/histories/workload.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace strata::histories {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases";
+constexpr const char* kGroups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
+constexpr Duration kMeeting = seconds(5);
+constexpr std::pair<const char*, int> kPriorities[] = {{"low", 1}, {"middle", 100}, {"high", 1000}};
+
+}  // namespace
+
+Workload::Workload(const World& world, Judge& judge, Random random)
+    : world_(world), judge_(judge), random_(random) {
+  judge_.on_pod = [this](const Judge::Pod& pod) { FollowPod(pod); };
+}
+
+void Workload::Start(Duration end) {
+  AddPriorities();
+  AddLease();
+  const auto nodes = random_.From(2, 4);
+  for (int i = 0; i < nodes; ++i) AddNode(fmt::format("node-{}", i), random_.From(2, 5));
+  const auto gangs = random_.From(4, 9);
+  for (int i = 0; i < gangs; ++i) {
+    const Gang gang = MakeGang(kPriorities[random_.Below(3)].first);
+    // Half of them together, so that gangs meet.
+    const Duration comes = random_.OneIn(2) ? kMeeting : random_.Between(seconds(0), end);
+    world_.timeline.After(comes, [this, gang] { Create(gang); });
+  }
+}
+
+Gang Workload::MakeGang(const char* priority) {
+  Gang gang;
+  gang.name = fmt::format("gang-{}", gangs_made_++);
+  gang.priority = priority;
+  gang.pods = static_cast<int>(random_.From(1, 5));
+  gang.minimum = gang.pods > 1 && random_.OneIn(4) ? gang.pods - 1 : gang.pods;
+  gang.cpus = random_.From(1, 2);
+  return gang;
+}
+
+void Workload::SendRival() {
+  constexpr int kMaxRivals = 3;
+  if (calm_ || rivals_ == kMaxRivals || random_.OneIn(2)) return;
+  ++rivals_;
+  const Gang rival = MakeGang("high");
+  world_.timeline.After(random_.Between(seconds(0), seconds(12)), [this, rival] { Create(rival); });
+}
+
+void Workload::AddPriorities() {
+  for (const auto& [name, value] : kPriorities) {
+    const int made = world_.server.Ask("POST",
+                                       "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                       {{"apiVersion", "scheduling.k8s.io/v1"},
+                                        {"kind", "PriorityClass"},
+                                        {"metadata", {{"name", name}}},
+                                        {"value", value}});
+    CHECK(made == 201);
+  }
+}
+
+// As the last leader left it: without one, nobody would lead for the first 15 s.
+void Workload::AddLease() {
+  json lease = {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}};
+  lease["metadata"]["name"] = "volcano";
+  lease["spec"] = {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"leaseTransitions", 1}};
+  CHECK(world_.server.Ask("POST", kLeases, lease) == 201);
+}
+
+void Workload::AddNode(const std::string& name, std::int64_t cpus) {
+  world_.trace.Say("user", fmt::format("adds {} with {} CPUs", name, cpus));
+  judge_.AddNode(name, cpus);
+  json node = {{"apiVersion", "v1"}, {"kind", "Node"}};
+  node["metadata"]["name"] = name;
+  node["status"]["allocatable"] = {{"cpu", std::to_string(cpus)}, {"pods", "110"}};
+  const int made = world_.server.Ask("POST", "/api/v1/nodes", node);
+  CHECK(made == 201);
+  // A new node is tainted as not ready; its kubelet is quick.
+  world_.server.Ask("PATCH", "/api/v1/nodes/" + name, {{"spec", {{"taints", nullptr}}}});
+}
+
+void Workload::Create(const Gang& gang) {
+  world_.trace.Say("user",
+                   fmt::format("creates {} with {} pods (minimum {}) of {} CPUs, priority {}",
+                               gang.name,
+                               gang.pods,
+                               gang.minimum,
+                               gang.cpus,
+                               gang.priority));
+  gangs_[gang.name] = gang;
+  judge_.AddGang(gang);
+  const int made = world_.server.Ask(
+      "POST",
+      kGroups,
+      {{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+       {"kind", "PodGroup"},
+       {"metadata", {{"name", gang.name}}},
+       {"spec", {{"minMember", gang.minimum}, {"priorityClassName", gang.priority}}}});
+  CHECK(made == 201);
+  Duration comes(0);
+  for (int i = 0; i < gang.pods; ++i) {
+    world_.timeline.After(comes, [this, gang, i] { CreatePod(gang, i); });
+    comes += random_.Between(milliseconds(0), milliseconds(300));
+  }
+  if (!random_.OneIn(5)) return;
+  world_.timeline.After(comes + random_.Between(seconds(1), seconds(40)), [this, gang] {
+    if (!calm_) Delete(gang);
+  });
+}
+
+void Workload::CreatePod(const Gang& gang, int number) {
+  json container = {{"name", "c"}, {"image", "busybox"}};
+  container["resources"]["requests"]["cpu"] = std::to_string(gang.cpus);
+  json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
+  pod["metadata"]["name"] = fmt::format("{}-{}", gang.name, number);
+  pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = gang.name;
+  pod["spec"] = {{"schedulerName", "volcano"}, {"priorityClassName", gang.priority}};
+  pod["spec"]["containers"].push_back(std::move(container));
+  const int made = world_.server.Ask("POST", kPods, pod);
+  CHECK(made == 201);
+}
+
+void Workload::Delete(const Gang& gang) {
+  world_.trace.Say("user", "deletes " + gang.name);
+  judge_.AllowDeletion(gang.name);
+  for (int i = 0; i < gang.pods; ++i) {
+    world_.server.Ask("DELETE", fmt::format("{}/{}-{}", kPods, gang.name, i), nullptr);
+  }
+  world_.server.Ask("DELETE", fmt::format("{}/{}", kGroups, gang.name), nullptr);
+}
+
+// What a kubelet does, a moment after it has seen the pod.
+void Workload::FollowPod(const Judge::Pod& pod) {
+  if (pod.node.empty()) return;
+  const std::string name = pod.name;
+  if (pod.dying) {
+    world_.timeline.After(random_.Between(milliseconds(100), seconds(3)), [this, name] {
+      world_.server.Ask("DELETE", fmt::format("{}/{}", kPods, name), {{"gracePeriodSeconds", 0}});
+    });
+    return;
+  }
+  if (started_.insert(name).second) {
+    world_.timeline.After(random_.Between(milliseconds(100), seconds(2)),
+                          [this, name] { SetPhase(name, "Running"); });
+  }
+  const Gang& gang = gangs_.at(pod.gang);
+  if (judge_.PodsWithNode(gang.name) < gang.pods || !whole_.insert(gang.name).second) return;
+  if (!random_.OneIn(2)) return;
+  world_.timeline.After(random_.Between(seconds(5), seconds(40)), [this, name = gang.name] {
+    if (!calm_) FinishGang(name);
+  });
+}
+
+void Workload::FinishGang(const std::string& gang) {
+  for (int i = 0; i < gangs_.at(gang).pods; ++i) {
+    SetPhase(fmt::format("{}-{}", gang, i), "Succeeded");
+  }
+}
+
+void Workload::SetPhase(const std::string& pod, const char* phase) {
+  const auto known = judge_.pods().find(pod);
+  if (known == judge_.pods().end() || known->second.phase == "Succeeded") return;
+  world_.server.Ask(
+      "PATCH", fmt::format("{}/{}/status", kPods, pod), {{"status", {{"phase", phase}}}});
+}
+
+}  // namespace strata::histories

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/histories/judge.h"
+#include "tests/histories/link.h"
+
+namespace strata::histories {
+
+// The users and the kubelets of a history: nodes, gangs of several priorities that come at random
+// times, finish or are deleted. No fault hits them.
+class Workload {
+ public:
+  Workload(const World& world, Judge& judge, Random random);
+
+  // Plans everything for the time until `end`.
+  void Start(Duration end);
+  // Something went wrong with a bind: perhaps a gang of high priority comes, and takes its room.
+  void SendRival();
+  // No gang finishes or is deleted any more.
+  void Calm() { calm_ = true; }
+  // A place that was not there before, so that the end shows whether somebody still schedules.
+  void AddLastNode() { AddNode("node-last", 2); }
+
+ private:
+  void AddNode(const std::string& name, std::int64_t cpus);
+  void AddPriorities();
+  void AddLease();
+  Gang MakeGang(const char* priority);
+  void Create(const Gang& gang);
+  void CreatePod(const Gang& gang, int number);
+  void Delete(const Gang& gang);
+  void FollowPod(const Judge::Pod& pod);
+  void FinishGang(const std::string& gang);
+  void SetPhase(const std::string& pod, const char* phase);
+
+  const World& world_;
+  Judge& judge_;
+  Random random_;
+  bool calm_ = false;
+  std::map<std::string, Gang> gangs_;
+  int gangs_made_ = 0;
+  int rivals_ = 0;
+  std::set<std::string> started_;  // pods
+  std::set<std::string> whole_;    // gangs
+};
+
+}  // namespace strata::histories
