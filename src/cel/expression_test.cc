@@ -174,6 +174,9 @@ TEST(Cel, RefusesBrokenTexts) {
   EXPECT_EQ(Eval("'a\nb' == self"), "refused: string without end at character 1");
   EXPECT_EQ(Eval(R"('\q' == self)"), "refused: invalid escape sequence at character 2");
   EXPECT_EQ(Eval(R"('\ud800' == self)"), "refused: invalid escape sequence at character 2");
+  EXPECT_EQ(Eval(R"('\)"), "refused: invalid escape sequence at character 2");
+  EXPECT_EQ(Eval(R"('\x)"), "refused: invalid escape sequence at character 2");
+  EXPECT_EQ(Eval(R"('\1)"), "refused: invalid escape sequence at character 2");
   EXPECT_EQ(Eval("9223372036854775808 == self"), "refused: invalid number at character 1");
   EXPECT_EQ(Eval("1e == self"), "refused: invalid number at character 1");
   EXPECT_EQ(Eval("0x == self"), "refused: invalid number at character 1");

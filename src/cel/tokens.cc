@@ -203,12 +203,13 @@ class Tokenizer {
       digits = 3;
       base = 8;
     }
+    if (digits == 0) return FailAt(begin, "invalid escape sequence");  // also where the text ends
     if (base == 16) ++at_;
     const std::string_view number = Rest().substr(0, digits);
     std::uint32_t code = 0;
     const auto [end, error] =
         std::from_chars(number.data(), number.data() + number.size(), code, base);
-    const bool good = digits > 0 && number.size() == digits && error == std::errc{} &&
+    const bool good = number.size() == digits && error == std::errc{} &&
                       end == number.data() + number.size() && IsCharacter(code);
     if (!good) return FailAt(begin, "invalid escape sequence");
     at_ += digits;
