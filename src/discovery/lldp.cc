@@ -38,7 +38,7 @@ std::string FirstValue(const Cursor& at) {
   return value;
 }
 
-void ReadPort(const Cursor& port, Neighbour& out) {
+void ReadLldpPort(const Cursor& port, Neighbour& out) {
   std::string type;
   std::string id;
   port.At("id").ForEach([&](const Cursor& item) {
@@ -72,7 +72,7 @@ void ReadNeighbours(const Cursor& root, std::vector<Neighbour>& out) {
       Neighbour& neighbour = out.emplace_back();
       interface.At("name").Read(neighbour.interface);
       interface.At("chassis").ForEach([&](const Cursor& c) { ReadChassis(c, neighbour); });
-      interface.At("port").ForEach([&](const Cursor& p) { ReadPort(p, neighbour); });
+      interface.At("port").ForEach([&](const Cursor& p) { ReadLldpPort(p, neighbour); });
     });
   });
 }

@@ -34,7 +34,7 @@ std::string ReadGuid(const Cursor& at) {
   return guid.starts_with("0x") ? guid.substr(2) : guid;
 }
 
-void ReadPort(const Cursor& at, UfmPort& out) {
+void ReadUfmPort(const Cursor& at, UfmPort& out) {
   const std::string description = ReadText(at.At("description"));
   if (description.find("Computer") != std::string::npos) out.kind = UfmPort::Kind::kComputer;
   if (description.find("Switch") != std::string::npos) out.kind = UfmPort::Kind::kSwitch;
@@ -157,7 +157,7 @@ Result<UfmPage> ParseUfmPorts(const std::string& text) {
   objects::ReadLog log;
   const Cursor root(document.root(), log);
   UfmPage page;
-  const auto read = [&](const Cursor& list) { list.ReadList(page.ports, ReadPort); };
+  const auto read = [&](const Cursor& list) { list.ReadList(page.ports, ReadUfmPort); };
   if (document.root().type() == Value::Type::kObject) {
     root.At("num_of_pages").Read(page.pages, {0, kMaxPages});
     const Cursor total = root.At("filtered_resources");

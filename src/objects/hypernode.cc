@@ -13,10 +13,10 @@
 namespace strata::objects {
 namespace {
 
-using Kind = HyperNodeMember::Kind;
+using MemberKind = HyperNodeMember::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 2> kKinds = {
-    {{"Node", Kind::kNode}, {"HyperNode", Kind::kHyperNode}}};
+constexpr std::array<std::pair<std::string_view, MemberKind>, 2> kMemberKinds = {
+    {{"Node", MemberKind::kNode}, {"HyperNode", MemberKind::kHyperNode}}};
 
 void ReadExact(const Cursor& at, HyperNodeMember& out) {
   HyperNodeMember::Exact exact;
@@ -39,7 +39,7 @@ void ReadPattern(const Cursor& at, HyperNodeMember& out) {
 }
 
 void ReadMember(const Cursor& at, HyperNodeMember& out) {
-  at.At("type").Required().ReadEnum(out.kind, kKinds);
+  at.At("type").Required().ReadEnum(out.kind, kMemberKinds);
   const Cursor selector = at.At("selector");
   if (!selector.present()) return;
   const Cursor exact = selector.At("exactMatch");

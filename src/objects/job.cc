@@ -27,7 +27,7 @@ constexpr std::array<Word, 4> kNumaPolicies = {{{"none", "none"},
                                                 {"restricted", "restricted"},
                                                 {"single-numa-node", "single-numa-node"}}};
 
-constexpr std::array<std::pair<std::string_view, JobPhase>, 10> kPhases = {
+constexpr std::array<std::pair<std::string_view, JobPhase>, 10> kJobPhases = {
     {{"Pending", JobPhase::kPending},
      {"Aborting", JobPhase::kAborting},
      {"Aborted", JobPhase::kAborted},
@@ -256,13 +256,13 @@ void ReadObject(const Cursor& object, Job& out) {
   const Cursor status = object.At("status");
   const Cursor state = status.At("state");
   const Cursor phase = state.At("phase");
-  if (IsSet(phase)) phase.ReadEnum(out.phase, kPhases);
+  if (IsSet(phase)) phase.ReadEnum(out.phase, kJobPhases);
   status.At("version").Read(out.version);
   status.At("retryCount").Read(out.retry_count);
 }
 
 std::string_view ToString(JobPhase phase) {
-  for (const auto& [word, value] : kPhases) {
+  for (const auto& [word, value] : kJobPhases) {
     if (value == phase) return word;
   }
   return "Pending";

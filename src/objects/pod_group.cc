@@ -13,7 +13,7 @@
 namespace strata::objects {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, PodGroupPhase>, 5> kPhases = {
+constexpr std::array<std::pair<std::string_view, PodGroupPhase>, 5> kPodGroupPhases = {
     {{"Pending", PodGroupPhase::kPending},
      {"Inqueue", PodGroupPhase::kInqueue},
      {"Running", PodGroupPhase::kRunning},
@@ -42,7 +42,7 @@ void ReadStatus(const Cursor& status, PodGroup& out) {
   const Cursor phase = status.At("phase");
   const bool unset = phase.present() && phase.value().type() == Value::Type::kString &&
                      phase.value().AsString().empty();
-  if (!unset) phase.ReadEnum(out.phase, kPhases);
+  if (!unset) phase.ReadEnum(out.phase, kPodGroupPhases);
   ReadConditions(status.At("conditions"), out.conditions);
   status.At("running").Read(out.running, kCount32);
   status.At("succeeded").Read(out.succeeded, kCount32);
@@ -95,14 +95,14 @@ void ReadObject(const Cursor& object, PodGroup& out) {
 }
 
 std::string_view ToString(PodGroupPhase phase) {
-  for (const auto& [word, value] : kPhases) {
+  for (const auto& [word, value] : kPodGroupPhases) {
     if (value == phase) return word;
   }
   return "Unknown";
 }
 
 std::optional<PodGroupPhase> PodGroupPhaseFrom(std::string_view word) {
-  for (const auto& [name, value] : kPhases) {
+  for (const auto& [name, value] : kPodGroupPhases) {
     if (name == word) return value;
   }
   return std::nullopt;

@@ -18,8 +18,6 @@ constexpr int kMaxYamlDepth = 200;
 constexpr std::size_t kFreeOutput = 64U << 20U;
 constexpr std::size_t kFreeSteps = 1'000'000;
 
-using Kind = YamlNode::Kind;
-
 void AppendString(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
@@ -57,15 +55,15 @@ Result<YamlScalar> Resolve(const YamlNode& node) {
 
 // The key as JSON has it: `on:` is "true", `1:` is "1".
 Result<std::string> KeyOf(const YamlNode& key) {
-  if (key.kind == Kind::kNull) return FailAt(key, "a key must not be null");
-  if (key.kind != Kind::kScalar) return FailAt(key, "a key must be a plain word");
+  if (key.kind == YamlNode::Kind::kNull) return FailAt(key, "a key must not be null");
+  if (key.kind != YamlNode::Kind::kScalar) return FailAt(key, "a key must be a plain word");
   TRY_ASSIGN(YamlScalar scalar, Resolve(key));
   if (scalar.type == YamlScalar::Type::kString) return key.scalar;
   return std::move(scalar.json);
 }
 
 bool IsMergeKey(const YamlNode& key) {
-  return key.kind == Kind::kScalar && key.scalar == "<<" && key.tag != "!";
+  return key.kind == YamlNode::Kind::kScalar && key.scalar == "<<" && key.tag != "!";
 }
 
 // Writes one document. A recursive alias ends at the depth limit, an alias bomb at the size limit.
@@ -78,14 +76,14 @@ class JsonWriter {
   Status Write(const YamlNode& node, int depth) {
     TRY(CheckLimits(node, depth));
     switch (node.kind) {
-      case Kind::kNull:
+      case YamlNode::Kind::kNull:
         out_ += "null";
         return {};
-      case Kind::kScalar:
+      case YamlNode::Kind::kScalar:
         return WriteScalar(node);
-      case Kind::kSequence:
+      case YamlNode::Kind::kSequence:
         return WriteSequence(node, depth);
-      case Kind::kMap:
+      case YamlNode::Kind::kMap:
         return WriteMap(node, depth);
     }
     return {};
@@ -151,11 +149,12 @@ class JsonWriter {
   // What `<<: node` adds: members whose key is not there yet, of the first map that has them.
   Status WriteMerged(const YamlNode& node, int depth, std::set<std::string>& keys) {
     TRY(CheckLimits(node, depth));
-    if (node.kind == Kind::kSequence) {
+    if (node.kind == YamlNode::Kind::kSequence) {
       for (const YamlNode* item : node.items) TRY(WriteMerged(*item, depth + 1, keys));
       return {};
     }
-    if (node.kind != Kind::kMap) return FailAt(node, "a merge key wants a map or a list of maps");
+    if (node.kind != YamlNode::Kind::kMap)
+      return FailAt(node, "a merge key wants a map or a list of maps");
     for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
       if (IsMergeKey(*node.items[i])) continue;
       TRY_ASSIGN(std::string key, KeyOf(*node.items[i]));

@@ -22,8 +22,6 @@
 namespace strata::objects {
 namespace {
 
-using Kind = YamlNode::Kind;
-
 tl::unexpected<Error> FailAt(const YAML::Mark& mark, std::string_view message) {
   if (mark.is_null()) return Fail(Code::kInvalidArgument, std::string(message));
   return Fail(Code::kInvalidArgument,
@@ -51,7 +49,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Add(Kind::kNull, mark, "", anchor);
+    Add(YamlNode::Kind::kNull, mark, "", anchor);
   }
   void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t anchor) override {
     Place(anchors_[anchor]);
@@ -60,31 +58,34 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& tag,
                 YAML::anchor_t anchor,
                 const std::string& value) override {
-    Add(Kind::kScalar, mark, tag, anchor).scalar = WithWholeCharacters(value);
+    Add(YamlNode::Kind::kScalar, mark, tag, anchor).scalar = WithWholeCharacters(value);
   }
   void OnSequenceStart(const YAML::Mark& mark,
                        const std::string& tag,
                        YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
-    open_.push_back(&Add(Kind::kSequence, mark, tag, anchor));
+    open_.push_back(&Add(YamlNode::Kind::kSequence, mark, tag, anchor));
   }
   void OnSequenceEnd() override { open_.pop_back(); }
   void OnMapStart(const YAML::Mark& mark,
                   const std::string& tag,
                   YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    open_.push_back(&Add(Kind::kMap, mark, tag, anchor));
+    open_.push_back(&Add(YamlNode::Kind::kMap, mark, tag, anchor));
   }
   void OnMapEnd() override { open_.pop_back(); }
 
   [[nodiscard]] const YAML::Mark& start() const { return start_; }
   [[nodiscard]] bool empty() const {
-    return document_.root == nullptr || document_.root->kind == Kind::kNull;
+    return document_.root == nullptr || document_.root->kind == YamlNode::Kind::kNull;
   }
   [[nodiscard]] YamlDocument Take() && { return std::move(document_); }
 
  private:
-  YamlNode& Add(Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  YamlNode& Add(YamlNode::Kind kind,
+                const YAML::Mark& mark,
+                const std::string& tag,
+                YAML::anchor_t anchor) {
     YamlNode& node = *document_.nodes.emplace_back(std::make_unique<YamlNode>());
     node.kind = kind;
     node.line = mark.line + 1;
