@@ -65,19 +65,20 @@ TaskId WorkloadTable::AddTask(TaskSpec spec) {
   if (id.index() == tasks_.size()) tasks_.emplace_back();
   nodes_.GrowTables();
   sums_.GrowTables();
-  const auto node = spec.node_name.empty() ? std::nullopt : nodes_.Find(spec.node_name);
-  if (!spec.node_name.empty() && !node && HoldsNode(spec.status)) {
-    AwaitNode(id, spec.node_name);
-  }
   const bool holds = HoldsNode(spec.status);
+  const NodeId node =
+      spec.node_name.empty() ? NodeId{} : nodes_.Find(spec.node_name).value_or(NodeId{});
+  if (holds && !spec.node_name.empty() && !node.valid()) AwaitNode(id, spec.node_name);
   const bool best_effort = spec.constraints.request.IsBestEffort();
-  if (holds) EnterTotals(spec.constraints, node ? nodes_.Allocatable(*node) : nodes_.Largest());
+  if (holds) {
+    EnterTotals(spec.constraints, node.valid() ? nodes_.Allocatable(node) : nodes_.Largest());
+  }
   Task& task = tasks_[id.index()];
   task = Task{.name = std::move(spec.name),
               .uid = std::move(spec.uid),
               .job = spec.job,
               .class_id = {},
-              .node = holds ? node.value_or(NodeId{}) : NodeId{},
+              .node = holds ? node : NodeId{},
               .priority = spec.priority,
               .status = spec.status,
               .best_effort = best_effort,
