@@ -10,6 +10,9 @@ target_compile_options(strata_warnings INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   $<$<BOOL:${STRATA_WERROR}>:-Werror>)
 
+# g++ collects its garbage whenever its heap has doubled, which takes a tenth of its time: not below 512 MiB.
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
+
 # Scores must have the same bits on every machine: no fused multiply-add, no -march=native.
 add_compile_options(-ffp-contract=off)
 
