@@ -4,16 +4,20 @@
 #   tools/run-fuzzers.sh fuzz|asan 300
 #
 # The first word is the preset. `fuzz` is for long runs: every module tells the fuzzers which branches an input took. `asan` is for
-# CI: nothing is compiled that its tests do not need anyway, and only the modules marked FUZZED tell. Each fuzzer first runs the
-# whole corpus; then as many run at a time as there are cores, each with an equal share of the time. The checked-in corpus
-# (tests/fuzz/corpus/<name>) is read only; what is found goes to build/fuzzed/corpus/<name>, and an input
-# that breaks something to build/fuzzed/crashes/<name>-*.
+# CI: nothing is compiled that its tests do not need anyway, only the modules marked FUZZED tell, and every run makes up the
+# same inputs in the same order, so that a finding can be repeated. Each fuzzer first runs the whole corpus; then as many run at a
+# time as there are cores, each with an equal share of the time. The checked-in corpus (tests/fuzz/corpus/<name>) is read only;
+# new inputs go to build/fuzzed/corpus/<name>, and an input that breaks something to build/fuzzed/crashes/<name>-*.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 preset="$1"
 total_seconds="$2"
 programs=build/$preset/fuzz
+seed=0  # a new one for each run
+if [[ $preset == asan ]]; then
+  seed=1
+fi
 out=build/fuzzed
 
 cmake --preset "$preset" >/dev/null
@@ -61,7 +65,7 @@ fuzz_one() {
     tail -n 60 "$log" >&2
     return 1
   fi
-  if "$programs/$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
+  if "$programs/$name" -seed="$seed" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$out/crashes/$name-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
     awk -v name="$name" '/number_of_executed_units/ { print "  " name ": " $2 " runs, no finding" }' "$log"
   else
