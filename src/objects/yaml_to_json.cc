@@ -153,8 +153,9 @@ class JsonWriter {
       for (const YamlNode* item : node.items) TRY(WriteMerged(*item, depth + 1, keys));
       return {};
     }
-    if (node.kind != YamlNode::Kind::kMap)
+    if (node.kind != YamlNode::Kind::kMap) {
       return FailAt(node, "a merge key wants a map or a list of maps");
+    }
     for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
       if (IsMergeKey(*node.items[i])) continue;
       TRY_ASSIGN(std::string key, KeyOf(*node.items[i]));
