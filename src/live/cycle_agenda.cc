@@ -12,8 +12,8 @@ void CycleAgenda::UseConfig(bool depends_on_time) {
 void CycleAgenda::EndCycle(const CycleEnd& end, net::SteadyTime now) {
   decided_version_ = end.feed_version;
   some_wait_ = end.some_wait;
-  dirty_ = end.changed_state;
-  next_cycle_ = now + period_;
+  dirty_ = end.changed_state || end.left != CycleResult::Left::kNone;
+  next_cycle_ = end.left == CycleResult::Left::kForNow ? now : now + period_;
 }
 
 bool CycleAgenda::HasWork(const Moment& moment) const {

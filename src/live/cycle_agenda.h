@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "net/transport.h"
+#include "sched/cycle_result.h"
 
 namespace strata::live {
 
@@ -13,7 +14,8 @@ namespace strata::live {
 // effects: time is an argument.
 //
 // A cycle is due when there is something to decide, at most once per period, once the whole cluster
-// has been seen, and while this scheduler leads.
+// has been seen, and while this scheduler leads. A cycle whose budget ended before its work did is
+// followed by the next one at once.
 class CycleAgenda {
  public:
   // What the decisions depend on at one moment.
@@ -26,9 +28,10 @@ class CycleAgenda {
   };
   // What a cycle left to be decided.
   struct CycleEnd {
-    std::uint64_t feed_version = 0;  // after the cycle
-    bool changed_state = false;      // it bound pods or changed phases of jobs
-    bool some_wait = false;          // jobs have a verdict
+    std::uint64_t feed_version = 0;                     // after the cycle
+    bool changed_state = false;                         // it bound pods or changed phases of jobs
+    bool some_wait = false;                             // jobs have a verdict
+    CycleResult::Left left = CycleResult::Left::kNone;  // jobs that its budget did not reach
   };
 
   // `period` is the least time from one cycle to the next.

@@ -62,6 +62,20 @@ TEST(CycleAgenda, ACycleThatBoundPodsIsFollowedByAnother) {
   EXPECT_TRUE(agenda.IsCycleDue(LeaderAt(seconds(1), 7)));
 }
 
+TEST(CycleAgenda, ACycleWhoseBudgetEndedIsFollowedByTheNextAtOnce) {
+  CycleAgenda agenda(kPeriod);
+  agenda.EndCycle({.feed_version = 7, .left = CycleResult::Left::kForNow}, After(seconds(0)));
+  EXPECT_TRUE(agenda.IsCycleDue(LeaderAt(seconds(0), 7)));
+  EXPECT_EQ(agenda.TimeToSleep(LeaderAt(seconds(0), 7), {}, hours(1)), seconds(0));
+}
+
+TEST(CycleAgenda, JobsThatMayOnlyBeLuckyWaitForTheNextPeriod) {
+  CycleAgenda agenda(kPeriod);
+  agenda.EndCycle({.feed_version = 7, .left = CycleResult::Left::kForLater}, After(seconds(0)));
+  EXPECT_FALSE(agenda.IsCycleDue(LeaderAt(milliseconds(999), 7)));
+  EXPECT_TRUE(agenda.IsCycleDue(LeaderAt(seconds(1), 7)));
+}
+
 TEST(CycleAgenda, DecidesAgainWithANewConfigurationAndANewLease) {
   CycleAgenda configured = Idle();
   configured.UseConfig(false);

@@ -168,6 +168,7 @@ class LiveScheduler::Impl {
     TRY_ASSIGN(Scheduler::Made made, Scheduler::Make(conf.config, state_));
     for (const std::string& warning : conf.warnings) log_.Warning(warning);
     scheduler_ = std::move(made.scheduler);
+    scheduler_->LimitWork(options_.work_per_cycle);
     config_ = std::move(conf.config);
     agenda_.UseConfig(scheduler_->DependsOnTime());
     return {};
@@ -251,7 +252,8 @@ class LiveScheduler::Impl {
     const CycleResult result = Decide(timer);
     agenda_.EndCycle({.feed_version = feed_.version(),
                       .changed_state = !result.binds.empty() || result.phases_changed,
-                      .some_wait = !result.verdicts.empty()},
+                      .some_wait = !result.verdicts.empty(),
+                      .left = result.left},
                      Now());
     CarryOut(result);
     if (advisor_) advisor_->Follow(state_, result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,7 +24,9 @@ struct SchedulerOptions {
   std::string conf_file;  // "": ConfigMap volcano-system/volcano-scheduler-configmap
   std::string default_queue = "default";
   Duration schedule_period = std::chrono::seconds(1);  // least time from one cycle to the next
-  std::optional<kube::LeaseSettings> lease;            // none: no other scheduler is about
+  // HyperNodes and nodes that one cycle may look at. A cycle is to take 50 ms at most.
+  std::uint64_t work_per_cycle = 400'000;
+  std::optional<kube::LeaseSettings> lease;  // none: no other scheduler is about
   std::string cache_dump_dir = "/tmp";
   std::function<void()> ready;  // once, when it has seen the cluster and run a cycle; any thread
   bool advises = true;  // looks for what would let waiting jobs start, on a thread of its own

@@ -97,6 +97,23 @@ TEST_F(LiveSchedulerTest, BindsAPodOnceAndTellsOfIt) {
   EXPECT_THAT(Binds(), SizeIs(1));
 }
 
+TEST_F(LiveSchedulerTest, ACycleWhoseBudgetEndedIsFollowedByTheNextWithoutDelay) {
+  options_.work_per_cycle = 1;  // one job per cycle
+  for (const char* name : {"a", "b", "c", "d"}) {
+    cluster_.Put(kube::kPodGroups, "ns", name, R"("spec":{"minMember":1})");
+    cluster_.Put(kube::kPods,
+                 "ns",
+                 name,
+                 R"("spec":{"schedulerName":"volcano","containers":)"
+                 R"([{"name":"c","resources":{"requests":{"cpu":"1"}}}]})",
+                 fmt::format(R"(,"annotations":{{"scheduling.k8s.io/group-name":"{}"}})", name));
+  }
+  Start();
+  Pass(options_.schedule_period / 2);
+  EXPECT_THAT(Binds(), SizeIs(1));
+  EXPECT_THAT(cluster_.WritesTo("/binding"), SizeIs(5));
+}
+
 TEST_F(LiveSchedulerTest, BindsNothingBeforeItHasSeenTheWholeCluster) {
   cluster_.unreachable.insert(kNuma);
   Start();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,6 +22,8 @@ class QuotaTable {
   void Remove(std::string_view name);  // "namespace/quota"; nothing happens when there is none
   // Raises what every quota of the namespace counts as used.
   void Charge(std::string_view ns, const Resources& amount);
+  // Moves with every change.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
   // All of them, by name.
   [[nodiscard]] const std::map<std::string, QuotaSpec, std::less<>>& all() const { return quotas_; }
   // The quotas of a namespace, ascending by name.
@@ -28,6 +31,7 @@ class QuotaTable {
 
  private:
   std::map<std::string, QuotaSpec, std::less<>> quotas_;
+  std::uint64_t version_ = 1;
 };
 
 }  // namespace strata

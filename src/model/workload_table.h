@@ -92,6 +92,8 @@ class WorkloadTable {
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues_[id.index()]; }
   [[nodiscard]] std::optional<QueueId> FindQueue(std::string_view name) const;
   [[nodiscard]] std::span<const QueueId> queues() const { return live_queues_; }  // by name
+  // Moves when a queue is added, removed or described anew.
+  [[nodiscard]] std::uint64_t queues_version() const { return queues_version_; }
   QueueId UpsertQueue(QueueSpec spec);
   // Its jobs stay, in no queue, until a queue of that name is added.
   void RemoveQueue(QueueId queue);
@@ -164,6 +166,7 @@ class WorkloadTable {
   std::vector<QueueId> live_queues_;
   std::vector<std::uint32_t> free_queues_;
   std::map<std::string, QueueId, std::less<>> queue_ids_;
+  std::uint64_t queues_version_ = 1;
   bool has_node_groups_ = false;  // a queue has had terms about them
 };
 

@@ -18,6 +18,7 @@ bool HaveSameGroups(const QueueSpec& a, const QueueSpec& b) {
 }  // namespace
 
 QueueId WorkloadTable::UpsertQueue(QueueSpec spec) {
+  ++queues_version_;
   const auto known = FindQueue(spec.name);
   const bool groups_stay = known && HaveSameGroups(queues_[known->index()].spec, spec);
   has_node_groups_ = has_node_groups_ || !spec.node_groups.empty();
@@ -68,6 +69,7 @@ void WorkloadTable::CountJobs(QueueId id) {
 }
 
 void WorkloadTable::RemoveQueue(QueueId id) {
+  ++queues_version_;
   for (const JobId job_id : jobs()) {
     Job& job = jobs_[job_id.index()];
     if (job.queue != id) continue;

@@ -31,7 +31,9 @@ DomainIndex& ClusterIndex::For(ClassId class_id) {
   const auto touched = state_.nodes().TouchedSince(entry.version);
   if (!entry.index || !touched || touched->size() > all.nodes.size()) {
     entry.index = std::make_unique<DomainIndex>(all, views_.Of(class_id));
+    looked_ += all.nodes.size();
   } else {
+    looked_ += touched->size();
     for (const NodeId node : *touched) entry.index->Refresh(all, positions_[node.index()]);
   }
   entry.version = state_.nodes().NextVersion();

@@ -38,6 +38,8 @@ class ClusterIndex {
                                      const Placement& placement);
   // The groups of the shape with this leaf, as (leaf, group).
   [[nodiscard]] std::span<const std::pair<HyperNodeId, std::size_t>> GroupsOf(HyperNodeId leaf);
+  // How many nodes were evaluated since the previous call of this.
+  [[nodiscard]] std::size_t TakeLooked() { return std::exchange(looked_, 0); }
 
  private:
   struct Entry {
@@ -55,6 +57,7 @@ class ClusterIndex {
   std::vector<std::uint32_t> positions_;                             // by node
   std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted
   std::map<ClassId, Entry> entries_;
+  std::size_t looked_ = 0;  // nodes
 };
 
 }  // namespace strata

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +28,11 @@ struct CycleResult {
   std::vector<TaskId> evicted;  // kReleasing in the state
   std::map<JobId, Refusal> verdicts;  // for each job with pending tasks: why they were not placed
   bool phases_changed = false;        // at least one PodGroup changed its phase
+  // The jobs that the budget of the cycle did not reach. kForLater: nothing that they need has
+  // changed since they were tried, so they may wait for the next period. kForNow: the next cycle is
+  // due at once.
+  enum class Left : std::uint8_t { kNone, kForLater, kForNow };
+  Left left = Left::kNone;
   // About the jobs of the state, sorted, without duplicates. Shared with the previous result while
   // there is no change.
   std::shared_ptr<const std::vector<Warning>> warnings;

@@ -14,6 +14,7 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
   const Gradient gradient = FindGradient(level);
   for (const Gradient::Tier& tier : gradient.tiers) {
     if (tier.eligible.empty()) continue;
+    session_.Look(tier.eligible.size());
     const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
     const TierScores scores = ScoreTier(sub_job, sheet, level.need, tier.eligible);
     std::vector<std::size_t> failed;
@@ -76,6 +77,7 @@ PlaceOutcome LevelSearch::Place(const PlaceRequest& request) {
     outcome = Trial(session_, request, index.shape(), &index).Run();
   } else {
     const DomainShape shape(tree, request.domain);
+    session_.Look(shape.nodes.size());
     outcome = Trial(session_, request, shape, nullptr).Run();
   }
   if (!outcome.ok && outcome.placed > 0) TraceDiscard(session_, request.job, request.domain);
@@ -103,10 +105,13 @@ bool LevelSearch::MayHold(const PlaceRequest& request) {
 std::uint64_t LevelSearch::SlotsIn(ClassId class_id, HyperNodeId domain, std::uint64_t enough) {
   ClassView& view = session_.views().Of(class_id);
   std::uint64_t slots = 0;
+  std::size_t looked = 0;
   for (const NodeId node : session_.tree().NodesOf(domain)) {
+    ++looked;
     slots += view.Slots(node);
     if (slots >= enough) break;
   }
+  session_.Look(looked);
   return slots;
 }
 
@@ -125,6 +130,7 @@ Gradient LevelSearch::FindGradient(const SearchLevel& level) {
                             .need = &level.need,
                             .explain = session_.tracing()};
   Gradient gradient = session_.plugins().points().gradient->Find(session_.state(), query);
+  if (level.within == session_.tree().top()) session_.Look(session_.tree().hypernodes().size());
   if (session_.tracing()) TraceGradient(session_, level, gradient);
   return gradient;
 }

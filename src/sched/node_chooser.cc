@@ -118,7 +118,11 @@ void NodeChooser::ScoreChains(TaskId task, std::span<const ChainGroup> groups) {
 }
 
 DomainIndex& NodeChooser::IndexOf(ClassId class_id) {
-  if (kept_ != nullptr) return kept_->For(class_id);
+  if (kept_ != nullptr) {
+    DomainIndex& index = kept_->For(class_id);
+    session_.Look(kept_->TakeLooked());
+    return index;
+  }
   Indexed& entry = indexes_[class_id];
   if (!entry.index) {
     entry.index = std::make_unique<DomainIndex>(shape_, session_.views().Of(class_id));
@@ -182,6 +186,7 @@ NodeChooser::Best NodeChooser::BestByChain(TaskId task, const DomainIndex& index
     any = any || groups_[g].feasible > 0;
   }
   Best best;
+  session_.Look(groups_.size());
   if (!any) return best;
   ScoreChains(task, groups_);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -196,6 +201,7 @@ NodeChooser::Best NodeChooser::BestByKind(TaskId task,
                                           const DomainIndex& index,
                                           ChainBoard& board) {
   const std::span<const ChainGroup> kinds = board.kinds();
+  session_.Look(kinds.size());
   ScoreChains(task, kinds);
   Best best;
   const auto offer = [&](std::size_t g) {

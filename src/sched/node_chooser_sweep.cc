@@ -17,6 +17,7 @@ void ScoreSheet::Add(const std::string& plugin, std::span<const Score> scores) {
 
 std::vector<std::size_t> NodeChooser::Collect(const std::function<bool(NodeId)>& takes) {
   std::vector<std::size_t> positions;
+  session_.Look(shape_.nodes.size());
   for (std::size_t g = 0; g < Groups().size(); ++g) {
     groups_[g].feasible = 0;
     for (std::size_t i = shape_.groups[g].begin; i < shape_.groups[g].end; ++i) {

@@ -29,6 +29,7 @@ Obstacles FindObstacles(Session& session,
   const std::vector<ResourceId> asked = ResourcesOf(state, view.spec());
   std::map<ResourceId, std::size_t> exhausted;  // nodes
   Obstacles obstacles;
+  session.Look(nodes.size());
   for (const NodeId node : nodes) {
     if (view.Takes(node)) {
       if (takers == Takers::kIgnored) continue;

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "sched/actions/actions.h"
+#include "sched/attempts.h"
 #include "sched/caches.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
@@ -180,6 +181,8 @@ struct Scheduler::Parts {
   PluginSet plugins;
   Caches caches;
   std::vector<ActionConfig> actions;
+  std::uint64_t budget = 0;
+  std::optional<Attempts> attempts;  // none: cycles have no budget
   std::optional<Cycle> cycle;
 };
 
@@ -206,12 +209,21 @@ bool Scheduler::DependsOnTime() const {
   return parts_->plugins.DependsOnTime();
 }
 
+void Scheduler::LimitWork(std::uint64_t budget) {
+  CHECK(!parts_->cycle);
+  parts_->budget = budget;
+  if (!parts_->attempts) parts_->attempts.emplace(parts_->state, parts_->caches.views());
+}
+
 void Scheduler::Open(Time now, TraceSink* trace) {
   CHECK(!parts_->cycle);
   parts_->caches.ForgetIdleClasses();
   parts_->plugins.Open(now);
+  // Before Refresh, which writes to jobs.
+  if (parts_->attempts) parts_->attempts->Open(now, parts_->plugins.DependsOnTime());
   parts_->caches.topologies().Refresh();
   parts_->cycle.emplace(*parts_, trace);
+  if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
 }
 
 void Scheduler::RunActions() {
@@ -233,6 +245,7 @@ CycleResult Scheduler::Close() {
   ExplainUnattended(parts_->cycle->session);
   CycleResult result = parts_->cycle->session.Close();
   parts_->cycle.reset();
+  if (parts_->attempts) parts_->attempts->Close();
   return result;
 }
 

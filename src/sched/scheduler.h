@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +37,12 @@ class Scheduler {
   // True when a cycle may decide otherwise although nothing but time has passed, because a plugin
   // says so of itself (Plugin::DependsOnTime).
   [[nodiscard]] bool DependsOnTime() const;
+
+  // Gives every cycle from now on a budget of so many HyperNodes and nodes looked at. Then a job
+  // that found no place is tried again only when something that it needs has changed, and a cycle
+  // goes on where the previous one stopped (CycleResult::left). Without this, every cycle tries
+  // every job. REQUIRES: no cycle is open.
+  void LimitWork(std::uint64_t budget);
 
   // One cycle in three steps, so that a caller can time them. `trace` may be null; else it outlives
   // the cycle.

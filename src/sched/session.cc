@@ -45,6 +45,7 @@ void Session::Commit(JobId job) {
   for (const TaskId id : done.bound) {
     binds_.push_back({id, state_.workload().task(id).node});
   }
+  if (attempts_ != nullptr) attempts_->Bound(job, done.bound);
   if (tracing()) {
     Trace(StepRecord{.kind = StepRecord::Kind::kCommit,
                      .job = state_.workload().job(job).spec.name,
@@ -77,6 +78,7 @@ CycleResult Session::Close() {
   result.verdicts = std::move(verdicts_);
   result.warnings = caches_.topologies().Warnings();
   result.phases_changed = phases_changed_;
+  result.left = left_;
   return result;
 }
 

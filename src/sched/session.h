@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,11 +12,13 @@
 
 #include "base/ids.h"
 #include "model/cluster_state.h"
+#include "sched/attempts.h"
 #include "sched/caches.h"
 #include "sched/config.h"
 #include "sched/cycle_result.h"
 #include "sched/plugin_set.h"
 #include "sched/trace.h"
+#include "sched/work_meter.h"
 
 namespace strata {
 
@@ -46,6 +51,21 @@ class Session {
   Caches& caches() { return caches_; }
   [[nodiscard]] std::span<const ActionConfig> actions() const { return actions_; }
   [[nodiscard]] bool HasAction(std::string_view name) const;
+
+  // ---- work ----
+  // Gives the cycle a budget, with what is remembered of the jobs that found no place. Without a
+  // budget every job gets its turns. REQUIRES: `attempts` outlives the session.
+  void LimitWork(Attempts& attempts, std::uint64_t budget) {
+    attempts_ = &attempts;
+    meter_ = WorkMeter(budget);
+  }
+  // Null when the cycle has no budget.
+  [[nodiscard]] Attempts* attempts() { return attempts_; }
+  [[nodiscard]] WorkMeter& meter() { return meter_; }
+  // So many HyperNodes or nodes are looked at.
+  void Look(std::size_t count) { meter_.Look(count); }
+  // The budget did not reach a job.
+  void LeaveOver(CycleResult::Left left) { left_ = std::max(left_, left); }
 
   // ---- decisions ----
   // Allocates the task, or pipelines it (kFuture), with the GPUs it asks for, or with those in
@@ -90,6 +110,9 @@ class Session {
   Caches& caches_;
   std::span<const ActionConfig> actions_;
   TraceSink* trace_;
+  Attempts* attempts_ = nullptr;
+  WorkMeter meter_;
+  CycleResult::Left left_ = CycleResult::Left::kNone;
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
   bool phases_changed_ = false;

@@ -77,6 +77,7 @@ std::optional<FoundPlace> SimilarSubJobs::Find(const SearchLevel& level,
   }
   seen = state.journal().Mark();
   while (const auto best = board.Best(score)) {
+    session_.Look(1);
     const bool eligible = gradient.IsEligible(state, level.need, *best);
     switch (eligible ? TryIn(*best, level, sheet, known, outcome) : Fit::kNoRoom) {
       case Fit::kPlaced:

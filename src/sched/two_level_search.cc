@@ -69,6 +69,7 @@ std::optional<TwoLevelSearch::Plan> TwoLevelSearch::PlanInTier(const SearchLevel
   const bool compares = tier.eligible.size() > 1 && !session_.tracing() && pass == Pass::kReady;
   DomainKinds* const kinds = compares ? KindsForAll(level.job, worksheet) : nullptr;
   const std::size_t pods = PodsLeft(worksheet);
+  session_.Look(tier.eligible.size());
   const bool alone = tier.eligible.size() == 1 && !session_.tracing();
   std::set<DomainKinds::Likeness> tried;
   TierScores scores;

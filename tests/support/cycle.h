@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -112,12 +113,18 @@ class Cycles {
     scheduler_ = std::move(made->scheduler);
   }
 
+  // As the live scheduler works: with a budget for each cycle.
+  void LimitWork(std::uint64_t budget) { scheduler_->LimitWork(budget); }
+  // What the budget of the last cycle did not reach.
+  [[nodiscard]] CycleResult::Left left() const { return left_; }
+
   // `inside` is called when the actions have run and nothing has been given back yet.
   Decisions Run(TraceSink* trace = nullptr, const std::function<void()>& inside = {}) {
     scheduler_->Open(Time{}, trace);
     scheduler_->RunActions();
     if (inside) inside();
     const CycleResult result = scheduler_->Close();
+    left_ = result.left;
     Decisions decisions;
     for (const CycleResult::Bind& bind : result.binds) {
       CHECK(decisions.binds.emplace(TaskName(bind.task), NodeName(bind.node)).second);
@@ -144,6 +151,7 @@ class Cycles {
 
   ClusterState& state_;
   std::unique_ptr<Scheduler> scheduler_;
+  CycleResult::Left left_ = CycleResult::Left::kNone;
 };
 
 inline Decisions RunCycle(ClusterState& state,

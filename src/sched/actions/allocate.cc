@@ -9,6 +9,7 @@
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
 #include "sched/plugins/queue_rules.h"
+#include "sched/turns.h"
 #include "sched/verdict.h"
 
 namespace strata {
@@ -33,7 +34,10 @@ bool CannotStartForSize(const Job& job) {
 class Allocation {
  public:
   Allocation(Session& session, Search& search)
-      : session_(session), search_(search), queues_(session) {}
+      : session_(session),
+        search_(search),
+        queues_(session),
+        turns_(session, Attempts::Action::kAllocate) {}
 
   void Run() {
     Collect();
@@ -43,7 +47,7 @@ class Allocation {
         continue;
       }
       const JobId id = queues_.TakeJob(*queue);
-      if (TakeTurn(id)) queues_.Add(id);
+      if (Offer(id)) queues_.Add(id);
       queues_.PutBack(*queue);
     }
   }
@@ -54,6 +58,9 @@ class Allocation {
     for (const JobId id : session_.state().workload().WaitingJobs()) {
       const bool outside = session_.state().workload().job(id).phase == JobPhase::kPending;
       if (outside && (admission || !Admit(id))) continue;
+      const Turns::Plan plan = turns_.PlanFor(id);
+      if (plan == Turns::Plan::kAskAtTurn) queues_.Add(id);
+      if (plan != Turns::Plan::kTry) continue;
       Worksheet worksheet(session_, id);
       auto refusal = Unfit(session_, id);
       if (!refusal && worksheet.empty()) refusal = ExplainGates(session_, id);
@@ -61,6 +68,7 @@ class Allocation {
       if (refusal || worksheet.empty()) continue;
       worksheets_.emplace(id, std::move(worksheet));
       queues_.Add(id);
+      turns_.Expect(id);
     }
   }
 
@@ -78,15 +86,25 @@ class Allocation {
 
   // True when tasks of the job were placed and some are left: it gets another turn after the
   // others.
+  bool Offer(JobId id) {
+    if (!turns_.Begin(id)) return false;
+    const bool again = TakeTurn(id);
+    turns_.End(id);
+    return again;
+  }
+
   bool TakeTurn(JobId id) {
     ClusterState& state = session_.state();
-    Worksheet& worksheet = worksheets_.at(id);
+    Worksheet& worksheet = worksheets_.try_emplace(id, session_, id).first->second;
     Search::Outcome outcome = search_.Run(id, worksheet, Pass::kReady);
     if (!outcome.ok && state.nodes().HasReleasing()) {
       outcome = search_.Run(id, worksheet, Pass::kWaiting);
     }
     if (!outcome.ok) {
-      session_.SetVerdict(id, ExplainUnplaced(session_, search_, id, worksheet, outcome.quota));
+      Refusal refusal = ExplainUnplaced(session_, search_, id, worksheet, outcome.quota);
+      turns_.Failed(
+          id, refusal, [&] { return NeedsOf(session_, id, worksheet, outcome.quota.has_value()); });
+      session_.SetVerdict(id, std::move(refusal));
       return false;
     }
     if (!session_.plugins().JobReady(state.workload().job(id))) {
@@ -121,7 +139,7 @@ class Allocation {
     const Queue& the_queue = session_.state().workload().queue(queue);
     for (const JobId id : queues_.Left(queue)) {
       if (CannotStartForSize(session_.state().workload().job(id))) {
-        TakeTurn(id);  // only for its verdict: the share of the queue is not what it lacks
+        Offer(id);  // only for its verdict: the share of the queue is not what it lacks
         continue;
       }
       session_.SetVerdict(
@@ -134,6 +152,7 @@ class Allocation {
   Session& session_;
   Search& search_;
   JobQueues queues_;
+  Turns turns_;
   std::map<JobId, Worksheet> worksheets_;
 };
 

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "sched/actions/actions.h"
 #include "sched/job_queues.h"
+#include "sched/turns.h"
 #include "sched/verdict.h"
 
 namespace strata {
@@ -72,7 +75,8 @@ std::vector<HyperNodeId> Domains(const Session& session, const Task& task) {
   return alone ? Below(session, tree.top(), limit) : std::vector<HyperNodeId>{};
 }
 
-void BackfillTask(Session& session, Search& search, TaskId id) {
+// The verdict when the task was tried and found no node.
+std::optional<Refusal> BackfillTask(Session& session, Search& search, TaskId id) {
   const Task& task = session.state().workload().task(id);
   const Job& job = session.state().workload().job(task.job);
   std::vector<HyperNodeId> domains;
@@ -86,29 +90,49 @@ void BackfillTask(Session& session, Search& search, TaskId id) {
   if (found != domains.end()) {
     search.ExtendAllocatedBy(id, *found);
     session.Commit(task.job);
-  } else if (!domains.empty()) {
-    session.SetVerdict(task.job, ExplainBestEffort(session, id, domains.back()));
-  } else if (!session.HasVerdict(task.job)) {
-    session.SetVerdict(task.job, ExplainHelper(session, id));
+    return std::nullopt;
   }
+  if (!domains.empty()) return ExplainBestEffort(session, id, domains.back());
+  if (!session.HasVerdict(task.job)) session.SetVerdict(task.job, ExplainHelper(session, id));
+  return std::nullopt;
+}
+
+void BackfillJob(Session& session, Search& search, Turns& turns, JobId id) {
+  const std::vector<TaskId> tasks = BestEffortTasks(session, session.state().workload().job(id));
+  std::vector<TaskId> failed;
+  std::optional<Refusal> verdict;
+  for (const TaskId task : tasks) {
+    auto refusal = BackfillTask(session, search, task);
+    if (!refusal) continue;
+    session.SetVerdict(id, *refusal);
+    failed.push_back(task);
+    verdict = std::move(refusal);
+  }
+  if (verdict) turns.Failed(id, *verdict, [&] { return NeedsOf(session, failed); });
 }
 
 }  // namespace
 
 void Backfill(Session& session, Search& search) {
   JobQueues queues(session);
+  Turns turns(session, Attempts::Action::kBackfill);
   for (const JobId id : session.state().workload().WaitingJobs()) {
     const Job& job = session.state().workload().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid() ||
         job.counts.pending_best_effort == 0) {
       continue;
     }
-    if (!session.plugins().JobInvalid(job)) queues.Add(id);
+    if (session.plugins().JobInvalid(job)) continue;
+    const Turns::Plan plan = turns.PlanFor(id);
+    if (plan == Turns::Plan::kSkip) continue;
+    queues.Add(id);
+    if (plan == Turns::Plan::kTry) turns.Expect(id);
   }
   while (const auto queue = queues.TakeQueue()) {
     const JobId id = queues.TakeJob(*queue);
-    for (const TaskId task : BestEffortTasks(session, session.state().workload().job(id))) {
-      BackfillTask(session, search, task);
+    if (turns.Begin(id)) {
+      BackfillJob(session, search, turns, id);
+      turns.End(id);
     }
     queues.PutBack(*queue);
   }
