@@ -15,6 +15,8 @@
 #include "sched/plugins/capacity_tree.h"
 #include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
+#include "sched/plugins/reclaim_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
@@ -26,7 +28,11 @@ constexpr std::string_view kDraCapacityKey = "capacity.DRAConsumableCapacityEnab
 // What counts as used by a queue: what it holds, or also what admitted jobs were promised.
 enum class Count : std::uint8_t { kHeld, kHeldAndPromised };
 
-class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, public JobGatePoint {
+class Capacity final : public Plugin,
+                       public OrderPoint,
+                       public QuotaPoint,
+                       public JobGatePoint,
+                       public VictimPoint {
  public:
   explicit Capacity(CapacityTree::Shape shape) : shape_(shape) {}
 
@@ -37,8 +43,18 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
                                                  Limit limit) const override;
   [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
   void OnEnqueued(const Job& job) override;
+  [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    return kind == EvictionKind::kReclaim;
+  }
+  [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    return MayReclaim(*state_, claim, unit, Parts());
+  }
+  [[nodiscard]] std::optional<std::string> NotEntitled(const EvictionClaim& claim) const override {
+    return WhyNotReclaim(*state_, claim, Parts());
+  }
 
  private:
+  [[nodiscard]] PartOf Parts() const;
   // Promised to jobs that have entered, less what jobs hold beyond their minimum; of the queue and
   // all below it.
   void AddPromise(const Job& job);
@@ -80,6 +96,16 @@ void Capacity::Open(const ClusterState& state, Time /*now*/) {
     for (std::size_t i = 0; i < size; ++i) net[i] -= elastic[i];
     for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], net);
   }
+}
+
+PartOf Capacity::Parts() const {
+  return [this](QueueId id, ResourceId resource) {
+    const auto index = tree_.Find(id);
+    if (!index) return QueuePart{};
+    return QueuePart{.has = tree_.Allocated(*state_, *index, resource),
+                     .deserved = At(tree_.at(*index).deserved, resource),
+                     .guarantee = At(tree_.at(*index).guarantee, resource)};
+  };
 }
 
 void Capacity::AddPromise(const Job& job) {

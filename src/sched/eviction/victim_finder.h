@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/eviction/settings.h"
+#include "sched/eviction/victim_votes.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// Finds the pods that one action may evict, in the state as it is.
+//
+// Lives for one action of one cycle. What does not depend on the claimant is looked up once, at the
+// first question: who runs, and what protects them.
+class VictimFinder {
+ public:
+  // A job that may lose pods to a claimant.
+  struct Candidate {
+    JobId job;
+    std::vector<TaskId> pods;  // all that run, in no particular order
+    bool whole = false;        // the gang may go as a whole
+    std::vector<TaskId> open;  // pods that nothing protects, the first to go first
+  };
+  struct Found {
+    std::vector<Candidate> candidates;        // ascending by job priority, then by name
+    std::size_t tier = 0;                     // of the plugins that grant them
+    std::map<std::string, std::size_t> kept;  // pods in scope that may not go, by kind of pod
+  };
+
+  VictimFinder(const Session& session, const EvictionSettings& settings);
+
+  // Who may be evicted for the claim. Rights that depend on how much is taken are asked about the
+  // first pod alone; DomainClearing asks again.
+  [[nodiscard]] Found For(const EvictionClaim& claim);
+
+  // To be called for each job whose pods were evicted or placed since the first question.
+  void Refresh(JobId job);
+
+  [[nodiscard]] const VictimVotes& votes() const { return votes_; }
+
+ private:
+  struct RunningJob {
+    JobId job;
+    std::vector<TaskId> pods;
+    std::vector<TaskId> open;
+    bool in_flight = false;                   // a pod of it is being placed
+    std::map<std::string, std::size_t> kept;  // pods that are protected, by kind of pod
+  };
+
+  void Collect();
+  [[nodiscard]] RunningJob Look(JobId job) const;
+  [[nodiscard]] std::string WhyKept(const Task& task, Time job_runs_since) const;
+  // Why the claim cannot concern the job at all, as a kind of pod; none when it can.
+  [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
+                                                      const Job& victim) const;
+  [[nodiscard]] bool IsGranted(std::size_t tier,
+                               const EvictionClaim& claim,
+                               const RunningJob& running) const;
+  void SortOpen(std::vector<TaskId>& pods) const;
+
+  const Session& session_;
+  const EvictionSettings& settings_;
+  VictimVotes votes_;
+  bool collected_ = false;
+  std::vector<RunningJob> running_;  // ascending by job priority, then by name
+};
+
+}  // namespace strata

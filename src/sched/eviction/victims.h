@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/eviction/cost.h"
+#include "sched/eviction/victim_finder.h"
+#include "sched/session.h"
+#include "sched/victim_point.h"
+
+namespace strata {
+
+// A unit that may go, and what it costs when it alone goes.
+struct Victim {
+  VictimUnit unit;
+  UnitPrice price;
+  Cost alone;
+};
+
+// The units that have a pod below `domain`: its surplus pods there one by one, then whole gangs;
+// among equals the cheaper first. Taken in this order, most are allowed: whoever still has more
+// than its share loses its surplus before a gang.
+[[nodiscard]] std::vector<Victim> VictimsIn(
+    const Session& session,
+    const std::vector<VictimFinder::Candidate>& candidates,
+    HyperNodeId domain,
+    VictimOrder order);
+
+// Evicts units in the journal, as far as the state and the plugins allow it at that moment.
+class UnitTaker {
+ public:
+  // REQUIRES: all of them outlive it.
+  UnitTaker(Session& session,
+            const VictimVotes& votes,
+            std::size_t tier,
+            const EvictionClaim& claim)
+      : session_(session), votes_(votes), tier_(tier), claim_(claim) {}
+
+  // The pods that were evicted: those of the unit that still run. None when the unit may not go:
+  // its gang would fall below its minimum, or its queue below its share.
+  std::vector<TaskId> Take(const VictimUnit& unit) const;
+
+ private:
+  Session& session_;
+  const VictimVotes& votes_;
+  std::size_t tier_;
+  const EvictionClaim& claim_;
+};
+
+}  // namespace strata
