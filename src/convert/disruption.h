@@ -11,8 +11,7 @@
 namespace strata {
 
 // `volcano.sh/preemptable` of a PodGroup or pod: the annotation, else the label; none without
-// either. A value that is not a boolean is false: whoever wrote it wanted to say something, and
-// nobody is evicted by mistake.
+// either. A value that is not a boolean is false, so that nobody is evicted by a slip of the pen.
 [[nodiscard]] std::optional<bool> SaysPreemptable(const objects::Metadata& meta);
 
 // A pod runs since its condition PodScheduled became True. Preemptable unless it says otherwise; a
@@ -20,8 +19,8 @@ namespace strata {
 // (kube-system); evicts nobody with preemptionPolicy Never, its own or that of its class.
 //
 // `volcano.sh/cooldown-time`, the label, else the annotation, is a duration such as 600s;
-// `volcano.sh/last-checkpoint-time`, an annotation, a time such as 2026-08-20T10:00:00Z. Of either,
-// what cannot be read is ignored.
+// `volcano.sh/last-checkpoint-time`, an annotation, a time such as 2026-08-20T10:00:00Z. Both are
+// ignored when they cannot be read.
 [[nodiscard]] Disruption ToDisruption(const objects::Pod& pod,
                                       const objects::PriorityTable& priorities);
 

@@ -22,6 +22,9 @@ int OrderPoint::CompareTasks(const Task& /*a*/, const Task& /*b*/) const {
 std::optional<Refusal> JobGatePoint::Invalid(const Job& /*job*/) const {
   return std::nullopt;
 }
+Ballot JobGatePoint::EnqueueableWith(const Job& job, const Relief& /*relief*/) const {
+  return Enqueueable(job);
+}
 Ballot JobGatePoint::Enqueueable(const Job& /*job*/) const {
   return {};
 }

@@ -74,7 +74,8 @@ class PluginSet {
   // Why the job can never start as it is; none when it can.
   [[nodiscard]] std::optional<Refusal> JobInvalid(const Job& job) const;
   // Why the job may not enter its queue yet; none when it may.
-  [[nodiscard]] std::optional<Refusal> NotEnqueueable(const Job& job) const;
+  [[nodiscard]] std::optional<Refusal> NotEnqueueable(const Job& job,
+                                                      const Relief& relief = {}) const;
   void TellEnqueued(const Job& job);
 
   // ---- quotas ----

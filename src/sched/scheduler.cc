@@ -152,7 +152,7 @@ void ExplainUnattended(Session& session) {
 
 Result<std::vector<std::string>> CheckArguments(const ActionConfig& action) {
   if (IsEvictionAction(action.name)) {
-    TRY_ASSIGN(ReadSettings read, ReadEvictionSettings(action));
+    TRY_ASSIGN(EvictionArguments read, ReadEvictionSettings(action));
     return std::move(read.warnings);
   }
   std::vector<std::string_view> known;

@@ -14,8 +14,8 @@ namespace strata {
 // not known which tasks will make up the minimum.
 [[nodiscard]] Wanted NeededAtLeast(const Session& session, JobId job, const Worksheet& worksheet);
 
-// Of tasks that were placed one after the other, those that the gang needs, in their order. All
-// minimums that the placed tasks meet are met by these, too. REQUIRES: the tasks are pending again.
+// The tasks that the gang needs among those that were placed one after the other, in their order.
+// All minimums that the placed tasks meet are met by these, too. REQUIRES: the tasks are pending again.
 [[nodiscard]] std::vector<TaskId> NeededOf(const Session& session,
                                            JobId job,
                                            const std::vector<TaskId>& placed);

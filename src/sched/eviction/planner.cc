@@ -82,8 +82,8 @@ std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
   return domains;
 }
 
-// Of what the gang needs, what the domain does not have even when everything that is being released
-// is gone; everything that it needs when each sum is large enough, or without a domain.
+// The resources that the gang needs and the domain does not have, even when everything that is being
+// released is gone; all that it needs when each sum is large enough, or without a domain.
 std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
                                                     HyperNodeId domain) const {
   std::vector<ResourceId> asked;
@@ -110,7 +110,13 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquir
                 .places = {}};
   option.claim.contested = ShortBelow(option.claim.need, domain);
   option.victims = VictimsIn(session_, inquiry.found.candidates, domain, settings_.order);
+  std::erase_if(option.victims, [&](const Victim& victim) {
+    return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim.unit);
+  });
   if (option.victims.empty()) return std::nullopt;
+  for (const Victim& victim : option.victims) {
+    inquiry.open.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+  }
   if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
     if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
     return std::nullopt;
@@ -287,22 +293,35 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
                         settings_.max_domains)};
   }
   if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
-  std::size_t open = 0;
-  for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
-    open += candidate.open.size();
-  }
-  if (open > 0) {
+  if (!inquiry.open.empty()) {
     return {"NothingToEvict",
             fmt::format("even without the {} that it may evict the gang would not fit",
-                        CountPods(open))};
+                        CountPods(inquiry.open.size()))};
   }
-  std::vector<std::string> kept;
-  for (const auto& [kind, count] : inquiry.found.kept) {
-    kept.push_back(fmt::format("{} {}", CountPods(count), kind));
-  }
-  if (kept.empty()) return {"NothingToEvict", "no pod is in its reach"};
+  const std::string stays = WhoStays(inquiry);
   return {"NothingToEvict",
-          fmt::format("it may evict nobody: {}", fmt::join(kept, ", "))};
+          stays.empty() ? "no pod is in its reach" : "it may evict nobody: " + stays};
+}
+
+std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
+  std::map<std::string, std::size_t> kinds = inquiry.found.kept;
+  std::set<TaskId> in_units;
+  const std::vector<Victim> victims =
+      VictimsIn(session_, inquiry.found.candidates, session_.tree().top(), settings_.order);
+  for (const Victim& victim : victims) {
+    in_units.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+  }
+  for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
+    for (const TaskId task : candidate.open) {
+      ++kinds[in_units.contains(task) ? VictimFinder::WithoutRight(settings_.kind)
+                                      : "that their gangs need"];
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : kinds) {
+    parts.push_back(fmt::format("{} {}", CountPods(count), kind));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace strata

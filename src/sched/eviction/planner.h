@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class EvictionPlanner {
     const VictimFinder::Found& found;
     Wanted wanted;
     std::optional<std::string> not_entitled = {};
+    std::set<TaskId> open = {};  // pods that may go
     bool cut = false;
   };
 
@@ -83,6 +85,8 @@ class EvictionPlanner {
   [[nodiscard]] std::vector<ResourceId> TakenFromOthers(const Places& places) const;
   [[nodiscard]] CycleResult::EvictionPlan Describe(JobId job, const Option& option) const;
   [[nodiscard]] Refusal WhyNobody(const Inquiry& inquiry) const;
+  // "2 pods of the system, 3 pods that their gangs need".
+  [[nodiscard]] std::string WhoStays(const Inquiry& inquiry) const;
 
   Session& session_;
   Search& search_;

@@ -68,9 +68,19 @@ bool IsEvictionAction(std::string_view name) {
   return FindEvictionRow(name) != nullptr;
 }
 
-Result<ReadSettings> ReadEvictionSettings(const ActionConfig& action) {
+std::vector<std::string> RemoveEvictionActions(SchedulerConfig& config) {
+  std::vector<std::string> removed;
+  std::erase_if(config.actions, [&](const ActionConfig& action) {
+    const bool evicts = IsEvictionAction(action.name);
+    if (evicts) removed.push_back(action.name);
+    return evicts;
+  });
+  return removed;
+}
+
+Result<EvictionArguments> ReadEvictionSettings(const ActionConfig& action) {
   const EvictionRow& row = *FindEvictionRow(action.name);
-  ReadSettings read;
+  EvictionArguments read;
   EvictionSettings& settings = read.settings;
   settings.action = action.name;
   settings.kind = row.kind;

@@ -25,14 +25,16 @@ struct EvictionSettings {
 };
 
 [[nodiscard]] bool IsEvictionAction(std::string_view name);
+// Takes these actions out of the configuration, and returns the names of those that were there.
+std::vector<std::string> RemoveEvictionActions(SchedulerConfig& config);
 
-struct ReadSettings {
+struct EvictionArguments {
   EvictionSettings settings;
   std::vector<std::string> warnings;  // begin with the argument
 };
 
 // Reads the arguments of such an action (docs/configuration.md). kInvalidArgument when one has the
 // wrong type or an unknown value. REQUIRES: IsEvictionAction.
-[[nodiscard]] Result<ReadSettings> ReadEvictionSettings(const ActionConfig& action);
+[[nodiscard]] Result<EvictionArguments> ReadEvictionSettings(const ActionConfig& action);
 
 }  // namespace strata

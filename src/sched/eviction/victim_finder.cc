@@ -113,6 +113,11 @@ void VictimFinder::Collect() {
   });
 }
 
+const char* VictimFinder::WithoutRight(EvictionKind kind) {
+  return kind == EvictionKind::kPreempt ? "of jobs without lower priority"
+                                        : "of queues within what they deserve";
+}
+
 void VictimFinder::Refresh(JobId job) {
   const auto known = std::find_if(running_.begin(), running_.end(), [&](const RunningJob& running) {
     return running.job == job;
@@ -172,9 +177,7 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   }
   if (!found.candidates.empty()) return found;
   for (const RunningJob* running : reachable) {
-    found.kept[claim.kind == EvictionKind::kPreempt ? "of jobs without lower priority"
-                                                    : "of queues within what they deserve"] +=
-        running->open.size();
+    found.kept[WithoutRight(claim.kind)] += running->open.size();
   }
   return found;
 }

@@ -34,10 +34,12 @@ class VictimFinder {
 
   VictimFinder(const Session& session, const EvictionSettings& settings);
 
-  // Who may be evicted for the claim. Rights that depend on how much is taken are asked about the
+  // The jobs that may lose pods to the claim. Rights that depend on how much is taken are asked about the
   // first pod alone; DomainClearing asks again.
   [[nodiscard]] Found For(const EvictionClaim& claim);
 
+  // The kind of pod that no plugin lets the claim take.
+  [[nodiscard]] static const char* WithoutRight(EvictionKind kind);
   // To be called for each job whose pods were evicted or placed since the first question.
   void Refresh(JobId job);
 

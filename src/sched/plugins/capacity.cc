@@ -41,7 +41,10 @@ class Capacity final : public Plugin,
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
                                                  const Resources& request,
                                                  Limit limit) const override;
-  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override {
+    return EnqueueableWith(job, {});
+  }
+  [[nodiscard]] Ballot EnqueueableWith(const Job& job, const Relief& relief) const override;
   void OnEnqueued(const Job& job) override;
   [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
     return kind == EvictionKind::kReclaim;
@@ -73,7 +76,8 @@ class Capacity final : public Plugin,
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
   [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
                                                     const Resources& asked,
-                                                    Count count) const;
+                                                    Count count,
+                                                    const Resources& relief) const;
 
   CapacityTree::Shape shape_;
   const ClusterState* state_ = nullptr;
@@ -222,7 +226,8 @@ std::optional<Refusal> Capacity::RefuseAnything(std::size_t index) const {
 
 std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                               const Resources& asked,
-                                              Count count) const {
+                                              Count count,
+                                              const Resources& relief) const {
   const ResourceNames& names = state_->resource_names();
   const std::vector<std::size_t>& path = tree_.at(index).path;
   std::map<ResourceId, std::vector<double>> kept_free;  // by resource, along the path
@@ -242,7 +247,8 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
       return is_open ? kUnlimited : At(tree_.at(at).real_capability, resource);
     };
     const auto exceeded = FirstExceeded(names, asked, [&](ResourceId resource) {
-      return limit(resource) - TakenBy(at, resource, count) - kept(resource);
+      return limit(resource) - TakenBy(at, resource, count) - kept(resource) +
+             static_cast<double>(relief.Get(resource));
     });
     if (exceeded) {
       const std::string& name = names.name(*exceeded);
@@ -270,15 +276,16 @@ std::optional<Refusal> Capacity::Exhausted(QueueId id,
   const auto index = tree_.Find(id);
   if (!index) return std::nullopt;
   if (auto refusal = RefuseAnything(*index)) return refusal;
-  return RefuseAmount(*index, request, Count::kHeld);
+  return RefuseAmount(*index, request, Count::kHeld, {});
 }
 
-Ballot Capacity::Enqueueable(const Job& job) const {
+Ballot Capacity::EnqueueableWith(const Job& job, const Relief& relief) const {
   const auto index = tree_.Find(job.queue);
   if (!index) return {};  // there is no queue to have an opinion about
   auto refusal = RefuseAnything(*index);
   if (!refusal && job.spec.min_resources) {
-    refusal = RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised);
+    refusal = RefuseAmount(
+        *index, *job.spec.min_resources, Count::kHeldAndPromised, relief.own_queue);
   }
   if (!refusal) return {Vote::kPermit, {}};
   return {Vote::kReject, std::move(*refusal)};

@@ -43,7 +43,10 @@ class Proportion final : public Plugin,
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
                                                  const Resources& request,
                                                  Limit limit) const override;
-  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override {
+    return EnqueueableWith(job, {});
+  }
+  [[nodiscard]] Ballot EnqueueableWith(const Job& job, const Relief& relief) const override;
   void OnEnqueued(const Job& job) override;
   [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
     return kind == EvictionKind::kReclaim;
@@ -141,7 +144,7 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
                              FormatNumber(name, ToAmount(At(most, *exceeded))))};
 }
 
-Ballot Proportion::Enqueueable(const Job& job) const {
+Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
   if (!job.queue.valid()) return {};  // there is no queue to have an opinion about
   const Queue& queue = state_->workload().queue(job.queue);
   if (auto closed = RefuseIfClosed(queue)) return {Vote::kReject, std::move(*closed)};
@@ -156,7 +159,8 @@ Ballot Proportion::Enqueueable(const Job& job) const {
   };
   const auto exceeded =
       FirstExceeded(state_->resource_names(), *job.spec.min_resources, [&](ResourceId resource) {
-        return limit(resource) - taken(resource);
+        return limit(resource) - taken(resource) +
+               static_cast<double>(relief.own_queue.Get(resource));
       });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = state_->resource_names().name(*exceeded);

@@ -16,7 +16,7 @@
 // what was reclaimed from it.
 namespace strata {
 
-// Of one queue and one resource.
+// What one queue has and may have of one resource.
 struct QueuePart {
   double has = 0;
   double deserved = 0;

@@ -1,0 +1,46 @@
+#include "sched/eviction/relief.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+
+namespace strata {
+
+EvictionRelief::EvictionRelief(const Session& session) : session_(session) {
+  for (const ActionConfig& action : session.actions()) {
+    if (!IsEvictionAction(action.name)) continue;
+    auto read = ReadEvictionSettings(action);
+    CHECK(read.has_value());  // Scheduler::Make has read it, too
+    if (!read->settings.dry_run) actions_.emplace_back(session, std::move(read->settings));
+  }
+}
+
+Relief EvictionRelief::For(JobId id) {
+  const ClusterState& state = session_.state();
+  EvictionClaim claim{.kind = EvictionKind::kPreempt,
+                      .job = id,
+                      .need = *state.workload().job(id).spec.min_resources,
+                      .contested = {}};
+  for (std::size_t i = 0; i < claim.need.size(); ++i) {
+    const auto resource = IdAt<ResourceId>(i);
+    if (resource != kPods && claim.need.Get(resource) > 0) claim.contested.push_back(resource);
+  }
+  Relief relief;
+  std::set<TaskId> counted;  // several actions may reach the same pods
+  for (Action& action : actions_) {
+    claim.kind = action.settings.kind;
+    for (const VictimFinder::Candidate& candidate : action.finder.For(claim).candidates) {
+      for (const TaskId task : candidate.open) {
+        if (!counted.insert(task).second) continue;
+        const Resources& request = state.classes().spec(state.workload().task(task).class_id).request;
+        relief.in_all.AddSaturating(request);
+        if (claim.kind == EvictionKind::kPreempt) relief.own_queue.AddSaturating(request);
+      }
+    }
+  }
+  return relief;
+}
+
+}  // namespace strata

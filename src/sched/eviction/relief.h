@@ -1,0 +1,42 @@
+#pragma once
+
+#include <list>
+
+#include "base/ids.h"
+#include "sched/eviction/settings.h"
+#include "sched/eviction/victim_finder.h"
+#include "sched/extension.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// What jobs could evict by the configured actions, in sums: a job that waits outside a full queue
+// would never come to evict anybody. Whether its gang then really fits is found out later.
+//
+// Lives for one action of one cycle. COST: nothing without an action that evicts.
+class EvictionRelief {
+ public:
+  // REQUIRES: `session` outlives it.
+  explicit EvictionRelief(const Session& session);
+  EvictionRelief(const EvictionRelief&) = delete;
+  EvictionRelief& operator=(const EvictionRelief&) = delete;
+
+  // False when no configured action evicts.
+  [[nodiscard]] bool IsPossible() const { return !actions_.empty(); }
+  // REQUIRES: the job has a queue and minResources.
+  [[nodiscard]] Relief For(JobId job);
+
+ private:
+  struct Action {
+    EvictionSettings settings;
+    VictimFinder finder;
+
+    Action(const Session& session, EvictionSettings read)
+        : settings(std::move(read)), finder(session, settings) {}
+  };
+
+  const Session& session_;
+  std::list<Action> actions_;  // finders refer to their settings
+};
+
+}  // namespace strata
