@@ -68,14 +68,12 @@ Disruption ToDisruption(const objects::Pod& pod, const objects::PriorityTable& p
   Disruption disruption;
   disruption.runs_since = RunsSince(pod);
   disruption.saved_at = SavedAt(pod);
-  disruption.grace_seconds =
-      std::max(pod.spec.grace_seconds.value_or(disruption.grace_seconds), 0);
+  disruption.grace_seconds = std::max(pod.spec.grace_seconds.value_or(disruption.grace_seconds), 0);
   disruption.cooldown_seconds = CooldownSeconds(pod.meta);
   disruption.preemptable = SaysPreemptable(pod.meta).value_or(true);
-  disruption.never_preempts =
-      pod.spec.preemption_policy
-          ? *pod.spec.preemption_policy == objects::PreemptionPolicy::kNever
-          : priorities.NeverPreempts(pod.spec.priority_class_name);
+  disruption.never_preempts = pod.spec.preemption_policy
+                                  ? *pod.spec.preemption_policy == objects::PreemptionPolicy::kNever
+                                  : priorities.NeverPreempts(pod.spec.priority_class_name);
   disruption.critical =
       IsOneOf(kCriticalClasses, pod.spec.priority_class_name) || pod.meta.ns == kSystemNamespace;
   return disruption;

@@ -53,9 +53,9 @@ TEST(Disruption, APodGroupThatSaysNothingIsNotTakenToSayAnything) {
 TEST(Disruption, ReadsTheCooldownFromTheLabelThenFromTheAnnotation) {
   const std::string annotation = ", annotations: {volcano.sh/cooldown-time: 10m}";
   EXPECT_EQ(DisruptionOf(annotation).cooldown_seconds, 600);
-  EXPECT_EQ(DisruptionOf(annotation + ", labels: {volcano.sh/cooldown-time: 1500ms}")
-                .cooldown_seconds,
-            2);
+  EXPECT_EQ(
+      DisruptionOf(annotation + ", labels: {volcano.sh/cooldown-time: 1500ms}").cooldown_seconds,
+      2);
   EXPECT_EQ(DisruptionOf(", labels: {volcano.sh/cooldown-time: soon}").cooldown_seconds, 0);
 }
 

@@ -152,8 +152,7 @@ class Reader {
       if (!IsVolcanoAction(name)) return field.Fail(Unknown("action", name, ActionNames()));
       return Warn(field, fmt::format("action \"{}\" is not supported yet and is ignored", name));
     }
-    conf_.config.actions.push_back(
-        {.name = name, .arguments = action_arguments_[name]});
+    conf_.config.actions.push_back({.name = name, .arguments = action_arguments_[name]});
   }
 
   void ReadTier(const Cursor& tier) {

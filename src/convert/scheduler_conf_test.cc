@@ -135,10 +135,10 @@ TEST(SchedulerConf, UnknownKeysAreWarnings) {
 }
 
 TEST(SchedulerConf, ActionsThatEvictHaveArguments) {
-  const SchedulerConf conf =
-      Parse("actions: allocate, gangpreempt\nconfigurations:\n"
-            "- {name: gangpreempt, arguments: {maxDomains: 0, victimOrderPolicy: priority-first, "
-            "dryRun: true, speed: 3}}\n");
+  const SchedulerConf conf = Parse(
+      "actions: allocate, gangpreempt\nconfigurations:\n"
+      "- {name: gangpreempt, arguments: {maxDomains: 0, victimOrderPolicy: priority-first, "
+      "dryRun: true, speed: 3}}\n");
   ASSERT_EQ(conf.config.actions.size(), 2U);
   EXPECT_TRUE(conf.config.actions[1].arguments.Has("dryRun"));
   EXPECT_THAT(conf.warnings,

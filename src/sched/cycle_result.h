@@ -33,9 +33,9 @@ struct CycleResult {
       std::vector<TaskId> tasks;
     };
     std::string action;
-    JobId claimant;         // the job that gets their room; its tasks are in `pipelined`
-    std::string hypernode;  // where its gang fits then; "" for the cluster as a whole
-    std::int32_t tier = 0;  // of the HyperNode
+    JobId claimant;               // the job that gets their room; its tasks are in `pipelined`
+    std::string hypernode;        // where its gang fits then; "" for the cluster as a whole
+    std::int32_t tier = 0;        // of the HyperNode
     std::vector<Victim> victims;  // by job, each job once
 
     [[nodiscard]] std::size_t PodCount() const {
@@ -47,8 +47,8 @@ struct CycleResult {
   std::vector<Bind> binds;      // in decision order; the tasks are kBinding in the state
   std::vector<Bind> pipelined;  // wait for resources being released; pending again in the state
   std::vector<EvictionPlan> evictions;  // in decision order; the tasks are kReleasing in the state
-  std::map<JobId, Refusal> verdicts;  // for each job with pending tasks: why they were not placed
-  bool phases_changed = false;        // at least one PodGroup changed its phase
+  std::map<JobId, Refusal> verdicts;    // for each job with pending tasks: why they were not placed
+  bool phases_changed = false;          // at least one PodGroup changed its phase
   // About the jobs of the state, sorted, without duplicates. Shared with the previous result while
   // there is no change.
   std::shared_ptr<const std::vector<Warning>> warnings;

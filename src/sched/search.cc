@@ -7,10 +7,7 @@
 
 namespace strata {
 
-Search::Outcome Search::RunBelow(HyperNodeId within,
-                                 JobId job,
-                                 Worksheet& worksheet,
-                                 Pass pass) {
+Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().Trim();
   const Job& the_job = session_.state().workload().job(job);
   if (!the_job.spec.sub_groups.empty()) {
@@ -22,10 +19,7 @@ Search::Outcome Search::RunBelow(HyperNodeId within,
   return RunFlat(within, job, worksheet, pass);
 }
 
-Search::Outcome Search::RunFlat(HyperNodeId within,
-                                JobId job,
-                                Worksheet& worksheet,
-                                Pass pass) {
+Search::Outcome Search::RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   Worksheet::Sheet& sheet = worksheet.sheets().front();
   const PlaceRequest request{.job = job,
                              .sub_job = sheet.sub_job,

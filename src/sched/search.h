@@ -53,10 +53,7 @@ class Search {
 
  private:
   [[nodiscard]] Outcome RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
-  [[nodiscard]] Outcome RunOneLevel(HyperNodeId within,
-                                    JobId job,
-                                    Worksheet& worksheet,
-                                    Pass pass);
+  [[nodiscard]] Outcome RunOneLevel(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
 
   Session& session_;
   LevelSearch level_search_;

@@ -38,10 +38,7 @@ std::size_t PodsLeft(const Worksheet& worksheet) {
 
 }  // namespace
 
-SearchOutcome TwoLevelSearch::Run(HyperNodeId within,
-                                  JobId job,
-                                  Worksheet& worksheet,
-                                  Pass pass) {
+SearchOutcome TwoLevelSearch::Run(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().TrimKinds();
   const HyperNodeTree& tree = session_.tree();
   const SearchLevel level{

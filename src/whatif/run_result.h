@@ -49,8 +49,8 @@ struct RunResult {
   // Pods that went so that one job could start.
   struct Evictions {
     struct Victim {
-      std::string job;          // "ns/podgroup"
-      bool whole_gang = false;  // else surplus pods alone
+      std::string job;                // "ns/podgroup"
+      bool whole_gang = false;        // else surplus pods alone
       std::vector<std::string> pods;  // "ns/pod", ascending
 
       bool operator==(const Victim&) const = default;

@@ -37,12 +37,9 @@ rc::Gen<CrowdJob> AnyJob() {
       rc::gen::set(&CrowdJob::slack, Below(4)),
       rc::gen::set(&CrowdJob::group_kept, rc::gen::map(Below(10), [](int n) { return n == 9; })),
       rc::gen::set(&CrowdJob::ps_minimum, Below(3)),
-      rc::gen::set(
-          &CrowdJob::pods,
-          rc::gen::mapcat(Below(4), [](int n) {
-            return rc::gen::container<std::vector<CrowdPod>>(static_cast<std::size_t>(n) + 1,
-                                                             AnyPod());
-          })));
+      rc::gen::set(&CrowdJob::pods, rc::gen::mapcat(Below(4), [](int n) {
+        return rc::gen::container<std::vector<CrowdPod>>(static_cast<std::size_t>(n) + 1, AnyPod());
+      })));
 }
 
 rc::Gen<CrowdGang> AnyGang() {
@@ -83,15 +80,18 @@ std::vector<Placed> PlaceAll(const Crowd& crowd) {
   return placed;
 }
 
-void AddJob(const CrowdJob& job, const std::string& name, const Placed& placed, ClusterBuilder& to) {
+void AddJob(const CrowdJob& job,
+            const std::string& name,
+            const Placed& placed,
+            ClusterBuilder& to) {
   const auto count = static_cast<std::int32_t>(placed.size());
   JobArgs args{.tasks = 0,
                .min_available = std::max(count - job.slack, 0),
                .queue = Numbered("q", static_cast<std::size_t>(job.queue)),
                .priority = job.priority};
   if (job.group_kept) args.preemptable = false;
-  const auto ps = static_cast<std::int32_t>(std::count_if(
-      placed.begin(), placed.end(), [](const auto& one) { return one.first.ps; }));
+  const auto ps = static_cast<std::int32_t>(
+      std::count_if(placed.begin(), placed.end(), [](const auto& one) { return one.first.ps; }));
   if (job.ps_minimum > 0) args.min_task_member["ps"] = std::min(ps, job.ps_minimum);
   to.Job(name, args);
   for (const auto& [pod, node] : placed) {
@@ -174,10 +174,12 @@ rc::Gen<Crowd> AnyCrowd(int jobs, int gangs) {
     });
   };
   return rc::gen::build<Crowd>(
-      rc::gen::set(&Crowd::racks, rc::gen::mapcat(Below(4), [](int n) {
-                     return rc::gen::container<std::vector<int>>(static_cast<std::size_t>(n) + 2,
-                                                                 Below(2));
-                   })),
+      rc::gen::set(&Crowd::racks,
+                   rc::gen::mapcat(Below(4),
+                                   [](int n) {
+                                     return rc::gen::container<std::vector<int>>(
+                                         static_cast<std::size_t>(n) + 2, Below(2));
+                                   })),
       rc::gen::set(&Crowd::policies, Below(70)),
       rc::gen::set(&Crowd::jobs, some(jobs, AnyJob)),
       rc::gen::set(&Crowd::gangs, some(gangs, AnyGang)));
@@ -190,13 +192,10 @@ std::unique_ptr<ClusterBuilder> Build(const Crowd& crowd, unsigned seed) {
   std::vector<std::function<void()>> nodes;
   std::vector<std::function<void()>> jobs;
   for (std::size_t i = 0; i < crowd.racks.size(); ++i) {
-    nodes.emplace_back([&, i] {
-      cluster->Node(Numbered("n", i), {.cpu = kCrowdNodeCores});
-    });
+    nodes.emplace_back([&, i] { cluster->Node(Numbered("n", i), {.cpu = kCrowdNodeCores}); });
   }
   for (std::size_t i = 0; i < crowd.jobs.size(); ++i) {
-    jobs.emplace_back(
-        [&, i] { AddJob(crowd.jobs[i], Numbered("j", i), placed[i], *cluster); });
+    jobs.emplace_back([&, i] { AddJob(crowd.jobs[i], Numbered("j", i), placed[i], *cluster); });
   }
   for (std::size_t i = 0; i < crowd.gangs.size(); ++i) {
     jobs.emplace_back([&, i] { AddGang(crowd.gangs[i], Numbered("g", i), *cluster); });

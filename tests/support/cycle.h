@@ -20,10 +20,10 @@
 namespace strata::testing {
 
 struct Decisions {
-  std::map<std::string, std::string> binds;                             // task -> node
-  std::map<std::string, std::string> pipelined;                         // task -> node
-  std::set<std::string> evicted;     // tasks
-  std::vector<std::string> plans;    // "gangpreempt for high in s0: gang low, surplus wide x2"
+  std::map<std::string, std::string> binds;      // task -> node
+  std::map<std::string, std::string> pipelined;  // task -> node
+  std::set<std::string> evicted;                 // tasks
+  std::vector<std::string> plans;  // "gangpreempt for high in s0: gang low, surplus wide x2"
   std::map<std::string, std::pair<std::string, std::string>> verdicts;  // job -> reason, message
   std::set<std::tuple<std::string, std::string, std::string>> warnings;
 
@@ -152,9 +152,8 @@ class Cycles {
                           : "surplus " + job + " x" + std::to_string(victim.tasks.size()));
       for (const TaskId task : victim.tasks) CHECK(decisions.evicted.insert(TaskName(task)).second);
     }
-    std::string text =
-        plan.action + " for " + state_.workload().job(plan.claimant).spec.name +
-        (plan.hypernode.empty() ? std::string() : " in " + plan.hypernode);
+    std::string text = plan.action + " for " + state_.workload().job(plan.claimant).spec.name +
+                       (plan.hypernode.empty() ? std::string() : " in " + plan.hypernode);
     for (const std::string& victim : victims) {
       text += (victim == *victims.begin() ? ": " : ", ") + victim;
     }

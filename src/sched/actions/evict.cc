@@ -87,9 +87,8 @@ class Evictions {
     const Worksheet worksheet(session_, id);
     if (FitsWithoutEviction(id, worksheet)) return;
     if (const auto pod = PodThatNeverPreempts(worksheet)) {
-      return Refuse(
-          id,
-          {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
+      return Refuse(id,
+                    {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
     }
     const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
     if (!answer.plan) return Refuse(id, answer.refusal);

@@ -345,7 +345,8 @@ TEST_F(EvictTest, PreemptBreaksGangsWhereTheGangPluginDoesNotVote) {
   EXPECT_THAT(refused.evicted, IsEmpty());
   EXPECT_THAT(refused.Message("one"),
               HasSubstr("preempt: it may evict nobody: 4 pods that their gangs need"));
-  const SchedulerConfig config = WithSwitch(Evicting("preempt"), "gang", "enablePreemptable", false);
+  const SchedulerConfig config =
+      WithSwitch(Evicting("preempt"), "gang", "enablePreemptable", false);
   Waits("two", 1);
   EXPECT_THAT(Run(config).plans, ElementsAre("preempt for one: gang tight"))
       << "and the second one has room then";
@@ -415,7 +416,8 @@ TEST_F(EvictTest, NobodyIsEvictedInItsFirstMinuteOrInItsCooldown) {
   EXPECT_THAT(early.evicted, IsEmpty());
   EXPECT_THAT(
       early.Message("high"),
-      HasSubstr("it may evict nobody: 2 pods in their cooldown, 2 pods of jobs in their first 60 s"));
+      HasSubstr(
+          "it may evict nobody: 2 pods in their cooldown, 2 pods of jobs in their first 60 s"));
   cycles.SetNow(Time(std::chrono::seconds(1060)));
   EXPECT_THAT(cycles.Run().plans, ElementsAre("gangpreempt for high: gang fresh"));
 }
@@ -493,9 +495,8 @@ TEST_F(EvictTest, ADryRunSaysWhatWouldGo) {
   EXPECT_THAT(decided.evicted, IsEmpty());
   EXPECT_THAT(decided.pipelined, IsEmpty());
   EXPECT_EQ(decided.Reason("high"), "EvictionDryRun");
-  EXPECT_THAT(
-      decided.Message("high"),
-      HasSubstr("; gangpreempt: would evict 1 gang, 4 pods for HyperNode s0 (tier 1)"));
+  EXPECT_THAT(decided.Message("high"),
+              HasSubstr("; gangpreempt: would evict 1 gang, 4 pods for HyperNode s0 (tier 1)"));
 }
 
 TEST_F(EvictTest, TheSearchSaysWhenItWasCut) {

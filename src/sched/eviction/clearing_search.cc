@@ -9,9 +9,9 @@ namespace strata {
 
 // The combination that is being looked at. Its units are evicted in the journal.
 struct ClearingSearch::Branch {
-  FreedRoom now;                    // with the units of the combination gone
-  FreedRoom most;                   // with all units gone that are not ruled out
-  std::map<TaskId, int> may_go;     // units that are not ruled out, by pod
+  FreedRoom now;                 // with the units of the combination gone
+  FreedRoom most;                // with all units gone that are not ruled out
+  std::map<TaskId, int> may_go;  // units that are not ruled out, by pod
   std::vector<std::size_t> units = {};
   std::optional<Clearing> best = {};
   const std::function<bool()>* proof = nullptr;  // null: slots are enough
@@ -156,9 +156,8 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
     }
     nodes.push_back(std::move(price));
   }
-  std::stable_sort(nodes.begin(), nodes.end(), [](const Price& a, const Price& b) {
-    return a.cost < b.cost;
-  });
+  std::stable_sort(
+      nodes.begin(), nodes.end(), [](const Price& a, const Price& b) { return a.cost < b.cost; });
   std::vector<std::size_t> order;
   for (const Price& price : nodes) {
     order.insert(order.end(), price.units.begin(), price.units.end());

@@ -20,7 +20,7 @@ enum class VictimOrder : std::uint8_t {
 
 // What one unit adds to a plan.
 struct UnitPrice {
-  std::int32_t priority = 0;   // of its job
+  std::int32_t priority = 0;  // of its job
   std::int64_t pods = 0;
   std::int64_t lost_work = 0;  // seconds since start or last checkpoint x thousandths of devices
   std::int32_t grace_seconds = 0;  // of the pod that may take longest to stop

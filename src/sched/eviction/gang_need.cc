@@ -105,9 +105,7 @@ Wanted NeededAtLeast(const Session& session, JobId id, const Worksheet& workshee
   return RolesCount(job) ? NeededByRoles(state, job, left) : Wanted{};
 }
 
-std::vector<TaskId> NeededOf(const Session& session,
-                             JobId id,
-                             const std::vector<TaskId>& placed) {
+std::vector<TaskId> NeededOf(const Session& session, JobId id, const std::vector<TaskId>& placed) {
   const ClusterState& state = session.state();
   const Job& job = state.workload().job(id);
   if (!job.spec.sub_groups.empty()) return NeededSubGroups(session, job, placed);

@@ -15,7 +15,8 @@ namespace strata {
 [[nodiscard]] Wanted NeededAtLeast(const Session& session, JobId job, const Worksheet& worksheet);
 
 // The tasks that the gang needs among those that were placed one after the other, in their order.
-// All minimums that the placed tasks meet are met by these, too. REQUIRES: the tasks are pending again.
+// All minimums that the placed tasks meet are met by these, too. REQUIRES: the tasks are pending
+// again.
 [[nodiscard]] std::vector<TaskId> NeededOf(const Session& session,
                                            JobId job,
                                            const std::vector<TaskId>& placed);

@@ -33,9 +33,9 @@ EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksh
   claim.contested = ShortBelow(claim.need, HyperNodeId{});
   const VictimFinder::Found found = finder_.For(claim);
   Inquiry inquiry{.job = job,
-            .worksheet = worksheet,
-            .found = found,
-            .wanted = NeededAtLeast(session_, job, worksheet)};
+                  .worksheet = worksheet,
+                  .found = found,
+                  .wanted = NeededAtLeast(session_, job, worksheet)};
   std::vector<Option> options;
   if (!found.candidates.empty()) {
     for (const HyperNodeId domain : AllowedDomains(job)) {
@@ -82,8 +82,8 @@ std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
   return domains;
 }
 
-// The resources that the gang needs and the domain does not have, even when everything that is being
-// released is gone; all that it needs when each sum is large enough, or without a domain.
+// The resources that the gang needs and the domain does not have, even when everything that is
+// being released is gone; all that it needs when each sum is large enough, or without a domain.
 std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
                                                     HyperNodeId domain) const {
   std::vector<ResourceId> asked;
@@ -99,7 +99,8 @@ std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
   return lacking.empty() ? asked : lacking;
 }
 
-std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquiry, HyperNodeId domain) {
+std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquiry,
+                                                                 HyperNodeId domain) {
   Option option{.domain = domain,
                 .claim = {.kind = settings_.kind,
                           .job = inquiry.job,

@@ -34,7 +34,8 @@ Relief EvictionRelief::For(JobId id) {
     for (const VictimFinder::Candidate& candidate : action.finder.For(claim).candidates) {
       for (const TaskId task : candidate.open) {
         if (!counted.insert(task).second) continue;
-        const Resources& request = state.classes().spec(state.workload().task(task).class_id).request;
+        const Resources& request =
+            state.classes().spec(state.workload().task(task).class_id).request;
         relief.in_all.AddSaturating(request);
         if (claim.kind == EvictionKind::kPreempt) relief.own_queue.AddSaturating(request);
       }

@@ -26,14 +26,16 @@ struct EvictionRow {
   EvictionKind kind;
   bool by_gang;
 };
-constexpr std::array<EvictionRow, 4> kEvictionActions = {{{"gangpreempt", EvictionKind::kPreempt, true},
-                                          {"gangreclaim", EvictionKind::kReclaim, true},
-                                          {"preempt", EvictionKind::kPreempt, false},
-                                          {"reclaim", EvictionKind::kReclaim, false}}};
+constexpr std::array<EvictionRow, 4> kEvictionActions = {
+    {{"gangpreempt", EvictionKind::kPreempt, true},
+     {"gangreclaim", EvictionKind::kReclaim, true},
+     {"preempt", EvictionKind::kPreempt, false},
+     {"reclaim", EvictionKind::kReclaim, false}}};
 
 const EvictionRow* FindEvictionRow(std::string_view name) {
-  const auto* it = std::find_if(
-      kEvictionActions.begin(), kEvictionActions.end(), [&](const EvictionRow& row) { return row.name == name; });
+  const auto* it = std::find_if(kEvictionActions.begin(),
+                                kEvictionActions.end(),
+                                [&](const EvictionRow& row) { return row.name == name; });
   return it == kEvictionActions.end() ? nullptr : it;
 }
 

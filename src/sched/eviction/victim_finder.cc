@@ -140,13 +140,11 @@ std::optional<std::string> VictimFinder::OutOfReach(const EvictionClaim& claim,
 bool VictimFinder::IsGranted(std::size_t tier,
                              const EvictionClaim& claim,
                              const RunningJob& running) const {
-  const VictimUnit gang{
-      .kind = VictimUnit::Kind::kGang, .job = running.job, .tasks = running.open};
+  const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = running.job, .tasks = running.open};
   if (votes_.Grants(tier, claim, gang)) return true;
   return std::any_of(running.open.begin(), running.open.end(), [&](TaskId task) {
-    return votes_.Grants(tier,
-                         claim,
-                         {.kind = VictimUnit::Kind::kSurplus, .job = running.job, .tasks = {task}});
+    return votes_.Grants(
+        tier, claim, {.kind = VictimUnit::Kind::kSurplus, .job = running.job, .tasks = {task}});
   });
 }
 
@@ -168,11 +166,10 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
     for (const RunningJob* running : reachable) {
       if (!IsGranted(tier, claim, *running)) continue;
       const bool complete = running->open.size() == running->pods.size();
-      found.candidates.push_back(
-          {.job = running->job,
-           .pods = running->pods,
-           .whole = complete && !running->in_flight && !votes_.SparesGangs(),
-           .open = running->open});
+      found.candidates.push_back({.job = running->job,
+                                  .pods = running->pods,
+                                  .whole = complete && !running->in_flight && !votes_.SparesGangs(),
+                                  .open = running->open});
     }
   }
   if (!found.candidates.empty()) return found;

@@ -34,8 +34,8 @@ class VictimFinder {
 
   VictimFinder(const Session& session, const EvictionSettings& settings);
 
-  // The jobs that may lose pods to the claim. Rights that depend on how much is taken are asked about the
-  // first pod alone; DomainClearing asks again.
+  // The jobs that may lose pods to the claim. Rights that depend on how much is taken are asked
+  // about the first pod alone; DomainClearing asks again.
   [[nodiscard]] Found For(const EvictionClaim& claim);
 
   // The kind of pod that no plugin lets the claim take.

@@ -19,7 +19,8 @@ class VictimVotes {
   // Keeps pointers into `points`, which must outlive it.
   VictimVotes(const Points& points, const EvictionSettings& settings);
 
-  // What kind of pod it is that nobody may evict ("not preemptable"); "" when no plugin protects it.
+  // What kind of pod it is that nobody may evict ("not preemptable"); "" when no plugin protects
+  // it.
   [[nodiscard]] std::string_view Protects(const Task& task) const;
   // True when only surplus pods may go.
   [[nodiscard]] bool SparesGangs() const { return spares_gangs_; }

@@ -35,18 +35,18 @@ std::vector<Victim> VictimsIn(const Session& session,
   for (const VictimFinder::Candidate& candidate : candidates) {
     for (const TaskId task : candidate.open) {
       if (!is_inside(task) || !IsSpare(state, task)) continue;
-      victims.push_back(MakeVictim(
-          session,
-          {.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = {task}},
-          order));
+      victims.push_back(
+          MakeVictim(session,
+                     {.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = {task}},
+                     order));
     }
     if (!candidate.whole || std::none_of(candidate.open.begin(), candidate.open.end(), is_inside)) {
       continue;
     }
-    gangs.push_back(MakeVictim(
-        session,
-        {.kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open},
-        order));
+    gangs.push_back(
+        MakeVictim(session,
+                   {.kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open},
+                   order));
   }
   const auto cheaper = [](const Victim& a, const Victim& b) { return a.alone < b.alone; };
   std::stable_sort(victims.begin(), victims.end(), cheaper);

@@ -20,11 +20,10 @@ struct Victim {
 // The units that have a pod below `domain`: its surplus pods there one by one, then whole gangs;
 // among equals the cheaper first. Taken in this order, most are allowed: a queue loses
 // surplus while it has more than its share, before it loses a gang.
-[[nodiscard]] std::vector<Victim> VictimsIn(
-    const Session& session,
-    const std::vector<VictimFinder::Candidate>& candidates,
-    HyperNodeId domain,
-    VictimOrder order);
+[[nodiscard]] std::vector<Victim> VictimsIn(const Session& session,
+                                            const std::vector<VictimFinder::Candidate>& candidates,
+                                            HyperNodeId domain,
+                                            VictimOrder order);
 
 // Evicts units in the journal, as far as the state and the plugins allow it at that moment.
 class UnitTaker {

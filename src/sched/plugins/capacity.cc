@@ -284,8 +284,8 @@ Ballot Capacity::EnqueueableWith(const Job& job, const Relief& relief) const {
   if (!index) return {};  // there is no queue to have an opinion about
   auto refusal = RefuseAnything(*index);
   if (!refusal && job.spec.min_resources) {
-    refusal = RefuseAmount(
-        *index, *job.spec.min_resources, Count::kHeldAndPromised, relief.own_queue);
+    refusal =
+        RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised, relief.own_queue);
   }
   if (!refusal) return {Vote::kPermit, {}};
   return {Vote::kReject, std::move(*refusal)};
