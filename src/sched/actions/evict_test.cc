@@ -595,6 +595,14 @@ TEST_F(ReclaimTest, SurplusGoesDownToWhatTheQueueDeservesAndNotFurther) {
   EXPECT_THAT(RunCapacity("reclaim").evicted, IsEmpty()) << "one pod leaves 24, a second one 16";
 }
 
+TEST_F(ReclaimTest, AJobWithoutAMinimumIsNotTakenForAGang) {
+  Queues({.cpu_deserved = 28});
+  Runs("loose", {"node0", "node1", "node2", "node3"}, {.min_available = 0, .queue = "rich"});
+  Waits("claimant", 1, {.queue = "poor"});
+  EXPECT_THAT(RunCapacity("gangreclaim").evicted, IsEmpty())
+      << "one pod would take its queue below what it deserves, and all four even more";
+}
+
 TEST_F(ReclaimTest, Gr5TakesNothingFromAQueueThatIsNotReclaimable) {
   Queues({.reclaimable = false});
   Runs("a", {"node0", "node1", "node2", "node3"}, {.min_available = 0, .queue = "rich"});

@@ -22,6 +22,14 @@ bool IsKnown(Disruption::Moment moment) {
   return moment != Disruption::Moment{};
 }
 
+// Without a minimum there is no gang to break: every pod is surplus.
+bool HasGang(const Job& job) {
+  return job.spec.min_available > 0 ||
+         std::any_of(job.spec.sub_groups.begin(),
+                     job.spec.sub_groups.end(),
+                     [](const auto& policy) { return policy.min_sub_groups > 0; });
+}
+
 // Since when the first of the pods runs; the epoch when that is not known of one of them.
 Time RunsSince(const WorkloadTable& workload, const std::vector<TaskId>& pods) {
   Disruption::Moment first{};
@@ -166,10 +174,10 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
     for (const RunningJob* running : reachable) {
       if (!IsGranted(tier, claim, *running)) continue;
       const bool complete = running->open.size() == running->pods.size();
-      found.candidates.push_back({.job = running->job,
-                                  .pods = running->pods,
-                                  .whole = complete && !running->in_flight && !votes_.SparesGangs(),
-                                  .open = running->open});
+      const bool breakable = complete && !running->in_flight && !votes_.SparesGangs() &&
+                             HasGang(workload.job(running->job));
+      found.candidates.push_back(
+          {.job = running->job, .pods = running->pods, .whole = breakable, .open = running->open});
     }
   }
   if (!found.candidates.empty()) return found;
