@@ -20,8 +20,9 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id, EvictionRel
   // What it has counts as used already, and it keeps that whatever the vote.
   if (session.plugins().IsIncompleteGang(job)) return std::nullopt;
   auto refusal = session.plugins().NotEnqueueable(job);
-  if (refusal && relief.IsPossible()) {
-    refusal = session.plugins().NotEnqueueable(job, relief.For(id));
+  if (!refusal) return std::nullopt;
+  if (const Relief freed = relief.For(id); !freed.empty()) {
+    refusal = session.plugins().NotEnqueueable(job, freed);
   }
   if (!refusal) return std::nullopt;
   return AddClusterShortage(session, id, std::move(*refusal), *job.spec.min_resources);

@@ -35,7 +35,7 @@ class ClearingSearch {
   // REQUIRES: all of them outlive it.
   ClearingSearch(Session& session,
                  const UnitTaker& taker,
-                 const std::vector<Victim>& victims,
+                 const std::vector<const Victim*>& victims,
                  const FreedRoom& room,
                  VictimOrder order);
 
@@ -68,7 +68,7 @@ class ClearingSearch {
 
   Session& session_;
   const UnitTaker& taker_;
-  const std::vector<Victim>& victims_;
+  const std::vector<const Victim*>& victims_;
   const FreedRoom& room_;  // with nobody gone
   VictimOrder order_;
   bool cut_ = false;

@@ -32,9 +32,11 @@ EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksh
                       .contested = {}};
   claim.contested = ShortBelow(claim.need, HyperNodeId{});
   const VictimFinder::Found found = finder_.For(claim);
+  const VictimList victims(session_, found.candidates, settings_.order);
   Inquiry inquiry{.job = job,
                   .worksheet = worksheet,
                   .found = found,
+                  .victims = victims,
                   .wanted = NeededAtLeast(session_, job, worksheet)};
   std::vector<Option> options;
   if (!found.candidates.empty()) {
@@ -110,13 +112,13 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquir
                 .clearing = {},
                 .places = {}};
   option.claim.contested = ShortBelow(option.claim.need, domain);
-  option.victims = VictimsIn(session_, inquiry.found.candidates, domain, settings_.order);
-  std::erase_if(option.victims, [&](const Victim& victim) {
-    return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim.unit);
+  option.victims = inquiry.victims.In(domain);
+  std::erase_if(option.victims, [&](const Victim* victim) {
+    return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim->unit);
   });
   if (option.victims.empty()) return std::nullopt;
-  for (const Victim& victim : option.victims) {
-    inquiry.open.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+  for (const Victim* victim : option.victims) {
+    inquiry.open.insert(victim->unit.tasks.begin(), victim->unit.tasks.end());
   }
   if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
     if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
@@ -182,7 +184,7 @@ bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof&
     const Journal::Savepoint begin = journal.Mark();
     std::vector<std::size_t> taken;
     const auto take = [&](std::size_t i) {
-      if (!taker.Take(option.victims[i].unit).empty()) taken.push_back(i);
+      if (!taker.Take(option.victims[i]->unit).empty()) taken.push_back(i);
     };
     for (const std::size_t i : units) take(i);
     for (std::size_t added = 0; next < option.victims.size() && added < step; ++next) {
@@ -259,7 +261,7 @@ CycleResult::EvictionPlan EvictionPlanner::Describe(JobId job, const Option& opt
     plan.tier = tree.at(option.domain).tier;
   }
   for (const std::size_t i : option.clearing.units) {
-    const VictimUnit& unit = option.victims[i].unit;
+    const VictimUnit& unit = option.victims[i]->unit;
     auto victim = std::find_if(plan.victims.begin(), plan.victims.end(), [&](const auto& one) {
       return one.job == unit.job;
     });
@@ -307,9 +309,7 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
 std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
   std::map<std::string, std::size_t> kinds = inquiry.found.kept;
   std::set<TaskId> in_units;
-  const std::vector<Victim> victims =
-      VictimsIn(session_, inquiry.found.candidates, session_.tree().top(), settings_.order);
-  for (const Victim& victim : victims) {
+  for (const Victim& victim : inquiry.victims.all()) {
     in_units.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
   }
   for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {

@@ -54,7 +54,7 @@ class EvictionPlanner {
   struct Option {
     HyperNodeId domain;
     EvictionClaim claim;
-    std::vector<Victim> victims;
+    std::vector<const Victim*> victims;
     Clearing clearing;
     Places places;  // once it is proven
   };
@@ -63,6 +63,7 @@ class EvictionPlanner {
     JobId job;
     const Worksheet& worksheet;
     const VictimFinder::Found& found;
+    const VictimList& victims;
     Wanted wanted;
     std::optional<std::string> not_entitled = {};
     std::set<TaskId> open = {};  // pods that may go

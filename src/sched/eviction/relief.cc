@@ -8,16 +8,19 @@
 
 namespace strata {
 
-EvictionRelief::EvictionRelief(const Session& session) : session_(session) {
-  for (const ActionConfig& action : session.actions()) {
+void EvictionRelief::ReadActions() {
+  read_ = true;
+  for (const ActionConfig& action : session_.actions()) {
     if (!IsEvictionAction(action.name)) continue;
     auto read = ReadEvictionSettings(action);
     CHECK(read.has_value());  // Scheduler::Make has read it, too
-    if (!read->settings.dry_run) actions_.emplace_back(session, std::move(read->settings));
+    if (!read->settings.dry_run) actions_.emplace_back(session_, std::move(read->settings));
   }
 }
 
 Relief EvictionRelief::For(JobId id) {
+  if (!read_) ReadActions();
+  if (actions_.empty()) return {};
   const ClusterState& state = session_.state();
   EvictionClaim claim{.kind = EvictionKind::kPreempt,
                       .job = id,

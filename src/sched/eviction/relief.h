@@ -1,6 +1,7 @@
 #pragma once
 
 #include <list>
+#include <utility>
 
 #include "base/ids.h"
 #include "sched/eviction/settings.h"
@@ -13,17 +14,15 @@ namespace strata {
 // What jobs could evict by the configured actions, in sums: a job that waits outside a full queue
 // would never come to evict anybody. Whether its gang then really fits is found out later.
 //
-// Lives for one action of one cycle. COST: nothing without an action that evicts.
+// Lives for one action of one cycle. COST: nothing until the first question.
 class EvictionRelief {
  public:
   // REQUIRES: `session` outlives it.
-  explicit EvictionRelief(const Session& session);
+  explicit EvictionRelief(const Session& session) : session_(session) {}
   EvictionRelief(const EvictionRelief&) = delete;
   EvictionRelief& operator=(const EvictionRelief&) = delete;
 
-  // False when no configured action evicts.
-  [[nodiscard]] bool IsPossible() const { return !actions_.empty(); }
-  // REQUIRES: the job has a queue and minResources.
+  // Empty when no configured action evicts. REQUIRES: the job has a queue and minResources.
   [[nodiscard]] Relief For(JobId job);
 
  private:
@@ -35,7 +34,10 @@ class EvictionRelief {
         : settings(std::move(read)), finder(session, settings) {}
   };
 
+  void ReadActions();
+
   const Session& session_;
+  bool read_ = false;
   std::list<Action> actions_;  // finders refer to their settings
 };
 

@@ -1,6 +1,7 @@
 #include "sched/eviction/victims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "sched/eviction/spare_pods.h"
@@ -21,37 +22,42 @@ bool StillRuns(const Task& task) {
 
 }  // namespace
 
-std::vector<Victim> VictimsIn(const Session& session,
-                              const std::vector<VictimFinder::Candidate>& candidates,
-                              HyperNodeId domain,
-                              VictimOrder order) {
+VictimList::VictimList(const Session& session,
+                       const std::vector<VictimFinder::Candidate>& candidates,
+                       VictimOrder order) {
   const ClusterState& state = session.state();
-  const auto is_inside = [&](TaskId task) {
-    return domain == session.tree().top() ||
-           session.tree().Contains(domain, state.workload().task(task).node);
-  };
-  std::vector<Victim> victims;
+  const HyperNodeTree& tree = session.tree();
   std::vector<Victim> gangs;
   for (const VictimFinder::Candidate& candidate : candidates) {
     for (const TaskId task : candidate.open) {
-      if (!is_inside(task) || !IsSpare(state, task)) continue;
-      victims.push_back(
-          MakeVictim(session,
-                     {.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = {task}},
-                     order));
+      if (!IsSpare(state, task)) continue;
+      VictimUnit unit{.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = {task}};
+      victims_.push_back(MakeVictim(session, std::move(unit), order));
     }
-    if (!candidate.whole || std::none_of(candidate.open.begin(), candidate.open.end(), is_inside)) {
-      continue;
-    }
-    gangs.push_back(
-        MakeVictim(session,
-                   {.kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open},
-                   order));
+    if (!candidate.whole) continue;
+    VictimUnit unit{.kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open};
+    gangs.push_back(MakeVictim(session, std::move(unit), order));
   }
   const auto cheaper = [](const Victim& a, const Victim& b) { return a.alone < b.alone; };
-  std::stable_sort(victims.begin(), victims.end(), cheaper);
+  std::stable_sort(victims_.begin(), victims_.end(), cheaper);
   std::stable_sort(gangs.begin(), gangs.end(), cheaper);
-  std::move(gangs.begin(), gangs.end(), std::back_inserter(victims));
+  std::move(gangs.begin(), gangs.end(), std::back_inserter(victims_));
+  in_.resize(tree.hypernodes().size());
+  for (std::uint32_t i = 0; i < victims_.size(); ++i) {
+    for (const TaskId task : victims_[i].unit.tasks) {
+      const ChainId chain = tree.ChainOf(state.workload().task(task).node);
+      for (const HyperNodeId hypernode : tree.HyperNodesOf(chain)) {
+        std::vector<std::uint32_t>& units = in_[hypernode.index()];
+        if (units.empty() || units.back() != i) units.push_back(i);
+      }
+    }
+  }
+}
+
+std::vector<const Victim*> VictimList::In(HyperNodeId hypernode) const {
+  std::vector<const Victim*> victims;
+  victims.reserve(in_[hypernode.index()].size());
+  for (const std::uint32_t i : in_[hypernode.index()]) victims.push_back(&victims_[i]);
   return victims;
 }
 

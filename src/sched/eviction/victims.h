@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/ids.h"
@@ -17,13 +19,24 @@ struct Victim {
   Cost alone;
 };
 
-// The units that have a pod below `domain`: its surplus pods there one by one, then whole gangs;
-// among equals the cheaper first. Taken in this order, most are allowed: a queue loses
-// surplus while it has more than its share, before it loses a gang.
-[[nodiscard]] std::vector<Victim> VictimsIn(const Session& session,
-                                            const std::vector<VictimFinder::Candidate>& candidates,
-                                            HyperNodeId domain,
-                                            VictimOrder order);
+// Everything that may go for one claim, in one order: surplus pods one by one, then whole gangs;
+// among equals the cheaper first. Taken in this order, most are allowed: a queue loses surplus
+// while it has more than its share, before it loses a gang.
+class VictimList {
+ public:
+  // COST: O(pods x tiers), and to sort them.
+  VictimList(const Session& session,
+             const std::vector<VictimFinder::Candidate>& candidates,
+             VictimOrder order);
+
+  [[nodiscard]] const std::vector<Victim>& all() const { return victims_; }
+  // Those with a pod below the HyperNode, in that order. Valid as long as the list.
+  [[nodiscard]] std::vector<const Victim*> In(HyperNodeId hypernode) const;
+
+ private:
+  std::vector<Victim> victims_;
+  std::vector<std::vector<std::uint32_t>> in_;  // by HyperNode, indexes of victims_
+};
 
 // Evicts units in the journal, as far as the state and the plugins allow it at that moment.
 class UnitTaker {
