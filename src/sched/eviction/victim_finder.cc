@@ -180,9 +180,13 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
           {.job = running->job, .pods = running->pods, .whole = breakable, .open = running->open});
     }
   }
-  if (!found.candidates.empty()) return found;
+  std::size_t next = 0;  // candidates are in the order of `reachable`
   for (const RunningJob* running : reachable) {
-    found.kept[WithoutRight(claim.kind)] += running->open.size();
+    if (next < found.candidates.size() && found.candidates[next].job == running->job) {
+      ++next;
+    } else {
+      found.kept[WithoutRight(claim.kind)] += running->open.size();
+    }
   }
   return found;
 }
