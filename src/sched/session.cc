@@ -69,13 +69,6 @@ void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
   const Journal::Committed done = state_.journal().Commit();
   CHECK(done.bound.empty());
   CHECK(done.evicted.size() == plan.PodCount());
-  if (tracing()) {
-    Trace(StepRecord{.kind = StepRecord::Kind::kCommit,
-                     .job = state_.workload().job(plan.claimant).spec.name,
-                     .pod = "",
-                     .node = "",
-                     .hypernode = plan.hypernode});
-  }
   evictions_.push_back(std::move(plan));
 }
 

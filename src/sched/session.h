@@ -70,7 +70,8 @@ class Session {
   // REQUIRES: the journal evicts nobody.
   void Commit(JobId job);
   // Makes the evictions in the journal final; what was pipelined is held until the end of the
-  // cycle. REQUIRES: the journal has just the evictions of the plan, and allocates nothing.
+  // cycle. The trace has no record of it: pods are evicted there only when that is decided.
+  // REQUIRES: the journal has just the evictions of the plan, and allocates nothing.
   void CommitEvictions(CycleResult::EvictionPlan plan);
   // Replaces the verdict that the job had in this cycle, if any.
   void SetVerdict(JobId job, Refusal refusal) {

@@ -117,9 +117,7 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquir
     return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim->unit);
   });
   if (option.victims.empty()) return std::nullopt;
-  for (const Victim* victim : option.victims) {
-    inquiry.open.insert(victim->unit.tasks.begin(), victim->unit.tasks.end());
-  }
+  inquiry.has_victims = true;
   if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
     if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
     return std::nullopt;
@@ -296,10 +294,14 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
                         settings_.max_domains)};
   }
   if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
-  if (!inquiry.open.empty()) {
+  if (inquiry.has_victims) {
+    std::set<TaskId> open;
+    for (const Victim& victim : inquiry.victims.all()) {
+      open.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+    }
     return {"NothingToEvict",
             fmt::format("even without the {} that it may evict the gang would not fit",
-                        CountPods(inquiry.open.size()))};
+                        CountPods(open.size()))};
   }
   const std::string stays = WhoStays(inquiry);
   return {"NothingToEvict",

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -66,7 +65,7 @@ class EvictionPlanner {
     const VictimList& victims;
     Wanted wanted;
     std::optional<std::string> not_entitled = {};
-    std::set<TaskId> open = {};  // pods that may go
+    bool has_victims = false;  // in one of the HyperNodes
     bool cut = false;
   };
 
