@@ -40,7 +40,9 @@ bool EvictionCheck::IsProtected(const Task& task) const {
          Time(disruption.runs_since) + std::chrono::seconds(disruption.cooldown_seconds) > now_;
 }
 
-bool EvictionCheck::Fits(const std::vector<TaskId>& pods) const {
+bool EvictionCheck::CouldStay(const std::vector<TaskId>& pods) const {
+  // A gang that goes for a later claimant may leave more room than that one takes.
+  if (claimants_.size() > 1) return false;
   std::map<NodeId, Resources> on_node;
   for (const TaskId id : pods) {
     const Task& task = state_.workload().task(id);
@@ -75,10 +77,10 @@ void EvictionCheck::CheckVictim(JobId id, const Loss& loss) {
   const bool by_gang = action_.starts_with("gang");
   if (!keeps_minimum && !loss.left.empty()) Fault(job.spec.name + " loses a part of its gang");
   if (!keeps_minimum && !by_gang) Fault(job.spec.name + " is broken by " + action_);
-  if (!keeps_minimum && Fits(loss.gone)) Fault("gang " + job.spec.name + " could stay");
+  if (!keeps_minimum && CouldStay(loss.gone)) Fault("gang " + job.spec.name + " could stay");
   if (!keeps_minimum) return;
   for (const TaskId task : loss.gone) {
-    if (Fits({task})) Fault(state_.workload().task(task).name + " could stay");
+    if (CouldStay({task})) Fault(state_.workload().task(task).name + " could stay");
   }
 }
 

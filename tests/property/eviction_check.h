@@ -17,7 +17,8 @@ class EvictionCheck {
   EvictionCheck(const ClusterState& state, std::string action, Time now);
 
   // When the actions have run and nothing has been given back: nobody protected goes, no gang loses
-  // a part, nobody goes who could stay, and each claimant has all its places, in its topology.
+  // a part, nobody goes who could stay (with one claimant), and each claimant has all its places,
+  // in its topology.
   [[nodiscard]] std::string FaultsInside();
 
  private:
@@ -29,7 +30,7 @@ class EvictionCheck {
 
   [[nodiscard]] bool IsComplete(const Job& job, const std::vector<TaskId>& pods) const;
   [[nodiscard]] bool IsProtected(const Task& task) const;
-  [[nodiscard]] bool Fits(const std::vector<TaskId>& pods) const;
+  [[nodiscard]] bool CouldStay(const std::vector<TaskId>& pods) const;
   void CheckVictim(JobId id, const Loss& loss);
   void CheckClaimant(JobId id);
   void CheckScope(const Job& victim);
