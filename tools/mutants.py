@@ -331,8 +331,8 @@ MUTANTS = (
     Mutant(
         "a gang that breaks loses every pod, wherever it runs",
         "src/sched/eviction/victims.cc",
-        "    if (!candidate.whole ||",
-        "    if ((!candidate.whole && !MUTANT) ||",
+        "    if (!candidate.whole) continue;",
+        "    if (!candidate.whole && !MUTANT) continue;",
         SCHED + EVICTION,
     ),
     Mutant(

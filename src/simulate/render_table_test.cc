@@ -66,13 +66,13 @@ TEST(RenderTable, ListsEvictedPodsByJob) {
   Outcome run = Simulate(EightNodes("cpu: 1"));
   EXPECT_THAT(Table(run), Not(HasSubstr("EVICTED")));
   run.result.evicted = {"ns/a-0", "ns/a-1", "ns/b-0"};
-  run.result.evictions.push_back({.cycle = 1,
-                                  .action = "gangpreempt",
-                                  .claimant = "ns/high",
-                                  .hypernode = "s0",
-                                  .tier = 1,
-                                  .victims = {{"ns/a", true, {"ns/a-0", "ns/a-1"}},
-                                              {"ns/b", false, {"ns/b-0"}}}});
+  run.result.evictions.push_back(
+      {.cycle = 1,
+       .action = "gangpreempt",
+       .claimant = "ns/high",
+       .hypernode = "s0",
+       .tier = 1,
+       .victims = {{"ns/a", true, {"ns/a-0", "ns/a-1"}}, {"ns/b", false, {"ns/b-0"}}}});
   EXPECT_THAT(Table(run),
               HasSubstr("EVICTED\n"
                         "JOB   UNIT     PODS  BY           FOR\n"

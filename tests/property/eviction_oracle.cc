@@ -99,6 +99,36 @@ std::vector<Way> WaysOf(const ClusterState& state, JobId id, bool may_break) {
   return ways;
 }
 
+// One way for each job, and the next such combination.
+struct Choices {
+  std::vector<std::pair<JobId, std::vector<Way>>> jobs;
+  std::vector<std::size_t> at;  // by job
+
+  // What goes, and how many thousandths of a core that frees on each node.
+  [[nodiscard]] std::pair<Bill, std::map<NodeId, Amount>> Look(const ClusterState& state) const {
+    Bill bill;
+    std::map<NodeId, Amount> freed;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Way& way = jobs[i].second[at[i]];
+      if (way.pods.empty()) continue;
+      bill.Add(state, jobs[i].first, way);
+      for (const TaskId id : way.pods) {
+        const Task& task = state.workload().task(id);
+        freed[task.node] += state.classes().spec(task.class_id).request.Get(kCpu);
+      }
+    }
+    return {bill, freed};
+  }
+  // False when all combinations have been seen.
+  bool Next() {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (++at[i] < jobs[i].second.size()) return true;
+      at[i] = 0;
+    }
+    return false;
+  }
+};
+
 struct Domain {
   int tier = kTierOfAll;
   std::vector<NodeId> nodes;
@@ -153,40 +183,26 @@ std::optional<PlanCost> CheapestPlan(const ClusterBuilder& cluster,
                                      bool may_break_gangs) {
   const ClusterState& state = cluster.state;
   const Job& claimant = cluster.JobNamed("g0");
-  std::vector<std::pair<JobId, std::vector<Way>>> jobs;
+  Choices choices;
   for (const JobId id : state.workload().jobs()) {
     const Job& job = state.workload().job(id);
     if (job.spec.queue != claimant.spec.queue || job.spec.priority >= claimant.spec.priority) {
       continue;
     }
-    jobs.emplace_back(id, WaysOf(state, id, may_break_gangs));
+    choices.jobs.emplace_back(id, WaysOf(state, id, may_break_gangs));
   }
+  const std::vector<Domain> domains = DomainsOf(state, gang);
+  const Amount cores = CrowdCores(gang.size);
+  choices.at.assign(choices.jobs.size(), 0);
   std::optional<PlanCost> best;
-  for (const Domain& domain : DomainsOf(state, gang)) {
-    std::vector<std::size_t> choice(jobs.size(), 0);
-    for (bool more = true; more;) {
-      Bill bill;
-      std::map<NodeId, Amount> freed;
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const Way& way = jobs[i].second[choice[i]];
-        if (way.pods.empty()) continue;
-        bill.Add(state, jobs[i].first, way);
-        for (const TaskId id : way.pods) {
-          const Task& task = state.workload().task(id);
-          freed[task.node] += state.classes().spec(task.class_id).request.Get(kCpu);
-        }
-      }
-      if (Holds(state, domain, freed, CrowdCores(gang.size), claimant.spec.min_available)) {
-        const PlanCost cost = bill.For(gang, domain.tier);
-        if (!best || cost < *best) best = cost;
-      }
-      more = false;
-      for (std::size_t i = 0; i < jobs.size() && !more; ++i) {
-        more = ++choice[i] < jobs[i].second.size();
-        if (!more) choice[i] = 0;
-      }
+  do {
+    const auto [bill, freed] = choices.Look(state);
+    for (const Domain& domain : domains) {
+      if (!Holds(state, domain, freed, cores, claimant.spec.min_available)) continue;
+      const PlanCost cost = bill.For(gang, domain.tier);
+      if (!best || cost < *best) best = cost;
     }
-  }
+  } while (choices.Next());
   return best;
 }
 

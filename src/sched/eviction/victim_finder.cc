@@ -176,8 +176,7 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
       const bool complete = running->open.size() == running->pods.size();
       const bool breakable = complete && !running->in_flight && !votes_.SparesGangs() &&
                              HasGang(workload.job(running->job));
-      found.candidates.push_back(
-          {.job = running->job, .pods = running->pods, .whole = breakable, .open = running->open});
+      found.candidates.push_back({.job = running->job, .whole = breakable, .open = running->open});
     }
   }
   std::size_t next = 0;  // candidates are in the order of `reachable`

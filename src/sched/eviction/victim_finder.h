@@ -22,8 +22,7 @@ class VictimFinder {
   // A job that may lose pods to a claimant.
   struct Candidate {
     JobId job;
-    std::vector<TaskId> pods;  // all that run, in no particular order
-    bool whole = false;        // the gang may go as a whole
+    bool whole = false;        // the gang may go as a whole: all its pods are in `open`
     std::vector<TaskId> open;  // pods that nothing protects, the first to go first
   };
   struct Found {
