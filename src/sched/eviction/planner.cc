@@ -321,6 +321,7 @@ std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(kinds.size());
   for (const auto& [kind, count] : kinds) {
     parts.push_back(fmt::format("{} {}", CountPods(count), kind));
   }

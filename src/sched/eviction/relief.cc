@@ -1,8 +1,7 @@
 #include "sched/eviction/relief.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <set>
-#include <utility>
 
 #include "base/check.h"
 
@@ -14,7 +13,8 @@ void EvictionRelief::ReadActions() {
     if (!IsEvictionAction(action.name)) continue;
     auto read = ReadEvictionSettings(action);
     CHECK(read.has_value());  // Scheduler::Make has read it, too
-    if (!read->settings.dry_run) actions_.emplace_back(session_, std::move(read->settings));
+    if (read->settings.dry_run) continue;
+    actions_.push_back({read->settings.kind, VictimFinder(session_, read->settings)});
   }
 }
 
@@ -33,7 +33,7 @@ Relief EvictionRelief::For(JobId id) {
   Relief relief;
   std::set<TaskId> counted;  // several actions may reach the same pods
   for (Action& action : actions_) {
-    claim.kind = action.settings.kind;
+    claim.kind = action.kind;
     for (const VictimFinder::Candidate& candidate : action.finder.For(claim).candidates) {
       for (const TaskId task : candidate.open) {
         if (!counted.insert(task).second) continue;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <list>
-#include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "sched/eviction/settings.h"
@@ -27,18 +26,15 @@ class EvictionRelief {
 
  private:
   struct Action {
-    EvictionSettings settings;
+    EvictionKind kind = EvictionKind::kPreempt;
     VictimFinder finder;
-
-    Action(const Session& session, EvictionSettings read)
-        : settings(std::move(read)), finder(session, settings) {}
   };
 
   void ReadActions();
 
   const Session& session_;
   bool read_ = false;
-  std::list<Action> actions_;  // finders refer to their settings
+  std::vector<Action> actions_;
 };
 
 }  // namespace strata

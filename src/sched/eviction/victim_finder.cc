@@ -44,7 +44,7 @@ Time RunsSince(const WorkloadTable& workload, const std::vector<TaskId>& pods) {
 }  // namespace
 
 VictimFinder::VictimFinder(const Session& session, const EvictionSettings& settings)
-    : session_(session), settings_(settings), votes_(session.plugins().points(), settings) {}
+    : session_(session), votes_(session.plugins().points(), settings) {}
 
 std::string VictimFinder::WhyKept(const Task& task, Time job_runs_since) const {
   const Disruption& disruption = task.disruption;
@@ -156,19 +156,25 @@ bool VictimFinder::IsGranted(std::size_t tier,
   });
 }
 
+std::vector<const VictimFinder::RunningJob*> VictimFinder::Reachable(
+    const EvictionClaim& claim, std::map<std::string, std::size_t>& kept) const {
+  std::vector<const RunningJob*> reachable;
+  for (const RunningJob& running : running_) {
+    if (running.job == claim.job) continue;
+    const auto why = OutOfReach(claim, session_.state().workload().job(running.job));
+    if (why && !why->empty()) kept[*why] += running.pods.size();
+    if (why) continue;
+    for (const auto& [kind, pods] : running.kept) kept[kind] += pods;
+    if (!running.open.empty()) reachable.push_back(&running);
+  }
+  return reachable;
+}
+
 VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   if (!collected_) Collect();
   const WorkloadTable& workload = session_.state().workload();
   Found found;
-  std::vector<const RunningJob*> reachable;
-  for (const RunningJob& running : running_) {
-    if (running.job == claim.job) continue;
-    const auto why = OutOfReach(claim, workload.job(running.job));
-    if (why && !why->empty()) found.kept[*why] += running.pods.size();
-    if (why) continue;
-    for (const auto& [kind, pods] : running.kept) found.kept[kind] += pods;
-    if (!running.open.empty()) reachable.push_back(&running);
-  }
+  const std::vector<const RunningJob*> reachable = Reachable(claim, found.kept);
   for (std::size_t tier = 0; tier < votes_.tiers() && found.candidates.empty(); ++tier) {
     found.tier = tier;
     for (const RunningJob* running : reachable) {

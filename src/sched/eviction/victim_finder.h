@@ -59,13 +59,15 @@ class VictimFinder {
   // Why the claim cannot concern the job at all, as a kind of pod; none when it can.
   [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
                                                       const Job& victim) const;
+  // The jobs in scope that have a pod which nothing protects; counts the others in `kept`.
+  [[nodiscard]] std::vector<const RunningJob*> Reachable(
+      const EvictionClaim& claim, std::map<std::string, std::size_t>& kept) const;
   [[nodiscard]] bool IsGranted(std::size_t tier,
                                const EvictionClaim& claim,
                                const RunningJob& running) const;
   void SortOpen(std::vector<TaskId>& pods) const;
 
   const Session& session_;
-  const EvictionSettings& settings_;
   VictimVotes votes_;
   bool collected_ = false;
   std::vector<RunningJob> running_;  // ascending by job priority, then by name
