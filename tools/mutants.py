@@ -38,6 +38,7 @@ bool IsMutant(int number) {
 MODEL = ("strata_model_test",)
 SCHED = ("strata_sched_test",)
 PROPERTY = ("strata_cycle_property_test",)
+EVICTION = ("strata_eviction_property_test",)
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,55 @@ MUTANTS = (
         "if (lasts) {",
         "if (lasts || MUTANT) {",
         MODEL + PROPERTY,
+    ),
+    Mutant(
+        "a gang keeps its minimum when it loses surplus pods",
+        "src/sched/eviction/spare_pods.cc",
+        "  if (Arrived(job.counts) <= job.spec.min_available || !HasMinimums(job)) return false;",
+        "  if (!MUTANT && (Arrived(job.counts) <= job.spec.min_available || !HasMinimums(job))) return false;",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "a job preempts jobs of lower priority alone",
+        "src/sched/plugins/priority.cc",
+        "    return state_->workload().job(unit.job).spec.priority <\n",
+        "    return MUTANT || state_->workload().job(unit.job).spec.priority <\n",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "conformance protects system pods",
+        "src/sched/plugins/conformance.cc",
+        "    return task.disruption.critical ?",
+        "    return task.disruption.critical && !MUTANT ?",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "preempt breaks no gang while the gang plugin votes",
+        "src/sched/plugins/gang.cc",
+        "SparesGangs() const override { return true; }",
+        "SparesGangs() const override { return !MUTANT; }",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "a queue reclaims no more than it deserves",
+        "src/sched/plugins/reclaim_rules.cc",
+        "    if (part.has + static_cast<double>(asked) <= part.deserved + ToleranceOf(id)) continue;",
+        "    if (MUTANT || part.has + static_cast<double>(asked) <= part.deserved + ToleranceOf(id)) continue;",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "a gang that breaks loses every pod, wherever it runs",
+        "src/sched/eviction/victims.cc",
+        "    if (!candidate.whole) continue;",
+        "    if (!candidate.whole && !MUTANT) continue;",
+        SCHED + EVICTION,
+    ),
+    Mutant(
+        "the cheaper of two combinations is taken",
+        "src/sched/eviction/clearing_search.cc",
+        "  if (branch.best && branch.best->cost <= here.cost) return;",
+        "  if (branch.best && (MUTANT || branch.best->cost <= here.cost)) return;",
+        SCHED + EVICTION,
     ),
 )
 

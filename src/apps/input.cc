@@ -20,6 +20,7 @@
 #include "inspect/snapshot.h"
 #include "objects/load.h"
 #include "objects/read_files.h"
+#include "sched/eviction/settings.h"
 #include "whatif/cluster_conf.h"
 
 namespace strata {
@@ -97,9 +98,13 @@ Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progre
   return inspect::ParseTexts(texts);
 }
 
-std::optional<Time> TimeOf(const InputFlags& flags) {
-  if (flags.now || !flags.live()) return flags.now;
-  return kube::SystemClock().Now();
+// Sets what depends on where the objects come from. The scheduler of a running cluster evicts
+// nobody yet, so nothing is shown as if it did.
+void FollowSource(const InputFlags& flags, Input& input) {
+  input.now = flags.now;
+  if (!flags.live()) return;
+  RemoveEvictionActions(input.config);
+  if (!flags.now) input.now = kube::SystemClock().Now();
 }
 
 Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
@@ -107,7 +112,7 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
   TRY_ASSIGN(objects::ObjectSet objects,
              flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
   TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
-  input.now = TimeOf(flags);
+  FollowSource(flags, input);
   return input;
 }
 
@@ -121,7 +126,7 @@ std::string Frame(const std::vector<std::string_view>& texts,
   const auto show = [&]() -> Result<std::string> {
     TRY_ASSIGN(objects::ObjectSet objects, inspect::ParseTexts(texts));
     TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
-    input.now = TimeOf(flags);
+    FollowSource(flags, input);
     TRY_ASSIGN(std::string text, view(input, progress));
     for (const std::string& warning : input.warnings) text += "warning: " + warning + "\n";
     return text;

@@ -293,6 +293,8 @@ Status ClusterFeed::ReadPodAgain(const std::string& name, const objects::Pod& po
 void ClusterFeed::PutTask(const std::string& name, TaskSpec spec) {
   const auto known = Locate(tasks_, name);
   if (known != tasks_.end() && DiffersInStatusOnly(state_, known->second, spec)) {
+    // A pod that was bound says since when it runs. That moves no sum, so no cycle follows from it.
+    state_.workload().SetDisruption(known->second, spec.disruption);
     const TaskStatus before = state_.workload().task(known->second).status;
     if (before == spec.status) return;
     state_.workload().SetTaskStatus(known->second, spec.status);

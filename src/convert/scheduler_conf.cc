@@ -88,6 +88,10 @@ class Reader {
     entry.ForEachMember([&](std::string_view key, const Cursor& member) {
       if (key != "name" && key != "arguments") Warn(member, "unknown key, ignored");
     });
+    if (const std::string known = InOtherCase(name); known != name) {
+      Warn(name_field, fmt::format("read as \"{}\"", known));
+      name = known;
+    }
     if (entry.ok() && FindAction(name) == nullptr && !IsVolcanoAction(name)) {
       name_field.Fail(Unknown("action", name, ActionNames()));
     }
@@ -132,13 +136,23 @@ class Reader {
     }
   }
 
-  void ReadAction(const Cursor& field, std::string_view name) {
+  // The name in lower case when only that is the name of an action, as for gangPreempt of
+  // Volcano's design document.
+  static std::string InOtherCase(std::string_view name) {
+    std::string lower(name);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool known = FindAction(lower) != nullptr || IsVolcanoAction(lower);
+    return known ? lower : std::string(name);
+  }
+
+  void ReadAction(const Cursor& field, std::string_view written) {
+    const std::string name = InOtherCase(written);
+    if (name != written) Warn(field, fmt::format("\"{}\" is read as \"{}\"", written, name));
     if (FindAction(name) == nullptr) {
       if (!IsVolcanoAction(name)) return field.Fail(Unknown("action", name, ActionNames()));
       return Warn(field, fmt::format("action \"{}\" is not supported yet and is ignored", name));
     }
-    conf_.config.actions.push_back(
-        {.name = std::string(name), .arguments = action_arguments_[std::string(name)]});
+    conf_.config.actions.push_back({.name = name, .arguments = action_arguments_[name]});
   }
 
   void ReadTier(const Cursor& tier) {

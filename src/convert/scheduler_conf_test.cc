@@ -108,13 +108,13 @@ TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
 
 TEST(SchedulerConf, WhatVolcanoHasAndStrataHasNotIsLeftOutWithAWarning) {
   const SchedulerConf conf =
-      Parse("actions: allocate, preempt\ntiers: [{plugins: [{name: gang}, {name: tdm}]}]\n");
+      Parse("actions: allocate, shuffle\ntiers: [{plugins: [{name: gang}, {name: tdm}]}]\n");
   EXPECT_EQ(conf.config.actions.size(), 1U);
   EXPECT_EQ(conf.config.tiers[0].size(), 1U);
   EXPECT_THAT(
       conf.warnings,
       ElementsAre(
-          "s.conf: actions: action \"preempt\" is not supported yet and is ignored",
+          "s.conf: actions: action \"shuffle\" is not supported yet and is ignored",
           "s.conf: tiers[0].plugins[1]: plugin \"tdm\" is not supported yet and is ignored"));
 }
 
@@ -129,9 +129,35 @@ TEST(SchedulerConf, UnknownKeysAreWarnings) {
                           "ignored"));
   EXPECT_THAT(Parse("actions: allocate\nconfigurations:\n"
                     "- {name: allocate, arguments: {predicateErrorCacheEnable: false, foo: 3}}\n"
-                    "- {name: preempt, arguments: {of.volcano: 3}}\n")
+                    "- {name: shuffle, arguments: {of.volcano: 3}}\n")
                   .warnings,
               ElementsAre("s.conf: configurations[0].arguments.foo: unknown argument, ignored"));
+}
+
+TEST(SchedulerConf, ActionsThatEvictHaveArguments) {
+  const SchedulerConf conf = Parse(
+      "actions: allocate, gangpreempt\nconfigurations:\n"
+      "- {name: gangpreempt, arguments: {maxDomains: 0, victimOrderPolicy: priority-first, "
+      "dryRun: true, speed: 3}}\n");
+  ASSERT_EQ(conf.config.actions.size(), 2U);
+  EXPECT_TRUE(conf.config.actions[1].arguments.Has("dryRun"));
+  EXPECT_THAT(conf.warnings,
+              ElementsAre("s.conf: configurations[0].arguments.maxDomains: 0 is below 1, 8 is used",
+                          "s.conf: configurations[0].arguments.speed: unknown argument, ignored"));
+  EXPECT_EQ(ErrorOf("actions: reclaim\nconfigurations:\n"
+                    "- {name: reclaim, arguments: {victimOrderPolicy: random}}\n"),
+            "s.conf: configurations[0].arguments.victimOrderPolicy: want safe-first or "
+            "priority-first, found \"random\"");
+}
+
+TEST(SchedulerConf, NamesOfActionsInAnotherCaseAreUnderstood) {
+  const SchedulerConf conf = Parse(
+      "actions: allocate, gangPreempt\nconfigurations: [{name: gangPreempt, arguments: {}}]\n");
+  ASSERT_EQ(conf.config.actions.size(), 2U);
+  EXPECT_EQ(conf.config.actions[1].name, "gangpreempt");
+  EXPECT_THAT(conf.warnings,
+              ElementsAre("s.conf: configurations[0].name: read as \"gangpreempt\"",
+                          "s.conf: actions: \"gangPreempt\" is read as \"gangpreempt\""));
 }
 
 TEST(SchedulerConf, NoActionsAreAnError) {

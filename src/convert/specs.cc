@@ -11,6 +11,7 @@
 
 #include "base/duration.h"
 #include "convert/amounts.h"
+#include "convert/disruption.h"
 #include "convert/gpu_annotations.h"
 #include "convert/gpu_request.h"
 #include "convert/load_cluster.h"
@@ -223,6 +224,7 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   spec.phase = ToPhase(group.phase);
   TRY_ASSIGN(spec.sla_waiting_time, SlaWaitingTime(group.meta));
   TRY_ASSIGN(spec.role_affinity, ToRoleAffinity(group.meta));
+  spec.preemptable = SaysPreemptable(group.meta);
   return spec;
 }
 
@@ -290,6 +292,7 @@ Result<TaskSpec> ToTaskSpec(const objects::Pod& pod,
   spec.status = StatusOf(pod);
   spec.node_name = pod.spec.node_name;
   spec.gated = !pod.spec.scheduling_gates.empty();
+  spec.disruption = ToDisruption(pod, priorities);
   if (!pod.spec.node_name.empty()) {
     spec.gpus = ReadGpuClaim(pod.meta.annotations, pod.spec).claim;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convert/cluster_feed.h"
 #include "convert/scheduler_conf.h"
@@ -30,6 +31,7 @@
 #include "live/session_log.h"
 #include "live/status_writer.h"
 #include "live/warning_book.h"
+#include "sched/eviction/settings.h"
 #include "sched/scheduler.h"
 #include "whatif/cluster.h"
 
@@ -165,7 +167,13 @@ class LiveScheduler::Impl {
   }
 
   Status Use(SchedulerConf conf) {
+    // Nobody carries out evictions in a running cluster yet.
+    const std::vector<std::string> ignored = RemoveEvictionActions(conf.config);
     TRY_ASSIGN(Scheduler::Made made, Scheduler::Make(conf.config, state_));
+    if (!ignored.empty()) {
+      log_.Warning(fmt::format("ignored actions: {} (no pod of a running cluster is evicted yet)",
+                               fmt::join(ignored, ", ")));
+    }
     for (const std::string& warning : conf.warnings) log_.Warning(warning);
     scheduler_ = std::move(made.scheduler);
     scheduler_->LimitWork(options_.work_per_cycle);

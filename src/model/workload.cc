@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <limits>
 
 namespace strata {
 
@@ -37,6 +39,15 @@ std::optional<std::uint32_t> PolicyMissed(const std::vector<SubGroupPolicy>& pol
     if (!policy.selector || policy.selector->Matches(pod_labels)) return i;
   }
   return std::nullopt;
+}
+
+Disruption::Moment ToMoment(Time time) {
+  using Seconds = Disruption::Moment::duration;
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  const std::int64_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  return Disruption::Moment(
+      Seconds(static_cast<std::uint32_t>(std::clamp<std::int64_t>(seconds, 0, kMax))));
 }
 
 const char* ToString(JobPhase phase) {

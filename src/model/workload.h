@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -108,6 +109,24 @@ struct SubGroupKey {
   auto operator<=>(const SubGroupKey&) const = default;
 };
 
+// What eviction asks about a pod.
+struct Disruption {
+  // Whole seconds in 32 bits, since every task has two of them. The epoch: not known.
+  using Moment = std::chrono::sys_time<std::chrono::duration<std::uint32_t>>;
+
+  Moment runs_since{};                // it has had its node since then
+  Moment saved_at{};                  // the last checkpoint of its work
+  std::int32_t grace_seconds = 30;    // how long it may take to stop
+  std::int32_t cooldown_seconds = 0;  // not evicted before it has run that long
+  bool preemptable = true;
+  bool never_preempts = false;  // nobody is evicted for it
+  bool critical = false;        // a system pod
+
+  bool operator==(const Disruption&) const = default;
+};
+// Cut to whole seconds; what is before the epoch is the epoch.
+[[nodiscard]] Disruption::Moment ToMoment(Time time);
+
 struct TaskSpec {
   std::string name;  // "namespace/pod"
   std::string uid;
@@ -122,6 +141,7 @@ struct TaskSpec {
   std::string node_name;  // "" while pending
   bool gated = false;     // has scheduling gates
   GpuClaim gpus;          // what it holds on its node
+  Disruption disruption = {};
 };
 
 struct Task {
@@ -148,6 +168,7 @@ struct Task {
   std::uint64_t placed = 0;
   static constexpr std::uint64_t kCameWithNode = 1;
   std::optional<std::uint32_t> missed_policy = std::nullopt;  // index into JobSpec::sub_groups
+  Disruption disruption = {};
 
   // Waits, and no node could hold it: it is not in the sums of what waits.
   [[nodiscard]] bool IsOversized() const { return exceeds_nodes && status == TaskStatus::kPending; }
@@ -214,6 +235,7 @@ struct JobSpec {
   JobPhase phase = JobPhase::kPending;
   std::optional<Duration> sla_waiting_time;  // annotation sla-waiting-time; above 0
   RoleAffinity role_affinity = {};
+  std::optional<bool> preemptable = std::nullopt;  // none: it says nothing about its eviction
 
   bool operator==(const JobSpec&) const = default;
 };

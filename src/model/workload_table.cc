@@ -85,7 +85,8 @@ TaskId WorkloadTable::AddTask(TaskSpec spec) {
               .gated = spec.gated,
               .alive = true,
               .came_with_node = holds,
-              .created = spec.created};
+              .created = spec.created,
+              .disruption = spec.disruption};
   task.index = IndexInName(task.name);
   if (has_node_groups_ && task.job.valid()) {
     spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);

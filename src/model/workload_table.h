@@ -62,6 +62,10 @@ class WorkloadTable {
   // Gives the task another status and node. A task that holds no node loses its GPUs.
   void Move(TaskId task, TaskStatus status, NodeId node);
   void SetGpus(TaskId task, GpuClaim gpus);
+  // No sum depends on it.
+  void SetDisruption(TaskId task, const Disruption& disruption) {
+    tasks_[task.index()].disruption = disruption;
+  }
 
   // ---- jobs
   [[nodiscard]] const Job& job(JobId id) const { return jobs_[id.index()]; }

@@ -138,6 +138,7 @@ void ReadPodSpec(const Cursor& at, PodSpec& out) {
   const Cursor preemption = at.At("preemptionPolicy");
   if (preemption.present()) ReadPreemptionPolicy(preemption, out.preemption_policy.emplace());
   at.At("hostNetwork").Read(out.host_network);
+  at.At("terminationGracePeriodSeconds").Read(out.grace_seconds);
   ReadContainers(at, out);
   SetHostNetworkPorts(at, out);
   ReadResources(at.At("overhead"), out.overhead);

@@ -103,6 +103,7 @@ struct PodSpec {
   std::vector<Volume> volumes;
   std::vector<std::string> scheduling_gates;  // names
   bool host_network = false;
+  std::optional<std::int32_t> grace_seconds;  // terminationGracePeriodSeconds
 };
 
 // spec.template of a Job task.

@@ -1,6 +1,5 @@
 #include "objects/priority.h"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -9,13 +8,18 @@ namespace strata::objects {
 
 PriorityTable::PriorityTable(const std::vector<PriorityClass>& classes)
     : values_{{"system-cluster-critical", 2'000'000'000}, {"system-node-critical", 2'000'001'000}} {
-  std::optional<std::int32_t> lowest;
+  const PriorityClass* lowest = nullptr;  // of the global defaults
   for (const PriorityClass& priority_class : classes) {
     values_[priority_class.meta.name] = priority_class.value;
+    if (priority_class.preemption_policy == PreemptionPolicy::kNever) {
+      never_.insert(priority_class.meta.name);
+    }
     if (!priority_class.global_default) continue;
-    lowest = std::min(lowest.value_or(priority_class.value), priority_class.value);
+    if (lowest == nullptr || priority_class.value < lowest->value) lowest = &priority_class;
   }
-  global_default_ = lowest.value_or(0);
+  if (lowest == nullptr) return;
+  global_default_ = lowest->value;
+  if (lowest->preemption_policy == PreemptionPolicy::kNever) never_.insert("");
 }
 
 std::optional<std::int32_t> PriorityTable::ValueOf(std::string_view class_name) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,16 @@ class PriorityTable {
 
   // None for a class that does not exist. "" is the global default.
   [[nodiscard]] std::optional<std::int32_t> ValueOf(std::string_view class_name) const;
+  // True when the class exists and its preemptionPolicy is Never. "" is the global default.
+  [[nodiscard]] bool NeverPreempts(std::string_view class_name) const {
+    return never_.contains(class_name);
+  }
   // That of the globalDefault class (the lowest of several, as in Kubernetes), else 0.
   [[nodiscard]] std::int32_t global_default() const { return global_default_; }
 
  private:
   std::map<std::string, std::int32_t, std::less<>> values_;
+  std::set<std::string, std::less<>> never_;
   std::int32_t global_default_ = 0;
 };
 

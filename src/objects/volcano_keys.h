@@ -22,6 +22,7 @@ inline constexpr std::string_view kPartitionIdKey = "volcano.sh/partition-id";
 inline constexpr std::string_view kNumaPolicyKey = "volcano.sh/numa-topology-policy";
 inline constexpr std::string_view kPreemptableKey = "volcano.sh/preemptable";
 inline constexpr std::string_view kCooldownTimeKey = "volcano.sh/cooldown-time";
+inline constexpr std::string_view kLastCheckpointKey = "volcano.sh/last-checkpoint-time";
 inline constexpr std::string_view kRevocableZoneKey = "volcano.sh/revocable-zone";
 inline constexpr std::string_view kJdbMinAvailableKey = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kJdbMaxUnavailableKey = "volcano.sh/jdb-max-unavailable";

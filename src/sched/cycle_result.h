@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "base/ids.h"
 #include "sched/extension.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 
@@ -23,11 +25,30 @@ struct CycleResult {
     std::string reason;
     std::string message;
   };
+  // Pods that go so that the gang of one job can start, all of them or none.
+  struct EvictionPlan {
+    struct Victim {
+      JobId job;
+      VictimUnit::Kind unit = VictimUnit::Kind::kSurplus;
+      std::vector<TaskId> tasks;
+    };
+    std::string action;
+    JobId claimant;               // the job that gets their room; its tasks are in `pipelined`
+    std::string hypernode;        // where its gang fits then; "" for the cluster as a whole
+    std::int32_t tier = 0;        // of the HyperNode
+    std::vector<Victim> victims;  // by job, each job once
+
+    [[nodiscard]] std::size_t PodCount() const {
+      std::size_t pods = 0;
+      for (const Victim& victim : victims) pods += victim.tasks.size();
+      return pods;
+    }
+  };
   std::vector<Bind> binds;      // in decision order; the tasks are kBinding in the state
   std::vector<Bind> pipelined;  // wait for resources being released; pending again in the state
-  std::vector<TaskId> evicted;  // kReleasing in the state
-  std::map<JobId, Refusal> verdicts;  // for each job with pending tasks: why they were not placed
-  bool phases_changed = false;        // at least one PodGroup changed its phase
+  std::vector<EvictionPlan> evictions;  // in decision order; the tasks are kReleasing in the state
+  std::map<JobId, Refusal> verdicts;    // for each job with pending tasks: why they were not placed
+  bool phases_changed = false;          // at least one PodGroup changed its phase
   // The jobs that the budget of the cycle did not reach. kForLater: nothing that they need has
   // changed since they were tried, so they may wait for the next period. kForNow: the next cycle is
   // due at once.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/victim_point.h"
+
 namespace strata {
 
 int OrderPoint::CompareQueues(const Queue& /*a*/, const Queue& /*b*/) const {
@@ -19,6 +21,9 @@ int OrderPoint::CompareTasks(const Task& /*a*/, const Task& /*b*/) const {
 
 std::optional<Refusal> JobGatePoint::Invalid(const Job& /*job*/) const {
   return std::nullopt;
+}
+Ballot JobGatePoint::EnqueueableWith(const Job& job, const Relief& /*relief*/) const {
+  return Enqueueable(job);
 }
 Ballot JobGatePoint::Enqueueable(const Job& /*job*/) const {
   return {};
@@ -44,6 +49,22 @@ bool QuotaPoint::Overused(QueueId /*queue*/) const {
 std::optional<Refusal> QuotaPoint::Exhausted(QueueId /*queue*/,
                                              const Resources& /*request*/,
                                              Limit /*limit*/) const {
+  return std::nullopt;
+}
+
+std::string_view VictimPoint::Protects(const Task& /*task*/) const {
+  return {};
+}
+
+bool VictimPoint::DecidesOn(EvictionKind /*kind*/) const {
+  return false;
+}
+
+bool VictimPoint::Grants(const EvictionClaim& /*claim*/, const VictimUnit& /*unit*/) const {
+  return false;
+}
+
+std::optional<std::string> VictimPoint::NotEntitled(const EvictionClaim& /*claim*/) const {
   return std::nullopt;
 }
 

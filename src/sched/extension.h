@@ -65,6 +65,14 @@ struct Ballot {
   Refusal refusal;  // with kReject
 };
 
+// What pods request that a job may evict: it counts as free when the job wants to enter its queue.
+struct Relief {
+  Resources own_queue;  // of pods of its own queue
+  Resources in_all;     // the same, and of pods of other queues
+
+  [[nodiscard]] bool empty() const { return in_all.size() == 0; }
+};
+
 // The conditions that a job must meet to enter its queue and to start.
 class JobGatePoint {
  public:
@@ -73,6 +81,8 @@ class JobGatePoint {
   [[nodiscard]] virtual std::optional<Refusal> Invalid(const Job& job) const;
   // Whether the job may enter its queue (PodGroup phase Inqueue).
   [[nodiscard]] virtual Ballot Enqueueable(const Job& job) const;
+  // The same if `relief` were free. By default it makes no difference.
+  [[nodiscard]] virtual Ballot EnqueueableWith(const Job& job, const Relief& relief) const;
   // The job has entered its queue in this cycle.
   virtual void OnEnqueued(const Job& job);
   // Ready: enough tasks have a node to start. Pipelined: enough have a node or wait for one.

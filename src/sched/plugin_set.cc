@@ -88,13 +88,14 @@ std::optional<Refusal> PluginSet::JobInvalid(const Job& job) const {
   return std::nullopt;
 }
 
-std::optional<Refusal> PluginSet::NotEnqueueable(const Job& job) const {
+std::optional<Refusal> PluginSet::NotEnqueueable(const Job& job, const Relief& relief) const {
   Refusal refusal;
   const bool passes = Passes(
       points_.tiers,
       [](const Points::Tier& tier) -> const auto& { return tier.enqueueable; },
       [&](const JobGatePoint& point) {
-        Ballot ballot = point.Enqueueable(job);
+        Ballot ballot =
+            relief.empty() ? point.Enqueueable(job) : point.EnqueueableWith(job, relief);
         if (ballot.vote == Vote::kReject) refusal = std::move(ballot.refusal);
         return ballot.vote;
       });

@@ -9,6 +9,7 @@
 #include "model/cluster_state.h"
 #include "sched/class_view.h"
 #include "sched/extension.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 
@@ -22,6 +23,8 @@ struct Points {
     std::vector<const JobGatePoint*> enqueueable;
     std::vector<const JobGatePoint*> job_pipelined;
     std::vector<const SubJobGatePoint*> sub_job_pipelined;
+    // Asked by preempt, by reclaim, and by gangpreempt and gangreclaim.
+    std::vector<const VictimPoint*> preemptable, reclaimable, evictable;
   };
   std::vector<Tier> tiers;
   std::vector<const OrderPoint*> queue_order, job_order, sub_job_order, task_order;
@@ -71,7 +74,8 @@ class PluginSet {
   // Why the job can never start as it is; none when it can.
   [[nodiscard]] std::optional<Refusal> JobInvalid(const Job& job) const;
   // Why the job may not enter its queue yet; none when it may.
-  [[nodiscard]] std::optional<Refusal> NotEnqueueable(const Job& job) const;
+  [[nodiscard]] std::optional<Refusal> NotEnqueueable(const Job& job,
+                                                      const Relief& relief = {}) const;
   void TellEnqueued(const Job& job);
 
   // ---- quotas ----

@@ -11,6 +11,7 @@
 #include "sched/actions/actions.h"
 #include "sched/attempts.h"
 #include "sched/caches.h"
+#include "sched/eviction/settings.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
 #include "sched/search.h"
@@ -52,6 +53,9 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   Offer<SubJobGatePoint>(plugin, config.Enabled("enabledSubJobPipelined"), tier.sub_job_pipelined);
   Offer<QuotaPoint>(plugin, config.Enabled("enabledOverused"), points.overused);
   Offer<QuotaPoint>(plugin, config.Enabled("enabledAllocatable"), points.allocatable);
+  Offer<VictimPoint>(plugin, config.Enabled("enablePreemptable"), tier.preemptable);
+  Offer<VictimPoint>(plugin, config.Enabled("enableReclaimable"), tier.reclaimable);
+  Offer<VictimPoint>(plugin, true, tier.evictable);
   OfferNamed<NodeFilterPoint>(plugin, config, "enablePredicate", points.nodes.filters);
   OfferNamed<NodeScorePoint>(plugin, config, "enableNodeOrder", points.nodes.scores);
   OfferNamed<ScaledScorePoint>(plugin, config, "enableNodeOrder", points.nodes.scaled);
@@ -148,6 +152,10 @@ void ExplainUnattended(Session& session) {
 }  // namespace
 
 Result<std::vector<std::string>> CheckArguments(const ActionConfig& action) {
+  if (IsEvictionAction(action.name)) {
+    TRY_ASSIGN(EvictionArguments read, ReadEvictionSettings(action));
+    return std::move(read.warnings);
+  }
   std::vector<std::string_view> known;
   if (action.name == "allocate") {
     known.emplace_back("predicateErrorCacheEnable");
@@ -166,8 +174,8 @@ struct Scheduler::Parts {
     Session session;
     Search search;
 
-    Cycle(Parts& parts, TraceSink* trace)
-        : session(parts.state, parts.plugins, parts.caches, parts.actions, trace),
+    Cycle(Parts& parts, TraceSink* trace, Time now)
+        : session(parts.state, parts.plugins, parts.caches, parts.actions, trace, now),
           search(session) {}
   };
 
@@ -224,6 +232,7 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   parts_->caches.topologies().Refresh();
   parts_->cycle.emplace(*parts_, trace);
   if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
+  parts_->cycle.emplace(*parts_, trace, now);
 }
 
 void Scheduler::RunActions() {

@@ -15,9 +15,9 @@
 
 namespace strata {
 
-// Checks the arguments of an action; returns a warning for each unknown one. Those of Volcano tune
-// its speed and never change a decision, so nothing else reads them. kInvalidArgument when one has
-// the wrong type. Warnings and errors begin with the argument: "foo: unknown argument, ignored".
+// Checks the arguments of an action; returns a warning for each unknown one. kInvalidArgument when
+// one has the wrong type. Warnings and errors begin with the argument: "foo: unknown argument,
+// ignored".
 [[nodiscard]] Result<std::vector<std::string>> CheckArguments(const ActionConfig& action);
 
 // A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run

@@ -7,39 +7,42 @@
 
 namespace strata {
 
-Search::Outcome Search::Run(JobId job, Worksheet& worksheet, Pass pass) {
+Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().Trim();
   const Job& the_job = session_.state().workload().job(job);
   if (!the_job.spec.sub_groups.empty()) {
-    return TwoLevelSearch(session_, level_search_).Run(job, worksheet, pass);
+    return TwoLevelSearch(session_, level_search_).Run(within, job, worksheet, pass);
   }
   if (session_.topologies().LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
-    return RunOneLevel(job, worksheet, pass);
+    return RunOneLevel(within, job, worksheet, pass);
   }
-  return RunFlat(job, worksheet, pass);
+  return RunFlat(within, job, worksheet, pass);
 }
 
-Search::Outcome Search::RunFlat(JobId job, Worksheet& worksheet, Pass pass) {
+Search::Outcome Search::RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   Worksheet::Sheet& sheet = worksheet.sheets().front();
   const PlaceRequest request{.job = job,
                              .sub_job = sheet.sub_job,
                              .tasks = sheet.left(),
                              .ranks = sheet.ranks.get(),
-                             .domain = session_.tree().top(),
+                             .domain = within,
                              .pass = pass};
   PlaceOutcome placed = level_search_.Place(request);
   if (placed.ok) sheet.next += placed.taken;
   return {.ok = placed.ok, .quota = std::move(placed.quota)};
 }
 
-Search::Outcome Search::RunOneLevel(JobId job, Worksheet& worksheet, Pass pass) {
+Search::Outcome Search::RunOneLevel(HyperNodeId within,
+                                    JobId job,
+                                    Worksheet& worksheet,
+                                    Pass pass) {
   const HyperNodeTree& tree = session_.tree();
   const Job& the_job = session_.state().workload().job(job);
   Worksheet::Sheet& sheet = worksheet.sheets().front();
   const SearchLevel level{
       .job = job,
       .sub_job = "",
-      .within = tree.top(),
+      .within = within,
       .allocated = tree.Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
       .limit = session_.topologies().LimitOf(job),
       .need = NeedOf(session_, job, worksheet)};

@@ -26,7 +26,11 @@ class Search {
 
   // When not ok, the state is as before. COST: that of the eligible HyperNodes in the tiers up to
   // the answer.
-  [[nodiscard]] Outcome Run(JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] Outcome Run(JobId job, Worksheet& worksheet, Pass pass) {
+    return RunBelow(session_.tree().top(), job, worksheet, pass);
+  }
+  // The same at or below one HyperNode.
+  [[nodiscard]] Outcome RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
 
   // Places one BestEffort task somewhere below `domain`. True when it is placed.
   [[nodiscard]] bool PlaceBestEffort(TaskId task, HyperNodeId domain);
@@ -48,8 +52,8 @@ class Search {
   }
 
  private:
-  [[nodiscard]] Outcome RunFlat(JobId job, Worksheet& worksheet, Pass pass);
-  [[nodiscard]] Outcome RunOneLevel(JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] Outcome RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
+  [[nodiscard]] Outcome RunOneLevel(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
 
   Session& session_;
   LevelSearch level_search_;

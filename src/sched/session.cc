@@ -41,7 +41,7 @@ void Session::Place(TaskId id,
 
 void Session::Commit(JobId job) {
   const Journal::Committed done = state_.journal().Commit();
-  CHECK(done.evicted.empty());  // no action evicts, so CycleResult has no place for evictions
+  CHECK(done.evicted.empty());
   for (const TaskId id : done.bound) {
     binds_.push_back({id, state_.workload().task(id).node});
   }
@@ -53,6 +53,24 @@ void Session::Commit(JobId job) {
                      .node = "",
                      .hypernode = state_.workload().job(job).allocated_hypernode});
   }
+}
+
+void Session::Evict(TaskId id) {
+  const Task& task = state_.workload().task(id);
+  state_.journal().Evict(id);
+  if (!tracing()) return;
+  Trace(StepRecord{.kind = StepRecord::Kind::kEvict,
+                   .job = state_.workload().job(task.job).spec.name,
+                   .pod = task.name,
+                   .node = state_.nodes().spec(task.node).name,
+                   .hypernode = ""});
+}
+
+void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
+  const Journal::Committed done = state_.journal().Commit();
+  CHECK(done.bound.empty());
+  CHECK(done.evicted.size() == plan.PodCount());
+  evictions_.push_back(std::move(plan));
 }
 
 void Session::SetPhase(JobId job, JobPhase phase) {
@@ -70,6 +88,7 @@ CycleResult Session::Close() {
   state_.journal().ReleaseHeld();
   phases_changed_ = caches_.phases().Update(state_, plugins_) || phases_changed_;
   result.binds = std::move(binds_);
+  result.evictions = std::move(evictions_);
   // A job all of whose pods are placed or on their way out waits for nothing.
   std::erase_if(verdicts_, [&](const auto& entry) {
     const TaskCounts& counts = state_.workload().job(entry.first).counts;

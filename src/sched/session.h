@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "model/cluster_state.h"
 #include "sched/attempts.h"
@@ -32,8 +33,14 @@ class Session {
           PluginSet& plugins,
           Caches& caches,
           std::span<const ActionConfig> actions,
-          TraceSink* trace)
-      : state_(state), plugins_(plugins), caches_(caches), actions_(actions), trace_(trace) {}
+          TraceSink* trace,
+          Time now = Time{})
+      : state_(state),
+        plugins_(plugins),
+        caches_(caches),
+        actions_(actions),
+        trace_(trace),
+        now_(now) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -51,6 +58,8 @@ class Session {
   Caches& caches() { return caches_; }
   [[nodiscard]] std::span<const ActionConfig> actions() const { return actions_; }
   [[nodiscard]] bool HasAction(std::string_view name) const;
+  // When the cycle began.
+  [[nodiscard]] Time now() const { return now_; }
 
   // ---- work ----
   // Gives the cycle a budget, with what is remembered of the jobs that found no place. Without a
@@ -75,13 +84,25 @@ class Session {
              DevicePoint::When when,
              HyperNodeId domain,
              std::optional<GpuClaim> given = std::nullopt);
+  // The task has to go.
+  void Evict(TaskId task);
   // Makes the placements in the journal final; those that were allocated become binds.
+  // REQUIRES: the journal evicts nobody.
   void Commit(JobId job);
+  // Makes the evictions in the journal final; what was pipelined is held until the end of the
+  // cycle. The trace has no record of it: pods are evicted there only when that is decided.
+  // REQUIRES: the journal has just the evictions of the plan, and allocates nothing.
+  void CommitEvictions(CycleResult::EvictionPlan plan);
   // Replaces the verdict that the job had in this cycle, if any.
   void SetVerdict(JobId job, Refusal refusal) {
     verdicts_.insert_or_assign(job, std::move(refusal));
   }
   [[nodiscard]] bool HasVerdict(JobId job) const { return verdicts_.contains(job); }
+  // The verdict so far; null when there is none.
+  [[nodiscard]] const Refusal* VerdictOf(JobId job) const {
+    const auto it = verdicts_.find(job);
+    return it == verdicts_.end() ? nullptr : &it->second;
+  }
   void SetPhase(JobId job, JobPhase phase);
 
   // ---- trace ----
@@ -113,8 +134,10 @@ class Session {
   Attempts* attempts_ = nullptr;
   WorkMeter meter_;
   CycleResult::Left left_ = CycleResult::Left::kNone;
+  Time now_;
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
+  std::vector<CycleResult::EvictionPlan> evictions_;
   bool phases_changed_ = false;
 };
 

@@ -38,13 +38,13 @@ std::size_t PodsLeft(const Worksheet& worksheet) {
 
 }  // namespace
 
-SearchOutcome TwoLevelSearch::Run(JobId job, Worksheet& worksheet, Pass pass) {
+SearchOutcome TwoLevelSearch::Run(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().TrimKinds();
   const HyperNodeTree& tree = session_.tree();
   const SearchLevel level{
       .job = job,
       .sub_job = "",
-      .within = tree.top(),
+      .within = within,
       .allocated = tree.Find(session_.state().workload().job(job).allocated_hypernode)
                        .value_or(HyperNodeId{}),
       .limit = session_.topologies().LimitOf(job),

@@ -23,8 +23,8 @@ class TwoLevelSearch {
  public:
   TwoLevelSearch(Session& session, LevelSearch& search) : session_(session), search_(search) {}
 
-  // When not ok, the state is as before.
-  [[nodiscard]] SearchOutcome Run(JobId job, Worksheet& worksheet, Pass pass);
+  // Searches at or below `within`. When not ok, the state is as before.
+  [[nodiscard]] SearchOutcome Run(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
 
  private:
   // A whole job placed below one HyperNode, then rolled back and ready to be done again.

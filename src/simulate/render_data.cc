@@ -29,6 +29,21 @@ Json ToJson(const RunResult::HyperNode& hypernode) {
           {"reason", hypernode.reason}};
 }
 
+Json ToJson(const RunResult::Evictions& evictions) {
+  Json victims = Json::array();
+  for (const RunResult::Evictions::Victim& victim : evictions.victims) {
+    victims.push_back({{"job", victim.job},
+                       {"unit", victim.whole_gang ? "gang" : "surplus"},
+                       {"pods", victim.pods}});
+  }
+  return {{"cycle", evictions.cycle},
+          {"action", evictions.action},
+          {"job", evictions.claimant},
+          {"hyperNode", evictions.hypernode},
+          {"tier", evictions.tier},
+          {"victims", std::move(victims)}};
+}
+
 Json ToJson(const RunResult& result) {
   const auto same = [](const auto& value) { return Json(value); };
   Json json = Json::object();
@@ -47,6 +62,12 @@ Json ToJson(const RunResult& result) {
         {{"object", warning.object}, {"reason", warning.reason}, {"message", warning.message}});
   }
   json["cycles"] = result.cycles;
+  if (!result.evictions.empty()) {
+    json["evictions"] = Json::array();
+    for (const RunResult::Evictions& evictions : result.evictions) {
+      json["evictions"].push_back(ToJson(evictions));
+    }
+  }
   if (!result.explain.empty()) json["explain"] = result.explain;
   if (result.timings) {
     json["timings"] = {{"loadMs", result.timings->load_ms},

@@ -20,6 +20,35 @@ RunResult Sample() {
   return result;
 }
 
+TEST(RenderData, ListsEvictionsInTheOrderOfDecisions) {
+  RunResult result;
+  result.evicted = {"ns/a-0"};
+  result.evictions.push_back({.cycle = 2,
+                              .action = "reclaim",
+                              .claimant = "ns/poor",
+                              .hypernode = "",
+                              .tier = 0,
+                              .victims = {{"ns/a", false, {"ns/a-0"}}}});
+  EXPECT_THAT(RenderJson(result), HasSubstr(R"("evictions": [
+    {
+      "cycle": 2,
+      "action": "reclaim",
+      "job": "ns/poor",
+      "hyperNode": "",
+      "tier": 0,
+      "victims": [
+        {
+          "job": "ns/a",
+          "unit": "surplus",
+          "pods": [
+            "ns/a-0"
+          ]
+        }
+      ]
+    }
+  ])"));
+}
+
 TEST(RenderData, JsonHasTheKeysOfTheInterfaceInOrder) {
   EXPECT_EQ(RenderJson(Sample()), R"({
   "binds": {

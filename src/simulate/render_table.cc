@@ -109,6 +109,25 @@ std::string RenderPods(const RunResult& result, const ClusterState& state, const
   return out;
 }
 
+// The jobs that lost pods, and for whom.
+std::string RenderEvictions(const RunResult& result, const TextStyle& style) {
+  TextTable table({{"JOB"}, {"UNIT"}, {"PODS", Align::kRight}, {"BY"}, {"FOR"}});
+  for (const RunResult::Evictions& evictions : result.evictions) {
+    std::string claimant = evictions.claimant;
+    if (!evictions.hypernode.empty()) {
+      claimant += fmt::format(" in {} (tier {})", evictions.hypernode, evictions.tier);
+    }
+    for (const RunResult::Evictions::Victim& victim : evictions.victims) {
+      table.AddRow({{victim.job},
+                    {victim.whole_gang ? "gang" : "surplus"},
+                    {std::to_string(victim.pods.size())},
+                    {evictions.action},
+                    {claimant}});
+    }
+  }
+  return table.Render(style);
+}
+
 std::string RenderWarnings(const RunResult& result, const TextStyle& style) {
   std::string out;
   for (const RunResult::Warning& warning : result.warnings) {
@@ -149,6 +168,9 @@ std::string RenderTable(const RunResult& result,
                         const TextStyle& style) {
   std::string out = RenderJobs(result, state, style);
   out += "\n" + Heading("PODS BY LEAF HYPERNODE", style) + RenderPods(result, state, style);
+  if (!result.evictions.empty()) {
+    out += "\n" + Heading("EVICTED", style) + RenderEvictions(result, style);
+  }
   if (const auto report = MakeTopologyReport(state, {})) {
     out += "\n" + RenderTree(*report, FitColumn::kHide, style);
   }

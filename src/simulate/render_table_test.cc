@@ -62,6 +62,25 @@ TEST(RenderTable, MarksPodsThatWaitForRoom) {
   EXPECT_THAT(Table(run), HasSubstr(", 1 waiting for room that is being released"));
 }
 
+TEST(RenderTable, ListsEvictedPodsByJob) {
+  Outcome run = Simulate(EightNodes("cpu: 1"));
+  EXPECT_THAT(Table(run), Not(HasSubstr("EVICTED")));
+  run.result.evicted = {"ns/a-0", "ns/a-1", "ns/b-0"};
+  run.result.evictions.push_back(
+      {.cycle = 1,
+       .action = "gangpreempt",
+       .claimant = "ns/high",
+       .hypernode = "s0",
+       .tier = 1,
+       .victims = {{"ns/a", true, {"ns/a-0", "ns/a-1"}}, {"ns/b", false, {"ns/b-0"}}}});
+  EXPECT_THAT(Table(run),
+              HasSubstr("EVICTED\n"
+                        "JOB   UNIT     PODS  BY           FOR\n"
+                        "ns/a  gang        2  gangpreempt  ns/high in s0 (tier 1)\n"
+                        "ns/b  surplus     1  gangpreempt  ns/high in s0 (tier 1)\n"));
+  EXPECT_THAT(Table(run), HasSubstr(", 3 evicted"));
+}
+
 TEST(RenderTable, ColoursOnlyWhenAskedFor) {
   const Outcome run = Simulate(EightNodes("cpu: 1"));
   EXPECT_THAT(Table(run), Not(HasSubstr("\x1b")));

@@ -93,7 +93,7 @@ class Run {
       result_.binds.insert_or_assign(TaskName(bind.task), NodeName(bind.node));
       NoteDevices(bind.task);
     }
-    for (const TaskId task : cycle.evicted) evicted_.insert(TaskName(task));
+    for (const CycleResult::EvictionPlan& plan : cycle.evictions) NoteEvictions(plan);
     for (const CycleResult::Warning& warning : *cycle.warnings) {
       warnings_.insert({warning.object, warning.reason, warning.message});
     }
@@ -101,11 +101,34 @@ class Run {
     for (const CycleResult::Bind& wait : cycle.pipelined) {
       pipelined.insert_or_assign(TaskName(wait.task), NodeName(wait.node));
     }
-    const bool changed = !cycle.binds.empty() || !cycle.evicted.empty() || cycle.phases_changed ||
+    const bool changed = !cycle.binds.empty() || !cycle.evictions.empty() || cycle.phases_changed ||
                          pipelined != result_.pipelined || cycle.verdicts != verdicts_;
     result_.pipelined = std::move(pipelined);
     verdicts_ = cycle.verdicts;
     return changed;
+  }
+
+  void NoteEvictions(const CycleResult::EvictionPlan& plan) {
+    RunResult::Evictions out{.cycle = result_.cycles,
+                             .action = plan.action,
+                             .claimant = state_.workload().job(plan.claimant).spec.name,
+                             .hypernode = plan.hypernode,
+                             .tier = plan.tier,
+                             .victims = {}};
+    for (const CycleResult::EvictionPlan::Victim& victim : plan.victims) {
+      RunResult::Evictions::Victim& one = out.victims.emplace_back();
+      one.job = state_.workload().job(victim.job).spec.name;
+      one.whole_gang = victim.unit == VictimUnit::Kind::kGang;
+      for (const TaskId task : victim.tasks) {
+        one.pods.push_back(TaskName(task));
+        evicted_.insert(TaskName(task));
+      }
+      std::sort(one.pods.begin(), one.pods.end());
+    }
+    std::sort(out.victims.begin(), out.victims.end(), [](const auto& a, const auto& b) {
+      return a.job < b.job;
+    });
+    result_.evictions.push_back(std::move(out));
   }
 
   // The GPUs that a bound pod was given.
@@ -123,14 +146,25 @@ class Run {
 
   // The world between two cycles; true when something moved.
   bool Advance(const CycleResult& cycle) {
-    for (const CycleResult::Bind& bind : cycle.binds) {
-      state_.workload().SetTaskStatus(bind.task, TaskStatus::kRunning);
+    for (const CycleResult::Bind& bind : cycle.binds) Start(bind.task);
+    std::set<TaskId> gone;
+    for (const CycleResult::EvictionPlan& plan : cycle.evictions) {
+      for (const auto& victim : plan.victims) {
+        gone.insert(victim.tasks.begin(), victim.tasks.end());
+      }
     }
-    std::set<TaskId> gone(cycle.evicted.begin(), cycle.evicted.end());
     gone.insert(load_.terminating.begin(), load_.terminating.end());
     for (const TaskId task : gone) Remove(task);
     load_.terminating.clear();
     return !cycle.binds.empty() || !gone.empty();
+  }
+
+  // A job that has just begun is not evicted in the same run.
+  void Start(TaskId task) {
+    Disruption disruption = state_.workload().task(task).disruption;
+    disruption.runs_since = ToMoment(now_);
+    state_.workload().SetDisruption(task, disruption);
+    state_.workload().SetTaskStatus(task, TaskStatus::kRunning);
   }
 
   // A PodGroup made for a lone pod is owned by it.

@@ -46,12 +46,31 @@ struct RunResult {
 
     auto operator<=>(const Warning&) const = default;
   };
+  // Pods that went so that one job could start.
+  struct Evictions {
+    struct Victim {
+      std::string job;                // "ns/podgroup"
+      bool whole_gang = false;        // else surplus pods alone
+      std::vector<std::string> pods;  // "ns/pod", ascending
+
+      bool operator==(const Victim&) const = default;
+    };
+    std::int32_t cycle = 0;  // counted from 1
+    std::string action;
+    std::string claimant;   // "ns/podgroup" of the job that gets their room
+    std::string hypernode;  // where its gang fits then; "" for the cluster as a whole
+    std::int32_t tier = 0;
+    std::vector<Victim> victims;  // ascending by job
+
+    bool operator==(const Evictions&) const = default;
+  };
   using Timings = RunTimings;
   using Devices = std::map<std::string, std::vector<std::string>>;  // container -> GPU uuids
 
   std::map<std::string, std::string> binds;      // "ns/pod" -> node, of the whole run
   std::map<std::string, std::string> pipelined;  // likewise, of the last cycle
   std::vector<std::string> evicted;              // "ns/pod", ascending
+  std::vector<Evictions> evictions;              // in decision order
   std::map<std::string, Devices> devices;        // by "ns/pod", where GPUs were chosen
   std::map<std::string, Job> jobs;               // by "ns/podgroup"
   std::map<std::string, HyperNode> hypernodes;

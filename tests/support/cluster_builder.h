@@ -50,6 +50,7 @@ struct TaskArgs {
   Labels labels = {};
   PodRules rules = {};
   VolumeRules volumes = {};
+  Disruption disruption = {};
 };
 
 // A node of NodeArgs{} holds one of these.
@@ -65,12 +66,16 @@ struct JobArgs {
   std::vector<SubGroupPolicy> sub_groups = {};
   std::map<std::string, std::int32_t, std::less<>> min_task_member = {};
   std::optional<Resources> min_resources = std::nullopt;
+  std::optional<bool> preemptable = std::nullopt;
 };
 
 struct QueueArgs {
   std::int32_t weight = 1;
   std::optional<Amount> cpu_capability = std::nullopt;  // cores
   bool open = true;
+  bool reclaimable = true;
+  std::optional<Amount> cpu_deserved = std::nullopt;  // cores
+  Amount cpu_guarantee = 0;                           // cores
 };
 
 [[nodiscard]] inline TopologySpec Hard(std::int32_t tier) {
@@ -137,7 +142,10 @@ class ClusterBuilder {
     spec.uid = "uid-" + name;
     spec.weight = args.weight;
     spec.open = args.open;
+    spec.reclaimable = args.reclaimable;
     if (args.cpu_capability) spec.capability[kCpu] = Cores(*args.cpu_capability);
+    if (args.cpu_deserved) spec.deserved[kCpu] = Cores(*args.cpu_deserved);
+    spec.guarantee.Set(kCpu, Cores(args.cpu_guarantee));
     state.workload().UpsertQueue(std::move(spec));
     return *this;
   }
@@ -153,6 +161,7 @@ class ClusterBuilder {
     spec.min_resources = args.min_resources;
     spec.topology = args.topology;
     spec.sub_groups = args.sub_groups;
+    spec.preemptable = args.preemptable;
     state.workload().UpsertJob(std::move(spec));
     for (int i = 0; i < args.tasks; ++i) Task(name, args.task);
     return *this;
@@ -172,6 +181,7 @@ class ClusterBuilder {
     spec.status = args.status;
     spec.node_name = args.node;
     spec.gated = args.gated;
+    spec.disruption = args.disruption;
     state.workload().AddTask(std::move(spec));
     return *this;
   }

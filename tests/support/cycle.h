@@ -21,8 +21,10 @@
 namespace strata::testing {
 
 struct Decisions {
-  std::map<std::string, std::string> binds;                             // task -> node
-  std::map<std::string, std::string> pipelined;                         // task -> node
+  std::map<std::string, std::string> binds;      // task -> node
+  std::map<std::string, std::string> pipelined;  // task -> node
+  std::set<std::string> evicted;                 // tasks
+  std::vector<std::string> plans;  // "gangpreempt for high in s0: gang low, surplus wide x2"
   std::map<std::string, std::pair<std::string, std::string>> verdicts;  // job -> reason, message
   std::set<std::tuple<std::string, std::string, std::string>> warnings;
 
@@ -51,6 +53,8 @@ inline std::ostream& operator<<(std::ostream& os, const Decisions& decisions) {
   for (const auto& [task, node] : decisions.pipelined) {
     os << "wait " << task << " -> " << node << '\n';
   }
+  for (const std::string& plan : decisions.plans) os << "evict " << plan << '\n';
+  for (const std::string& task : decisions.evicted) os << "evict " << task << '\n';
   for (const auto& [job, verdict] : decisions.verdicts) {
     os << "verdict " << job << ": " << verdict.first << ": " << verdict.second << '\n';
   }
@@ -117,10 +121,12 @@ class Cycles {
   void LimitWork(std::uint64_t budget) { scheduler_->LimitWork(budget); }
   // What the budget of the last cycle did not reach.
   [[nodiscard]] CycleResult::Left left() const { return left_; }
+  // The time of the next cycles; the epoch unless it is set.
+  void SetNow(Time now) { now_ = now; }
 
   // `inside` is called when the actions have run and nothing has been given back yet.
   Decisions Run(TraceSink* trace = nullptr, const std::function<void()>& inside = {}) {
-    scheduler_->Open(Time{}, trace);
+    scheduler_->Open(now_, trace);
     scheduler_->RunActions();
     if (inside) inside();
     const CycleResult result = scheduler_->Close();
@@ -132,6 +138,7 @@ class Cycles {
     for (const CycleResult::Bind& wait : result.pipelined) {
       CHECK(decisions.pipelined.emplace(TaskName(wait.task), NodeName(wait.node)).second);
     }
+    for (const CycleResult::EvictionPlan& plan : result.evictions) NoteEvictions(plan, decisions);
     for (const auto& [job, refusal] : result.verdicts) {
       decisions.verdicts[state_.workload().job(job).spec.name] = {refusal.reason, refusal.message};
     }
@@ -142,6 +149,22 @@ class Cycles {
   }
 
  private:
+  void NoteEvictions(const CycleResult::EvictionPlan& plan, Decisions& decisions) const {
+    std::set<std::string> victims;
+    for (const CycleResult::EvictionPlan::Victim& victim : plan.victims) {
+      const bool gang = victim.unit == VictimUnit::Kind::kGang;
+      const std::string& job = state_.workload().job(victim.job).spec.name;
+      victims.insert(gang ? "gang " + job
+                          : "surplus " + job + " x" + std::to_string(victim.tasks.size()));
+      for (const TaskId task : victim.tasks) CHECK(decisions.evicted.insert(TaskName(task)).second);
+    }
+    std::string text = plan.action + " for " + state_.workload().job(plan.claimant).spec.name +
+                       (plan.hypernode.empty() ? std::string() : " in " + plan.hypernode);
+    for (const std::string& victim : victims) {
+      text += (victim == *victims.begin() ? ": " : ", ") + victim;
+    }
+    decisions.plans.push_back(std::move(text));
+  }
   [[nodiscard]] const std::string& TaskName(TaskId id) const {
     return state_.workload().task(id).name;
   }
@@ -152,6 +175,7 @@ class Cycles {
   ClusterState& state_;
   std::unique_ptr<Scheduler> scheduler_;
   CycleResult::Left left_ = CycleResult::Left::kNone;
+  Time now_{};
 };
 
 inline Decisions RunCycle(ClusterState& state,

@@ -7,14 +7,17 @@
 namespace strata {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Action>, 3> kActions = {{
+constexpr std::array<std::pair<std::string_view, Action>, 7> kActions = {{
     {"allocate", &Allocate},
     {"backfill", &Backfill},
     {"enqueue", &Enqueue},
+    {"gangpreempt", &GangPreempt},
+    {"gangreclaim", &GangReclaim},
+    {"preempt", &Preempt},
+    {"reclaim", &Reclaim},
 }};
 
-constexpr std::array<std::string_view, 5> kVolcanoOnly = {
-    "gangpreempt", "gangreclaim", "preempt", "reclaim", "shuffle"};
+constexpr std::array<std::string_view, 1> kVolcanoOnly = {"shuffle"};
 
 }  // namespace
 

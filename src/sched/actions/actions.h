@@ -15,6 +15,12 @@ void Enqueue(Session& session, Search& search);
 void Allocate(Session& session, Search& search);
 // Places BestEffort pods, which request no resources.
 void Backfill(Session& session, Search& search);
+// Evict pods so that the gangs of admitted jobs can start within their topology: of the same queue
+// (preempt) or of others (reclaim); the first two without breaking gangs, unless gang allows it.
+void Preempt(Session& session, Search& search);
+void Reclaim(Session& session, Search& search);
+void GangPreempt(Session& session, Search& search);
+void GangReclaim(Session& session, Search& search);
 
 using Action = void (*)(Session&, Search&);
 

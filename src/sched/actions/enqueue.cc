@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "sched/actions/actions.h"
+#include "sched/eviction/relief.h"
 #include "sched/job_queues.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/verdict.h"
@@ -9,7 +10,7 @@
 namespace strata {
 namespace {
 
-std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
+std::optional<Refusal> NotAdmitted(const Session& session, JobId id, EvictionRelief& relief) {
   // A job whose topology cannot be resolved would wait in its queue in vain.
   if (auto refusal = session.topologies().WhyImpossible(id)) return refusal;
   const Job& job = session.state().workload().job(id);
@@ -19,6 +20,10 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id) {
   // What it has counts as used already, and it keeps that whatever the vote.
   if (session.plugins().IsIncompleteGang(job)) return std::nullopt;
   auto refusal = session.plugins().NotEnqueueable(job);
+  if (!refusal) return std::nullopt;
+  if (const Relief freed = relief.For(id); !freed.empty()) {
+    refusal = session.plugins().NotEnqueueable(job, freed);
+  }
   if (!refusal) return std::nullopt;
   return AddClusterShortage(session, id, std::move(*refusal), *job.spec.min_resources);
 }
@@ -36,9 +41,10 @@ void Enqueue(Session& session, Search& /*search*/) {
       session.SetVerdict(id, QueueNotFound(job));
     }
   }
+  EvictionRelief relief(session);
   while (const auto queue = queues.TakeQueue()) {
     const JobId id = queues.TakeJob(*queue);
-    if (auto refusal = NotAdmitted(session, id)) {
+    if (auto refusal = NotAdmitted(session, id, relief)) {
       session.SetVerdict(id, std::move(*refusal));
     } else {
       session.plugins().TellEnqueued(session.state().workload().job(id));

@@ -15,6 +15,8 @@
 #include "sched/plugins/capacity_tree.h"
 #include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
+#include "sched/plugins/reclaim_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
@@ -26,7 +28,11 @@ constexpr std::string_view kDraCapacityKey = "capacity.DRAConsumableCapacityEnab
 // What counts as used by a queue: what it holds, or also what admitted jobs were promised.
 enum class Count : std::uint8_t { kHeld, kHeldAndPromised };
 
-class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, public JobGatePoint {
+class Capacity final : public Plugin,
+                       public OrderPoint,
+                       public QuotaPoint,
+                       public JobGatePoint,
+                       public VictimPoint {
  public:
   explicit Capacity(CapacityTree::Shape shape) : shape_(shape) {}
 
@@ -35,10 +41,23 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
                                                  const Resources& request,
                                                  Limit limit) const override;
-  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override {
+    return EnqueueableWith(job, {});
+  }
+  [[nodiscard]] Ballot EnqueueableWith(const Job& job, const Relief& relief) const override;
   void OnEnqueued(const Job& job) override;
+  [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    return kind == EvictionKind::kReclaim;
+  }
+  [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    return MayReclaim(*state_, claim, unit, Parts());
+  }
+  [[nodiscard]] std::optional<std::string> NotEntitled(const EvictionClaim& claim) const override {
+    return WhyNotReclaim(*state_, claim, Parts());
+  }
 
  private:
+  [[nodiscard]] PartOf Parts() const;
   // Promised to jobs that have entered, less what jobs hold beyond their minimum; of the queue and
   // all below it.
   void AddPromise(const Job& job);
@@ -57,7 +76,8 @@ class Capacity final : public Plugin, public OrderPoint, public QuotaPoint, publ
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
   [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
                                                     const Resources& asked,
-                                                    Count count) const;
+                                                    Count count,
+                                                    const Resources& relief) const;
 
   CapacityTree::Shape shape_;
   const ClusterState* state_ = nullptr;
@@ -80,6 +100,16 @@ void Capacity::Open(const ClusterState& state, Time /*now*/) {
     for (std::size_t i = 0; i < size; ++i) net[i] -= elastic[i];
     for (const std::size_t above : tree_.at(*index).path) AddTo(promised_[above], net);
   }
+}
+
+PartOf Capacity::Parts() const {
+  return [this](QueueId id, ResourceId resource) {
+    const auto index = tree_.Find(id);
+    if (!index) return QueuePart{};
+    return QueuePart{.has = tree_.Allocated(*state_, *index, resource),
+                     .deserved = At(tree_.at(*index).deserved, resource),
+                     .guarantee = At(tree_.at(*index).guarantee, resource)};
+  };
 }
 
 void Capacity::AddPromise(const Job& job) {
@@ -196,7 +226,8 @@ std::optional<Refusal> Capacity::RefuseAnything(std::size_t index) const {
 
 std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                               const Resources& asked,
-                                              Count count) const {
+                                              Count count,
+                                              const Resources& relief) const {
   const ResourceNames& names = state_->resource_names();
   const std::vector<std::size_t>& path = tree_.at(index).path;
   std::map<ResourceId, std::vector<double>> kept_free;  // by resource, along the path
@@ -216,7 +247,8 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
       return is_open ? kUnlimited : At(tree_.at(at).real_capability, resource);
     };
     const auto exceeded = FirstExceeded(names, asked, [&](ResourceId resource) {
-      return limit(resource) - TakenBy(at, resource, count) - kept(resource);
+      return limit(resource) - TakenBy(at, resource, count) - kept(resource) +
+             static_cast<double>(relief.Get(resource));
     });
     if (exceeded) {
       const std::string& name = names.name(*exceeded);
@@ -244,15 +276,16 @@ std::optional<Refusal> Capacity::Exhausted(QueueId id,
   const auto index = tree_.Find(id);
   if (!index) return std::nullopt;
   if (auto refusal = RefuseAnything(*index)) return refusal;
-  return RefuseAmount(*index, request, Count::kHeld);
+  return RefuseAmount(*index, request, Count::kHeld, {});
 }
 
-Ballot Capacity::Enqueueable(const Job& job) const {
+Ballot Capacity::EnqueueableWith(const Job& job, const Relief& relief) const {
   const auto index = tree_.Find(job.queue);
   if (!index) return {};  // there is no queue to have an opinion about
   auto refusal = RefuseAnything(*index);
   if (!refusal && job.spec.min_resources) {
-    refusal = RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised);
+    refusal =
+        RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised, relief.own_queue);
   }
   if (!refusal) return {Vote::kPermit, {}};
   return {Vote::kReject, std::move(*refusal)};

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "sched/plugins/argument_rules.h"
+#include "sched/plugins/gang_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
@@ -15,13 +17,6 @@ enum class Counting : std::uint8_t { kReady, kReadyOrPipelined };
 std::int32_t Count(const TaskCounts& counts, Counting counting) {
   return counts.Ready() +
          (counting == Counting::kReadyOrPipelined ? counts.Of(TaskStatus::kPipelined) : 0);
-}
-
-// Roles bind only while minMember covers all their minimums; otherwise any pods make up the gang.
-bool RolesCount(const Job& job) {
-  std::int64_t sum = 0;
-  for (const Role& role : job.roles) sum += role.min_member;
-  return job.spec.min_available >= sum;
 }
 
 bool HasEnough(const SubJob& sub_job, Counting counting) {
@@ -64,8 +59,14 @@ int NotReadyFirst(bool a_ready, bool b_ready) {
   return a_ready ? 1 : -1;
 }
 
-class Gang final : public Plugin, public JobGatePoint, public SubJobGatePoint, public OrderPoint {
+class Gang final : public Plugin,
+                   public JobGatePoint,
+                   public SubJobGatePoint,
+                   public OrderPoint,
+                   public VictimPoint {
  public:
+  [[nodiscard]] bool SparesGangs() const override { return true; }
+
   [[nodiscard]] std::optional<Refusal> Invalid(const Job& job) const override {
     if (RolesCount(job)) {
       for (const Role& role : job.roles) {

@@ -23,7 +23,10 @@ class Overcommit final : public Plugin, public JobGatePoint {
   explicit Overcommit(double factor) : factor_(factor) {}
 
   void Open(const ClusterState& state, Time now) override;
-  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override {
+    return EnqueueableWith(job, {});
+  }
+  [[nodiscard]] Ballot EnqueueableWith(const Job& job, const Relief& relief) const override;
   void OnEnqueued(const Job& job) override { AddTo(taken_, PromisedTo(*state_, job)); }
 
  private:
@@ -49,11 +52,12 @@ void Overcommit::Open(const ClusterState& state, Time /*now*/) {
   AddTo(taken_, book_.PromisedInAll(size));
 }
 
-Ballot Overcommit::Enqueueable(const Job& job) const {
+Ballot Overcommit::EnqueueableWith(const Job& job, const Relief& relief) const {
   if (!job.spec.min_resources) return {Vote::kPermit, {}};
   const ResourceNames& names = state_->resource_names();
   const auto exceeded = FirstExceeded(names, *job.spec.min_resources, [&](ResourceId resource) {
-    return At(limit_, resource) - At(taken_, resource);
+    return At(limit_, resource) - At(taken_, resource) +
+           static_cast<double>(relief.in_all.Get(resource));
   });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = names.name(*exceeded);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sched/plugins/argument_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
@@ -12,7 +13,7 @@ int HigherFirst(std::int32_t a, std::int32_t b) {
   return a > b ? -1 : 1;
 }
 
-class Priority final : public Plugin, public OrderPoint {
+class Priority final : public Plugin, public OrderPoint, public VictimPoint {
  public:
   void Open(const ClusterState& state, Time /*now*/) override { state_ = &state; }
 
@@ -28,6 +29,15 @@ class Priority final : public Plugin, public OrderPoint {
 
   [[nodiscard]] int CompareTasks(const Task& a, const Task& b) const override {
     return HigherFirst(a.priority, b.priority);
+  }
+
+  [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    return kind == EvictionKind::kPreempt;
+  }
+
+  [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    return state_->workload().job(unit.job).spec.priority <
+           state_->workload().job(claim.job).spec.priority;
   }
 
  private:

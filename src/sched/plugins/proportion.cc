@@ -11,6 +11,8 @@
 #include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/plugins/queue_shares.h"
+#include "sched/plugins/reclaim_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
@@ -21,7 +23,11 @@ struct QueueState {
   Amounts elastic;  // held by jobs beyond their minimum
 };
 
-class Proportion final : public Plugin, public OrderPoint, public JobGatePoint, public QuotaPoint {
+class Proportion final : public Plugin,
+                         public OrderPoint,
+                         public JobGatePoint,
+                         public QuotaPoint,
+                         public VictimPoint {
  public:
   void Open(const ClusterState& state, Time now) override;
 
@@ -37,8 +43,20 @@ class Proportion final : public Plugin, public OrderPoint, public JobGatePoint, 
   [[nodiscard]] std::optional<Refusal> Exhausted(QueueId id,
                                                  const Resources& request,
                                                  Limit limit) const override;
-  [[nodiscard]] Ballot Enqueueable(const Job& job) const override;
+  [[nodiscard]] Ballot Enqueueable(const Job& job) const override {
+    return EnqueueableWith(job, {});
+  }
+  [[nodiscard]] Ballot EnqueueableWith(const Job& job, const Relief& relief) const override;
   void OnEnqueued(const Job& job) override;
+  [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    return kind == EvictionKind::kReclaim;
+  }
+  [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    return MayReclaim(*state_, claim, unit, Parts());
+  }
+  [[nodiscard]] std::optional<std::string> NotEntitled(const EvictionClaim& claim) const override {
+    return WhyNotReclaim(*state_, claim, Parts());
+  }
 
  private:
   [[nodiscard]] const QueueState* Find(QueueId id) const {
@@ -46,6 +64,7 @@ class Proportion final : public Plugin, public OrderPoint, public JobGatePoint, 
   }
   [[nodiscard]] double LiveShare(const Queue& queue) const;
   void AddPromise(const Job& job);
+  [[nodiscard]] PartOf Parts() const;
 
   const ClusterState* state_ = nullptr;
   PromiseBook book_;
@@ -68,6 +87,18 @@ void Proportion::Open(const ClusterState& state, Time /*now*/) {
 
 void Proportion::AddPromise(const Job& job) {
   AddTo(queues_[job.queue.index()]->inqueue, PromisedTo(*state_, job));
+}
+
+PartOf Proportion::Parts() const {
+  return [this](QueueId id, ResourceId resource) {
+    QueuePart part;
+    part.has = static_cast<double>(state_->workload().queue(id).allocated.Get(resource));
+    if (const QueueState* queue = Find(id)) {
+      part.deserved = At(queue->share.deserved, resource);
+      part.guarantee = At(queue->share.guarantee, resource);
+    }
+    return part;
+  };
 }
 
 double Proportion::LiveShare(const Queue& queue) const {
@@ -113,7 +144,7 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
                              FormatNumber(name, ToAmount(At(most, *exceeded))))};
 }
 
-Ballot Proportion::Enqueueable(const Job& job) const {
+Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
   if (!job.queue.valid()) return {};  // there is no queue to have an opinion about
   const Queue& queue = state_->workload().queue(job.queue);
   if (auto closed = RefuseIfClosed(queue)) return {Vote::kReject, std::move(*closed)};
@@ -128,7 +159,8 @@ Ballot Proportion::Enqueueable(const Job& job) const {
   };
   const auto exceeded =
       FirstExceeded(state_->resource_names(), *job.spec.min_resources, [&](ResourceId resource) {
-        return limit(resource) - taken(resource);
+        return limit(resource) - taken(resource) +
+               static_cast<double>(relief.own_queue.Get(resource));
       });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = state_->resource_names().name(*exceeded);

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "sched/actions/actions.h"
+#include "sched/eviction/planner.h"
+#include "sched/eviction/settings.h"
+#include "sched/job_queues.h"
+#include "sched/verdict.h"
+
+// preempt, reclaim, gangpreempt and gangreclaim: one action with four scopes.
+namespace strata {
+namespace {
+
+EvictionSettings SettingsOf(const Session& session, std::string_view name) {
+  for (const ActionConfig& action : session.actions()) {
+    if (action.name != name) continue;
+    auto read = ReadEvictionSettings(action);
+    CHECK(read.has_value());  // Scheduler::Make has read it, too
+    return std::move(read->settings);
+  }
+  CHECK(false);
+  return {};
+}
+
+std::string Plural(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+// "2 gangs, 9 pods in HyperNode s0 (tier 1)".
+std::string Summary(const CycleResult::EvictionPlan& plan) {
+  const auto gangs = static_cast<std::size_t>(
+      std::count_if(plan.victims.begin(), plan.victims.end(), [](const auto& victim) {
+        return victim.unit == VictimUnit::Kind::kGang;
+      }));
+  std::string text = gangs > 0 ? Plural(gangs, "gang") + ", " : "";
+  text += Plural(plan.PodCount(), "pod");
+  if (plan.hypernode.empty()) return text;
+  return text + fmt::format(" for HyperNode {} (tier {})", plan.hypernode, plan.tier);
+}
+
+class Evictions {
+ public:
+  Evictions(Session& session, Search& search, EvictionSettings settings)
+      : session_(session),
+        search_(search),
+        settings_(std::move(settings)),
+        planner_(session, search, settings_),
+        queues_(session) {}
+
+  void Run() {
+    for (const JobId id : session_.state().workload().WaitingJobs()) {
+      if (IsStarving(id)) queues_.Add(id);
+    }
+    while (const auto queue = queues_.TakeQueue()) {
+      const JobId id = queues_.TakeJob(*queue);
+      // A queue that has what it deserves takes nothing from others.
+      const bool entitled =
+          settings_.kind == EvictionKind::kPreempt || !session_.plugins().Overused(*queue);
+      if (entitled) Serve(id);
+      queues_.PutBack(*queue);
+    }
+  }
+
+ private:
+  // True when the job was admitted, lacks pods of its minimum, and can have them.
+  [[nodiscard]] bool IsStarving(JobId id) const {
+    const Job& job = session_.state().workload().job(id);
+    if (job.phase == JobPhase::kPending || !job.queue.valid()) return false;
+    if (session_.plugins().JobReady(job) || IsHeld(job)) return false;
+    if (session_.topologies().WhyImpossible(id) || session_.plugins().JobInvalid(job)) return false;
+    return !Worksheet(session_, id).empty();
+  }
+
+  // True when the gang already waits for what is being released.
+  [[nodiscard]] bool IsHeld(const Job& job) const {
+    return job.counts.Of(TaskStatus::kPipelined) > 0 && session_.plugins().JobPipelined(job);
+  }
+
+  void Serve(JobId id) {
+    const Worksheet worksheet(session_, id);
+    if (FitsWithoutEviction(id, worksheet)) return;
+    if (const auto pod = PodThatNeverPreempts(worksheet)) {
+      return Refuse(id,
+                    {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
+    }
+    const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
+    if (!answer.plan) return Refuse(id, answer.refusal);
+    if (settings_.dry_run) {
+      return Refuse(id, {"EvictionDryRun", "would evict " + Summary(*answer.plan)});
+    }
+    planner_.Commit(answer);
+    Refusal waiting = ExplainWaiting(session_, id);
+    waiting.message += fmt::format("; {} evicts {}", settings_.action, Summary(*answer.plan));
+    session_.SetVerdict(id, std::move(waiting));
+  }
+
+  // An action in front of allocate evicts nobody for a gang that has room already.
+  [[nodiscard]] bool FitsWithoutEviction(JobId id, const Worksheet& worksheet) {
+    const Session::Silence silence(session_);
+    Journal& journal = session_.state().journal();
+    const Journal::Savepoint begin = journal.Mark();
+    for (const Pass pass : {Pass::kReady, Pass::kWaiting}) {
+      if (pass == Pass::kWaiting && !session_.state().nodes().HasReleasing()) continue;
+      Worksheet copy = worksheet;
+      const bool fits = search_.Run(id, copy, pass).ok;
+      journal.RollbackTo(begin);
+      if (fits) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<std::string> PodThatNeverPreempts(const Worksheet& worksheet) const {
+    for (const TaskId id : worksheet.AllLeft(session_)) {
+      const Task& task = session_.state().workload().task(id);
+      if (task.disruption.never_preempts) return task.name;
+    }
+    return std::nullopt;
+  }
+
+  // Adds to what the job lacks why nobody goes for it.
+  void Refuse(JobId id, const Refusal& refusal) {
+    std::string message = fmt::format("{}: {}", settings_.action, refusal.message);
+    if (const Refusal* so_far = session_.VerdictOf(id)) message = so_far->message + "; " + message;
+    session_.SetVerdict(id, {refusal.reason, std::move(message)});
+  }
+
+  Session& session_;
+  Search& search_;
+  const EvictionSettings settings_;
+  EvictionPlanner planner_;
+  JobQueues queues_;
+};
+
+}  // namespace
+
+void Preempt(Session& session, Search& search) {
+  Evictions(session, search, SettingsOf(session, "preempt")).Run();
+}
+
+void Reclaim(Session& session, Search& search) {
+  Evictions(session, search, SettingsOf(session, "reclaim")).Run();
+}
+
+void GangPreempt(Session& session, Search& search) {
+  Evictions(session, search, SettingsOf(session, "gangpreempt")).Run();
+}
+
+void GangReclaim(Session& session, Search& search) {
+  Evictions(session, search, SettingsOf(session, "gangreclaim")).Run();
+}
+
+}  // namespace strata

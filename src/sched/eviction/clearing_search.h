@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/eviction/cost.h"
+#include "sched/eviction/freed_room.h"
+#include "sched/eviction/victims.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// Some of the victims of a HyperNode, and what it costs when they go.
+struct Clearing {
+  std::vector<std::size_t> units;  // indexes of the victims, ascending
+  Cost cost;
+};
+
+// Finds the cheapest victims whose room is enough for a gang in one HyperNode, by counting slots
+// (FreedRoom). With at most kExactUnits units in the HyperNode every combination is considered;
+// otherwise the better of two orders is taken: the cheapest units first, or the cheapest nodes
+// first, each time without the units that turn out not to be needed.
+//
+// Uses the journal to ask what is allowed, and leaves it as it was.
+class ClearingSearch {
+ public:
+  static constexpr std::size_t kExactUnits = 16;
+  // Pods evicted on trial before the search for the best combination gives up.
+  static constexpr std::size_t kMaxMoves = 100'000;
+
+  // REQUIRES: all of them outlive it.
+  ClearingSearch(Session& session,
+                 const UnitTaker& taker,
+                 const std::vector<const Victim*>& victims,
+                 const FreedRoom& room,
+                 VictimOrder order);
+
+  // None when all units together are not enough, or may not go together.
+  [[nodiscard]] std::optional<Clearing> Find();
+  // The same among all combinations, counting only those for which `proof` holds while the journal
+  // evicts them. Asks it at most `max_proofs` times. REQUIRES: at most kExactUnits victims.
+  [[nodiscard]] std::optional<Clearing> FindProven(const std::function<bool()>& proof,
+                                                   std::size_t max_proofs);
+  // True when combinations were left out by kMaxMoves or max_proofs.
+  [[nodiscard]] bool cut() const { return cut_; }
+
+  // Sets the cost, and leaves out surplus pods of gangs that go as a whole.
+  [[nodiscard]] Clearing Make(std::vector<std::size_t> units) const;
+  // The units of the clearing from the dearest to the cheapest.
+  [[nodiscard]] std::vector<std::size_t> FromDearest(const Clearing& clearing) const;
+
+ private:
+  struct Branch;  // of the search through all combinations
+
+  // Takes units in this order until they are enough; then drops what is not needed, the dearest
+  // first.
+  [[nodiscard]] std::optional<Clearing> TakeInOrder(const std::vector<std::size_t>& order);
+  [[nodiscard]] std::vector<std::size_t> ByCost() const;
+  [[nodiscard]] std::vector<std::size_t> ByNode() const;
+  [[nodiscard]] Clearing WithoutUnneeded(Clearing clearing) const;
+  void TryAll(Branch& branch, std::size_t next);
+  void TryWith(Branch& branch, std::size_t unit);
+  void TryWithout(Branch& branch, std::size_t unit);
+
+  Session& session_;
+  const UnitTaker& taker_;
+  const std::vector<const Victim*>& victims_;
+  const FreedRoom& room_;  // with nobody gone
+  VictimOrder order_;
+  bool cut_ = false;
+};
+
+}  // namespace strata

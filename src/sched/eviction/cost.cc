@@ -1,0 +1,76 @@
+#include "sched/eviction/cost.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "model/resources.h"
+
+namespace strata {
+namespace {
+
+std::int64_t SaturatingMultiply(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
+
+std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+// Thousandths of a device; a pod without devices counts a core as a thousandth.
+std::int64_t DevicesOf(const ResourceNames& names, const Resources& request) {
+  std::int64_t devices = 0;
+  for (std::size_t i = 0; i < request.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    if (id == kCpu || UnitOf(names.name(id)) != ResourceUnit::kMilli) continue;
+    devices = SaturatingAdd(devices, request.Get(id));
+  }
+  return devices > 0 ? devices : request.Get(kCpu) / 1000;
+}
+
+std::int64_t SecondsLost(const Disruption& disruption, Time now) {
+  const Disruption::Moment since = std::max(disruption.runs_since, disruption.saved_at);
+  if (since == Disruption::Moment{} || Time(since) >= now) return 0;
+  return std::chrono::duration_cast<std::chrono::seconds>(now - Time(since)).count();
+}
+
+}  // namespace
+
+UnitPrice PriceOf(const ClusterState& state, const VictimUnit& unit, Time now) {
+  UnitPrice price;
+  price.priority = state.workload().job(unit.job).spec.priority;
+  price.pods = static_cast<std::int64_t>(unit.tasks.size());
+  for (const TaskId id : unit.tasks) {
+    const Task& task = state.workload().task(id);
+    const Resources& request = state.classes().spec(task.class_id).request;
+    const std::int64_t lost = SaturatingMultiply(SecondsLost(task.disruption, now),
+                                                 DevicesOf(state.resource_names(), request));
+    price.lost_work = SaturatingAdd(price.lost_work, lost);
+    price.grace_seconds = std::max(price.grace_seconds, task.disruption.grace_seconds);
+  }
+  return price;
+}
+
+void Cost::Add(VictimUnit::Kind kind, const UnitPrice& price, VictimOrder order) {
+  const bool breaks_gang = kind == VictimUnit::Kind::kGang;
+  if (breaks_gang && order == VictimOrder::kSafeFirst) ++gangs;
+  auto level = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
+    return one.priority <= price.priority;
+  });
+  if (level == levels.end() || level->priority != price.priority) {
+    level = levels.insert(level, {.priority = price.priority, .gangs = 0, .surplus = 0});
+  }
+  if (breaks_gang) {
+    ++level->gangs;
+  } else {
+    level->surplus += price.pods;
+  }
+  pods += price.pods;
+  lost_work = SaturatingAdd(lost_work, price.lost_work);
+  grace_seconds = std::max(grace_seconds, price.grace_seconds);
+}
+
+}  // namespace strata

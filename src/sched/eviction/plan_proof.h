@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/eviction/clearing_search.h"
+#include "sched/eviction/victims.h"
+#include "sched/search.h"
+#include "sched/session.h"
+#include "sched/worksheet.h"
+
+namespace strata {
+
+// Where the tasks of a gang go, in the order in which they were placed.
+using Places = std::vector<std::pair<TaskId, NodeId>>;
+
+// Finds out whether a gang starts once some victims are gone, by letting the search itself place it
+// in the journal, and who of them need not go.
+//
+// Leaves the journal as it was, unless it says otherwise.
+class PlanProof {
+ public:
+  // REQUIRES: all of them outlive it.
+  PlanProof(Session& session,
+            Search& search,
+            const UnitTaker& taker,
+            const std::vector<const Victim*>& victims,
+            JobId job,
+            const Worksheet& worksheet,
+            HyperNodeId domain)
+      : session_(session),
+        search_(search),
+        taker_(taker),
+        victims_(victims),
+        job_(job),
+        worksheet_(worksheet),
+        domain_(domain) {}
+
+  // Where the search puts what the gang needs, in the state as it is; none when it finds no place
+  // for the whole gang inside its topology.
+  [[nodiscard]] std::optional<Places> FindPlaces();
+  // The same once these units are gone; none also when they may not go together.
+  [[nodiscard]] std::optional<Places> FindPlacesWithout(const std::vector<std::size_t>& units);
+
+  // The units without those that the places do not need, tried from the dearest. `from_dearest`
+  // has the same units in that order. REQUIRES: the places are those of FindPlacesWithout(units).
+  [[nodiscard]] std::vector<std::size_t> WithoutUnneeded(
+      std::vector<std::size_t> units,
+      const std::vector<std::size_t>& from_dearest,
+      const Places& places);
+
+  // Evicts the units and pipelines the tasks, and leaves that in the journal. False, and nothing
+  // done, when a unit may not go or a task does not fit.
+  [[nodiscard]] bool Apply(const std::vector<std::size_t>& units, const Places& places);
+
+ private:
+  [[nodiscard]] bool Evict(const std::vector<std::size_t>& units);
+  [[nodiscard]] bool Pipeline(const Places& places);
+  // True when what the unit has on nodes that the gang takes is still free after Apply, by amounts.
+  [[nodiscard]] bool MayStay(const VictimUnit& unit, const std::set<NodeId>& taken) const;
+
+  Session& session_;
+  Search& search_;
+  const UnitTaker& taker_;
+  const std::vector<const Victim*>& victims_;
+  JobId job_;
+  const Worksheet& worksheet_;
+  HyperNodeId domain_;
+};
+
+}  // namespace strata

@@ -1,0 +1,331 @@
+#include "sched/eviction/planner.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "sched/eviction/gang_need.h"
+
+namespace strata {
+namespace {
+
+// How often the search may be asked to find the best combination of few units.
+constexpr std::size_t kMaxProofs = 64;
+
+std::string CountPods(std::size_t count) {
+  return count == 1 ? "1 pod" : fmt::format("{} pods", count);
+}
+
+}  // namespace
+
+EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksheet) {
+  const Session::Silence silence(session_);
+  EvictionClaim claim{.kind = settings_.kind,
+                      .job = job,
+                      .need = NeedOf(session_, job, worksheet),
+                      .contested = {}};
+  claim.contested = ShortBelow(claim.need, HyperNodeId{});
+  const VictimFinder::Found found = finder_.For(claim);
+  const VictimList victims(session_, found.candidates, settings_.order);
+  Inquiry inquiry{.job = job,
+                  .worksheet = worksheet,
+                  .found = found,
+                  .victims = victims,
+                  .wanted = NeededAtLeast(session_, job, worksheet)};
+  std::vector<Option> options;
+  if (!found.candidates.empty()) {
+    for (const HyperNodeId domain : AllowedDomains(job)) {
+      if (auto option = Estimate(inquiry, domain)) options.push_back(std::move(*option));
+    }
+  }
+  const bool soft =
+      session_.state().workload().job(job).spec.topology.mode == TopologySpec::Mode::kSoft;
+  const auto before = [&](const Option& a, const Option& b) { return Precedes(a, b, soft); };
+  std::stable_sort(options.begin(), options.end(), before);
+  std::optional<Option> best;
+  std::size_t proofs = 0;
+  for (Option& option : options) {
+    if (best && !before(option, *best)) break;
+    if (proofs == settings_.max_domains) {
+      inquiry.cut = true;
+      break;
+    }
+    ++proofs;
+    if (!Prove(inquiry, option)) continue;
+    if (option.clearing.units.empty()) continue;  // it needs nobody to go: allocate's business
+    if (!best || before(option, *best)) best = std::move(option);
+  }
+  if (!best) return {.plan = std::nullopt, .places = {}, .refusal = WhyNobody(inquiry)};
+  return {.plan = Describe(job, *best), .places = std::move(best->places), .refusal = {}};
+}
+
+std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
+  const HyperNodeTree& tree = session_.tree();
+  const TopologyLimit& limit = session_.topologies().LimitOf(job);
+  if (limit.kind != TopologyLimit::Kind::kBounded) return {tree.top()};
+  const Resources nothing;
+  const Job& the_job = session_.state().workload().job(job);
+  const GradientQuery query{
+      .within = tree.top(),
+      .allocated = tree.Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
+      .limit = limit.tier,
+      .need = &nothing};
+  std::vector<HyperNodeId> domains;
+  const Gradient gradient = session_.plugins().points().gradient->Find(session_.state(), query);
+  for (const Gradient::Tier& tier : gradient.tiers) {
+    domains.insert(domains.end(), tier.eligible.begin(), tier.eligible.end());
+  }
+  return domains;
+}
+
+// The resources that the gang needs and the domain does not have, even when everything that is
+// being released is gone; all that it needs when each sum is large enough, or without a domain.
+std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
+                                                    HyperNodeId domain) const {
+  std::vector<ResourceId> asked;
+  std::vector<ResourceId> lacking;
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    const auto id = IdAt<ResourceId>(i);
+    if (id == kPods || need.Get(id) <= 0) continue;
+    asked.push_back(id);
+    if (domain.valid() && need.Get(id) > session_.state().sums().FutureIdle(domain)[i]) {
+      lacking.push_back(id);
+    }
+  }
+  return lacking.empty() ? asked : lacking;
+}
+
+std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquiry,
+                                                                 HyperNodeId domain) {
+  Option option{.domain = domain,
+                .claim = {.kind = settings_.kind,
+                          .job = inquiry.job,
+                          .need = NeedOf(session_, inquiry.job, inquiry.worksheet),
+                          .contested = {}},
+                .victims = {},
+                .clearing = {},
+                .places = {}};
+  option.claim.contested = ShortBelow(option.claim.need, domain);
+  option.victims = inquiry.victims.In(domain);
+  std::erase_if(option.victims, [&](const Victim* victim) {
+    return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim->unit);
+  });
+  if (option.victims.empty()) return std::nullopt;
+  inquiry.has_victims = true;
+  if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
+    if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
+    return std::nullopt;
+  }
+  if (!Clear(inquiry, option)) return std::nullopt;
+  return option;
+}
+
+bool EvictionPlanner::Clear(Inquiry& inquiry, Option& option) {
+  const FreedRoom room(session_, inquiry.wanted, option.domain);
+  const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
+  ClearingSearch search(session_, taker, option.victims, room, settings_.order);
+  auto clearing = search.Find();
+  inquiry.cut = inquiry.cut || search.cut();
+  if (clearing) option.clearing = std::move(*clearing);
+  return clearing.has_value();
+}
+
+bool EvictionPlanner::Prove(Inquiry& inquiry, Option& option) {
+  const std::vector<ResourceId> expected = option.claim.contested;
+  if (!FindPlaces(inquiry, option)) return false;
+  if (IsEntitled(inquiry, option)) return true;
+  // Some units are of queues that have too much of something else: once more without them.
+  if (option.claim.contested == expected) return false;
+  return Clear(inquiry, option) && FindPlaces(inquiry, option) && IsEntitled(inquiry, option);
+}
+
+bool EvictionPlanner::FindPlaces(Inquiry& inquiry, Option& option) {
+  const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
+  PlanProof proof(
+      session_, search_, taker, option.victims, inquiry.job, inquiry.worksheet, option.domain);
+  const FreedRoom room(session_, inquiry.wanted, option.domain);
+  ClearingSearch search(session_, taker, option.victims, room, settings_.order);
+  auto places = proof.FindPlacesWithout(option.clearing.units);
+  if (!places && option.victims.size() <= ClearingSearch::kExactUnits) {
+    const auto proven =
+        search.FindProven([&] { return proof.FindPlaces().has_value(); }, kMaxProofs);
+    inquiry.cut = inquiry.cut || search.cut();
+    if (proven) {
+      option.clearing = *proven;
+      places = proof.FindPlacesWithout(option.clearing.units);
+    }
+  }
+  if (places) {
+    option.places = std::move(*places);
+  } else if (!ProveWithMore(inquiry, option, proof)) {
+    return false;
+  }
+  option.clearing = search.Make(proof.WithoutUnneeded(
+      option.clearing.units, search.FromDearest(option.clearing), option.places));
+  return true;
+}
+
+bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof& proof) {
+  const FreedRoom room(session_, inquiry.wanted, option.domain);
+  const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
+  const ClearingSearch search(session_, taker, option.victims, room, settings_.order);
+  Journal& journal = session_.state().journal();
+  std::vector<std::size_t> units = option.clearing.units;
+  std::size_t next = 0;
+  for (std::size_t step = 1; next < option.victims.size(); step *= 2) {
+    const Journal::Savepoint begin = journal.Mark();
+    std::vector<std::size_t> taken;
+    const auto take = [&](std::size_t i) {
+      if (!taker.Take(option.victims[i]->unit).empty()) taken.push_back(i);
+    };
+    for (const std::size_t i : units) take(i);
+    for (std::size_t added = 0; next < option.victims.size() && added < step; ++next) {
+      const std::size_t before = taken.size();
+      take(next);
+      added += taken.size() - before;
+    }
+    journal.RollbackTo(begin);
+    Clearing clearing = search.Make(std::move(taken));
+    units = clearing.units;
+    auto places = proof.FindPlacesWithout(units);
+    if (!places) continue;
+    option.clearing = std::move(clearing);
+    option.places = std::move(*places);
+    return true;
+  }
+  return false;
+}
+
+std::vector<ResourceId> EvictionPlanner::TakenFromOthers(const Places& places) const {
+  const ClusterState& state = session_.state();
+  std::map<NodeId, Resources> asked;
+  for (const auto& [task, node] : places) {
+    asked[node].AddSaturating(state.classes().spec(state.workload().task(task).class_id).request);
+  }
+  std::set<ResourceId> taken;
+  for (const auto& [node, amounts] : asked) {
+    const auto future = state.nodes().FutureIdle(node);
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      const auto id = IdAt<ResourceId>(i);
+      if (id != kPods && amounts.Get(id) > 0 && amounts.Get(id) > future[i]) taken.insert(id);
+    }
+  }
+  return {taken.begin(), taken.end()};
+}
+
+bool EvictionPlanner::IsEntitled(const Inquiry& inquiry, Option& option) {
+  if (settings_.kind == EvictionKind::kPreempt) return true;  // it is not about amounts
+  const std::vector<ResourceId> taken = TakenFromOthers(option.places);
+  if (taken.empty() || taken == option.claim.contested) return true;
+  option.claim.contested = taken;
+  if (finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) return false;
+  const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
+  PlanProof proof(
+      session_, search_, taker, option.victims, inquiry.job, inquiry.worksheet, option.domain);
+  const Journal::Savepoint begin = session_.state().journal().Mark();
+  const bool granted = proof.Apply(option.clearing.units, option.places);
+  session_.state().journal().RollbackTo(begin);
+  return granted;
+}
+
+bool EvictionPlanner::Precedes(const Option& a, const Option& b, bool soft) const {
+  const HyperNodeTree& tree = session_.tree();
+  const Cost& left = a.clearing.cost;
+  const Cost& right = b.clearing.cost;
+  const std::int32_t left_tier = tree.at(a.domain).tier;
+  const std::int32_t right_tier = tree.at(b.domain).tier;
+  const auto first = std::tie(left.gangs, left.levels) <=> std::tie(right.gangs, right.levels);
+  if (first != 0) return first < 0;
+  if (soft && left_tier != right_tier) return left_tier < right_tier;
+  if (left.pods != right.pods) return left.pods < right.pods;
+  if (left_tier != right_tier) return left_tier < right_tier;
+  return std::tie(left.lost_work, left.grace_seconds, tree.at(a.domain).name) <
+         std::tie(right.lost_work, right.grace_seconds, tree.at(b.domain).name);
+}
+
+CycleResult::EvictionPlan EvictionPlanner::Describe(JobId job, const Option& option) const {
+  const HyperNodeTree& tree = session_.tree();
+  CycleResult::EvictionPlan plan;
+  plan.action = settings_.action;
+  plan.claimant = job;
+  if (option.domain != tree.top()) {
+    plan.hypernode = tree.at(option.domain).name;
+    plan.tier = tree.at(option.domain).tier;
+  }
+  for (const std::size_t i : option.clearing.units) {
+    const VictimUnit& unit = option.victims[i]->unit;
+    auto victim = std::find_if(plan.victims.begin(), plan.victims.end(), [&](const auto& one) {
+      return one.job == unit.job;
+    });
+    if (victim == plan.victims.end()) {
+      victim = plan.victims.insert(victim, {.job = unit.job, .unit = unit.kind, .tasks = {}});
+    }
+    victim->tasks.insert(victim->tasks.end(), unit.tasks.begin(), unit.tasks.end());
+  }
+  return plan;
+}
+
+void EvictionPlanner::Commit(const Answer& answer) {
+  CHECK(answer.plan && answer.plan->PodCount() > 0);
+  const HyperNodeTree& tree = session_.tree();
+  const HyperNodeId domain = tree.Find(answer.plan->hypernode).value_or(tree.top());
+  for (const auto& victim : answer.plan->victims) {
+    for (const TaskId task : victim.tasks) session_.Evict(task);
+  }
+  for (const auto& [task, node] : answer.places) {
+    session_.Place(task, node, DevicePoint::When::kFuture, domain);
+  }
+  session_.CommitEvictions(*answer.plan);
+  finder_.Refresh(answer.plan->claimant);
+  for (const auto& victim : answer.plan->victims) finder_.Refresh(victim.job);
+}
+
+Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
+  if (inquiry.cut) {
+    return {"EvictionSearchCut",
+            fmt::format("the search ended before everything was tried (maxDomains is {}), so there "
+                        "may be pods to evict",
+                        settings_.max_domains)};
+  }
+  if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
+  if (inquiry.has_victims) {
+    std::set<TaskId> open;
+    for (const Victim& victim : inquiry.victims.all()) {
+      open.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+    }
+    return {"NothingToEvict",
+            fmt::format("even without the {} that it may evict the gang would not fit",
+                        CountPods(open.size()))};
+  }
+  const std::string stays = WhoStays(inquiry);
+  return {"NothingToEvict",
+          stays.empty() ? "no pod is in its reach" : "it may evict nobody: " + stays};
+}
+
+std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
+  std::map<std::string, std::size_t> kinds = inquiry.found.kept;
+  std::set<TaskId> in_units;
+  for (const Victim& victim : inquiry.victims.all()) {
+    in_units.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+  }
+  for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
+    for (const TaskId task : candidate.open) {
+      ++kinds[in_units.contains(task) ? VictimFinder::WithoutRight(settings_.kind)
+                                      : "that their gangs need"];
+    }
+  }
+  std::vector<std::string> parts;
+  parts.reserve(kinds.size());
+  for (const auto& [kind, count] : kinds) {
+    parts.push_back(fmt::format("{} {}", CountPods(count), kind));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace strata

@@ -1,0 +1,50 @@
+#include "sched/eviction/relief.h"
+
+#include <cstddef>
+#include <set>
+
+#include "base/check.h"
+
+namespace strata {
+
+void EvictionRelief::ReadActions() {
+  read_ = true;
+  for (const ActionConfig& action : session_.actions()) {
+    if (!IsEvictionAction(action.name)) continue;
+    auto read = ReadEvictionSettings(action);
+    CHECK(read.has_value());  // Scheduler::Make has read it, too
+    if (read->settings.dry_run) continue;
+    actions_.push_back({read->settings.kind, VictimFinder(session_, read->settings)});
+  }
+}
+
+Relief EvictionRelief::For(JobId id) {
+  if (!read_) ReadActions();
+  if (actions_.empty()) return {};
+  const ClusterState& state = session_.state();
+  EvictionClaim claim{.kind = EvictionKind::kPreempt,
+                      .job = id,
+                      .need = *state.workload().job(id).spec.min_resources,
+                      .contested = {}};
+  for (std::size_t i = 0; i < claim.need.size(); ++i) {
+    const auto resource = IdAt<ResourceId>(i);
+    if (resource != kPods && claim.need.Get(resource) > 0) claim.contested.push_back(resource);
+  }
+  Relief relief;
+  std::set<TaskId> counted;  // several actions may reach the same pods
+  for (Action& action : actions_) {
+    claim.kind = action.kind;
+    for (const VictimFinder::Candidate& candidate : action.finder.For(claim).candidates) {
+      for (const TaskId task : candidate.open) {
+        if (!counted.insert(task).second) continue;
+        const Resources& request =
+            state.classes().spec(state.workload().task(task).class_id).request;
+        relief.in_all.AddSaturating(request);
+        if (claim.kind == EvictionKind::kPreempt) relief.own_queue.AddSaturating(request);
+      }
+    }
+  }
+  return relief;
+}
+
+}  // namespace strata

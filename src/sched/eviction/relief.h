@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+#include "sched/eviction/settings.h"
+#include "sched/eviction/victim_finder.h"
+#include "sched/extension.h"
+#include "sched/session.h"
+
+namespace strata {
+
+// What jobs could evict by the configured actions, in sums: a job that waits outside a full queue
+// would never come to evict anybody. Whether its gang then really fits is found out later.
+//
+// Lives for one action of one cycle. COST: nothing until the first question.
+class EvictionRelief {
+ public:
+  // REQUIRES: `session` outlives it.
+  explicit EvictionRelief(const Session& session) : session_(session) {}
+  EvictionRelief(const EvictionRelief&) = delete;
+  EvictionRelief& operator=(const EvictionRelief&) = delete;
+
+  // Empty when no configured action evicts. REQUIRES: the job has a queue and minResources.
+  [[nodiscard]] Relief For(JobId job);
+
+ private:
+  struct Action {
+    EvictionKind kind = EvictionKind::kPreempt;
+    VictimFinder finder;
+  };
+
+  void ReadActions();
+
+  const Session& session_;
+  bool read_ = false;
+  std::vector<Action> actions_;
+};
+
+}  // namespace strata

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/resources.h"
+#include "model/workload.h"
+
+// The extension point of eviction. Like the points of extension.h: every method is a question.
+//
+// Plugins say two different things. A *protection* keeps a pod from being evicted by anybody; it
+// holds whatever the tier of its plugin. A *right* lets one job take from another; the first tier
+// that grants a claim any victim decides about it.
+namespace strata {
+
+// Whom an action may evict for a job: jobs of its own queue, or jobs of other queues.
+enum class EvictionKind : std::uint8_t { kPreempt, kReclaim };
+
+// What a job loses in one piece: one pod beyond every minimum of its gang, or the whole gang
+// wherever it runs.
+struct VictimUnit {
+  enum class Kind : std::uint8_t { kSurplus, kGang } kind = Kind::kSurplus;
+  JobId job;
+  std::vector<TaskId> tasks;
+};
+
+// A job that asks for room that others hold.
+struct EvictionClaim {
+  EvictionKind kind = EvictionKind::kPreempt;
+  JobId job;
+  Resources need;                     // what its gang still lacks
+  std::vector<ResourceId> contested;  // what of that must be taken from others; never pods
+};
+
+class VictimPoint {
+ public:
+  virtual ~VictimPoint() = default;
+
+  // ---- protections
+  // What kind of pod this is that nobody may evict ("of the system"); "" when the plugin does not
+  // protect it.
+  [[nodiscard]] virtual std::string_view Protects(const Task& task) const;
+  // True when preempt and reclaim may take surplus pods alone, never a whole gang.
+  [[nodiscard]] virtual bool SparesGangs() const { return false; }
+
+  // ---- rights
+  // True when the plugin says who may be evicted for whom by this kind of eviction.
+  [[nodiscard]] virtual bool DecidesOn(EvictionKind kind) const;
+  // True when the claim may take the unit, now that everything that the journal evicts is gone.
+  // REQUIRES: DecidesOn the kind of the claim.
+  [[nodiscard]] virtual bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const;
+  // Why the claim may take nothing at all; none when it may. REQUIRES: DecidesOn its kind.
+  [[nodiscard]] virtual std::optional<std::string> NotEntitled(const EvictionClaim& claim) const;
+};
+
+}  // namespace strata
