@@ -230,9 +230,8 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   // Before Refresh, which writes to jobs.
   if (parts_->attempts) parts_->attempts->Open(now, parts_->plugins.DependsOnTime());
   parts_->caches.topologies().Refresh();
-  parts_->cycle.emplace(*parts_, trace);
-  if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
   parts_->cycle.emplace(*parts_, trace, now);
+  if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
 }
 
 void Scheduler::RunActions() {
