@@ -31,6 +31,7 @@ struct Row {
   std::string plugins = "";  // of the second tier; "" for the default configuration
   int cycles = 0;            // 0: until nothing changes
   std::string actions = "enqueue, allocate, backfill";  // where plugins are named
+  std::string arguments = "";                           // of the action that evicts
 };
 
 void PrintTo(const Row& row, std::ostream* os) {
@@ -477,10 +478,56 @@ std::vector<Row> RowsOfActions() {
   };
 }
 
+// A full node, and a more important gang that wants the room of the one that runs there.
+std::vector<Row> RowsOfEviction() {
+  const auto important = [](const std::string& spec) {
+    const std::string priority =
+        "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: "
+        "100\n---\n";
+    return priority + Group("g", "minMember: 2, priorityClassName: high") +
+           Pods("g", 2, {.spec = spec});
+  };
+  const auto runs = [](const std::string& meta) {
+    return Node("n0", 2) + Group("low", "minMember: 2") +
+           Pods("low", 2, {.meta = meta, .node = "n0"});
+  };
+  const std::string lacks =
+      "2/2 tasks in gang unschedulable: 0 of 2 pods fit on the 1 node of the cluster: short of "
+      "2 cpu (1 Insufficient cpu); ";
+  return {
+      {"NothingToEvict",
+       lacks + "gangpreempt: it may evict nobody: 2 pods not preemptable",
+       "default/g",
+       runs(", labels: {volcano.sh/preemptable: \"false\"}") + important(""),
+       "{name: predicates}",
+       0,
+       "enqueue, allocate, gangpreempt"},
+      {"EvictionNotAllowed",
+       lacks + "gangpreempt: pod default/g-w-0 has preemptionPolicy Never",
+       "default/g",
+       runs("") + important(", preemptionPolicy: Never"),
+       "{name: predicates}",
+       0,
+       "enqueue, allocate, gangpreempt"},
+      {"EvictionDryRun",
+       lacks + "gangpreempt: would evict 1 gang, 2 pods",
+       "default/g",
+       runs("") + important(""),
+       "{name: predicates}",
+       0,
+       "enqueue, allocate, gangpreempt",
+       "dryRun: true"},
+  };
+}
+
 std::vector<Row> AllRows() {
   std::vector<Row> rows = RowsOfPlaces();
-  for (const auto& more :
-       {RowsOfQueues(), RowsOfNodeGroups(), RowsOfNuma(), RowsOfJobs(), RowsOfActions()}) {
+  for (const auto& more : {RowsOfQueues(),
+                           RowsOfNodeGroups(),
+                           RowsOfNuma(),
+                           RowsOfJobs(),
+                           RowsOfActions(),
+                           RowsOfEviction()}) {
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;
@@ -491,7 +538,11 @@ SchedulerConfig ConfigOf(const Row& row) {
   const std::string text = "actions: \"" + row.actions +
                            "\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [" +
                            row.plugins + "]\n";
-  return ParseSchedulerConf({"conf", text}).value().config;
+  const std::string arguments =
+      row.arguments.empty()
+          ? ""
+          : "configurations: [{name: gangpreempt, arguments: {" + row.arguments + "}}]\n";
+  return ParseSchedulerConf({"conf", text + arguments}).value().config;
 }
 
 class Waiting : public testing::TestWithParam<Row> {};
@@ -536,7 +587,8 @@ const fs::path kRoot = STRATA_SOURCE;
 std::set<std::string> ReasonsInTheTable() {
   std::set<std::string> reasons;
   for (const Row& row : AllRows()) reasons.insert(row.reason);
-  reasons.insert("WaitingForTurn");  // only with a budget: src/sched/turns_test.cc
+  reasons.insert("WaitingForTurn");     // only with a budget: src/sched/turns_test.cc
+  reasons.insert("EvictionSearchCut");  // src/sched/actions/evict_rules_test.cc
   return reasons;
 }
 
@@ -567,6 +619,7 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
                            "PersistentVolume",
                            "PersistentVolumeClaim",
                            "PodGroup",
+                           "PodScheduled",
                            "PriorityClass",
                            "ReadWriteOncePod",
                            "ResourceQuota",
