@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using objects::PodPhase;
 
-constexpr std::array<std::pair<std::string_view, PodPhase>, 5> kPhases = {{
+constexpr std::array<std::pair<std::string_view, PodPhase>, 5> kPodPhases = {{
     {"Pending", PodPhase::kPending},
     {"Running", PodPhase::kRunning},
     {"Succeeded", PodPhase::kSucceeded},
@@ -74,7 +74,7 @@ PodSeen SeePod(const json& pod) {
   seen.index = NumberOr(TextAt(annotations, {objects::kTaskIndexKey}), -1);
   seen.job_version = NumberOr(TextAt(annotations, {objects::kJobVersionKey}), 0);
   seen.partition = TextAt(meta, {"labels", objects::kPartitionIdKey});
-  for (const auto& [word, phase] : kPhases) {
+  for (const auto& [word, phase] : kPodPhases) {
     if (TextAt(pod, {"status", "phase"}) == word) seen.phase = phase;
   }
   seen.being_deleted = IsBeingDeleted(pod);
@@ -86,7 +86,7 @@ PodSeen SeePod(const json& pod) {
 }
 
 std::string_view WordOf(PodPhase phase) {
-  for (const auto& [word, named] : kPhases) {
+  for (const auto& [word, named] : kPodPhases) {
     if (named == phase) return word;
   }
   return "";
