@@ -76,7 +76,7 @@ rc::Gen<std::uint64_t> AnyBudget() {
 
 TEST(BudgetProperty, EveryJobThatHasAPlaceIsPlacedInTheEnd) {
   CheckProperty(
-      1200, [] { NoJobIsLeftThatHasAPlace(*AnyWorld().as("world"), *AnyBudget().as("budget")); });
+      400, [] { NoJobIsLeftThatHasAPlace(*AnyWorld().as("world"), *AnyBudget().as("budget")); });
 }
 
 }  // namespace
