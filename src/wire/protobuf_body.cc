@@ -10,12 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "wire/message_to_json.h"
-#include "wire/proto/core.pb.h"
-#include "wire/proto/meta.pb.h"
-#include "wire/proto/node.pb.h"
-#include "wire/proto/pod.pb.h"
-#include "wire/proto/policy.pb.h"
-#include "wire/proto/volume.pb.h"
+#include "wire/message_types.h"
+#include "wire/proto/envelope.pb.h"
 
 namespace strata::wire {
 namespace {
@@ -29,36 +25,29 @@ constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 struct Kind {
   std::string_view api_version;  // "" for any: options are sent with the version of what they mean
   std::string_view kind;
-  const Message& (*prototype)();
+  std::string_view type = {};  // of src/wire/proto; none: called like the kind
 };
 
-template <typename T>
-const Message& Prototype() {
-  return T::default_instance();
-}
-
 constexpr std::array kKinds = {
-    Kind{"v1", "Binding", Prototype<proto::Binding>},
-    Kind{"v1", "ConfigMap", Prototype<proto::ConfigMap>},
-    Kind{"v1", "Event", Prototype<proto::Event>},
-    Kind{"v1", "Namespace", Prototype<proto::Namespace>},
-    Kind{"v1", "Node", Prototype<proto::Node>},
-    Kind{"v1", "PersistentVolumeClaim", Prototype<proto::PersistentVolumeClaim>},
-    Kind{"v1", "Pod", Prototype<proto::Pod>},
-    Kind{"v1", "ResourceQuota", Prototype<proto::ResourceQuota>},
-    Kind{"v1", "Secret", Prototype<proto::Secret>},
-    Kind{"v1", "Service", Prototype<proto::Service>},
-    Kind{"v1", "ServiceAccount", Prototype<proto::ServiceAccount>},
-    Kind{"authorization.k8s.io/v1",
-         "SelfSubjectAccessReview",
-         Prototype<proto::SelfSubjectAccessReview>},
-    Kind{"coordination.k8s.io/v1", "Lease", Prototype<proto::Lease>},
-    Kind{"events.k8s.io/v1", "Event", Prototype<proto::EventsEvent>},
-    Kind{"policy/v1", "Eviction", Prototype<proto::Eviction>},
-    Kind{"policy/v1beta1", "Eviction", Prototype<proto::Eviction>},
-    Kind{"policy/v1", "PodDisruptionBudget", Prototype<proto::PodDisruptionBudget>},
-    Kind{"scheduling.k8s.io/v1", "PriorityClass", Prototype<proto::PriorityClass>},
-    Kind{"", "DeleteOptions", Prototype<proto::DeleteOptions>},
+    Kind{"v1", "Binding"},
+    Kind{"v1", "ConfigMap"},
+    Kind{"v1", "Event"},
+    Kind{"v1", "Namespace"},
+    Kind{"v1", "Node"},
+    Kind{"v1", "PersistentVolumeClaim"},
+    Kind{"v1", "Pod"},
+    Kind{"v1", "ResourceQuota"},
+    Kind{"v1", "Secret"},
+    Kind{"v1", "Service"},
+    Kind{"v1", "ServiceAccount"},
+    Kind{"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
+    Kind{"coordination.k8s.io/v1", "Lease"},
+    Kind{"events.k8s.io/v1", "Event", "EventsEvent"},
+    Kind{"policy/v1", "Eviction"},
+    Kind{"policy/v1beta1", "Eviction"},
+    Kind{"policy/v1", "PodDisruptionBudget"},
+    Kind{"scheduling.k8s.io/v1", "PriorityClass"},
+    Kind{"", "DeleteOptions"},
 };
 
 const Kind* FindKind(std::string_view api_version, std::string_view kind) {
@@ -91,7 +80,7 @@ Result<Json> ReadRaw(const proto::Unknown& unknown) {
         Code::kInvalidArgument,
         "this server does not read " + api_version + " " + name + " as protobuf; send it as JSON");
   }
-  const std::unique_ptr<Message> message(kind->prototype().New());
+  const std::unique_ptr<Message> message = NewMessage(kind->type.empty() ? kind->kind : kind->type);
   TRY(Parse(unknown.raw(), *message));
   Result<Json> object = MessageToJson(*message);
   if (!object) return tl::unexpected(std::move(object).error().Context(name));

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "tests/support/property.h"
 #include "wire/kubectl_bodies.h"
 #include "wire/proto/core.pb.h"
+#include "wire/proto/envelope.pb.h"
 #include "wire/proto/meta.pb.h"
 #include "wire/proto/pod.pb.h"
 #include "wire/proto/policy.pb.h"
@@ -41,6 +43,36 @@ std::string Body(const std::string& api_version, const std::string& kind, std::s
 template <typename Message>
 json ReadMessage(const std::string& api_version, const Message& message) {
   return Read(Body(api_version, message.GetDescriptor()->name(), message.SerializeAsString()));
+}
+
+TEST(ProtobufBody, ReadsEveryKind) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"v1", "Binding"},
+      {"v1", "ConfigMap"},
+      {"v1", "Event"},
+      {"v1", "Namespace"},
+      {"v1", "Node"},
+      {"v1", "PersistentVolumeClaim"},
+      {"v1", "Pod"},
+      {"v1", "ResourceQuota"},
+      {"v1", "Secret"},
+      {"v1", "Service"},
+      {"v1", "ServiceAccount"},
+      {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
+      {"coordination.k8s.io/v1", "Lease"},
+      {"events.k8s.io/v1", "Event"},
+      {"policy/v1", "Eviction"},
+      {"policy/v1beta1", "Eviction"},
+      {"policy/v1", "PodDisruptionBudget"},
+      {"scheduling.k8s.io/v1", "PriorityClass"},
+      {"v1", "DeleteOptions"},
+  };
+  for (const auto& [api_version, kind] : kinds) {
+    const json object = Read(Body(api_version, kind, ""));
+    ASSERT_TRUE(object.is_object()) << object;
+    EXPECT_EQ(object["kind"], kind);
+    EXPECT_EQ(object["apiVersion"], api_version);
+  }
 }
 
 TEST(ProtobufBody, ReadsWhatKubectlCreateSends) {
