@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 
 find_package(tl-expected CONFIG REQUIRED)    # tl::expected                  Debian: libexpected-dev
 find_package(fmt CONFIG REQUIRED)            # fmt::fmt                      Debian: libfmt-dev
-find_package(yaml-cpp CONFIG REQUIRED)       # yaml-cpp                      Debian: libyaml-cpp-dev
+find_package(yaml-cpp CONFIG REQUIRED)       # yaml-cpp (writes YAML)        Debian: libyaml-cpp-dev
 find_package(simdjson CONFIG REQUIRED)       # simdjson::simdjson            Debian: libsimdjson-dev
 find_package(nlohmann_json CONFIG REQUIRED)  # nlohmann_json::nlohmann_json  Debian: nlohmann-json3-dev
 find_package(CURL REQUIRED)                  # CURL::libcurl                 Debian: libcurl4-openssl-dev
@@ -18,6 +18,7 @@ find_package(CLI11 CONFIG REQUIRED)          # CLI11::CLI11                  Deb
 
 find_package(PkgConfig REQUIRED)             #                               Debian: pkg-config
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)  #                       Debian: libre2-dev
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)  # reads YAML        Debian: libyaml-dev
 add_library(re2::re2 ALIAS PkgConfig::RE2)
 
 if(BUILD_TESTING)

@@ -17,7 +17,7 @@ IMPURE = [
     (re.compile(r"#include <(iostream|fstream|filesystem|sys/|unistd\.h|fcntl\.h|spdlog/|sqlite3|grpc)"),
      "I/O or log header"),
     (re.compile(r"\b(v?f?printf|f?puts|fputc|putchar|fopen|fread|fwrite|perror)\("), "output or file access"),
-    (re.compile(r"#include <(nlohmann/|simdjson|yaml-cpp/|CLI/)"), "JSON, YAML or command line header"),
+    (re.compile(r"#include <(nlohmann/|simdjson|yaml-cpp/|yaml\.h|CLI/)"), "JSON, YAML or command line header"),
     (re.compile(r"#include <re2/"), "RE2 (only model/name_pattern.cc may use it)"),
     (re.compile(r"#include <random>|\bstd::rand\b"), "random numbers"),
     (re.compile(r"_clock::now\b|\btime\((nullptr|NULL|0)\)|\bgetenv\("), "ambient time or environment"),

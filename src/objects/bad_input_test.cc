@@ -37,7 +37,8 @@ TEST(BadInput, RejectsTextsThatAreNotObjects) {
             "in.yaml: document 1: kind: found number 1, want a string (put it in quotes)");
   EXPECT_EQ(LoadError("kind: Pod\napiVersion: v1\n---\nkind: Pod\napiVersion: v1\n"),
             "in.yaml: document 1: Pod: metadata.name: is required");
-  EXPECT_EQ(LoadError("a: b: c"), "in.yaml: line 1, column 5: illegal map value");
+  EXPECT_EQ(LoadError("a: b: c"),
+            "in.yaml: line 1, column 5: mapping values are not allowed in this context");
   EXPECT_EQ(LoadError("{\"kind\": \"Pod\",}", "in.json").substr(0, 25),
             "in.json: line 1, column 1");
   EXPECT_EQ(LoadError("{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"items\":{}}"),

@@ -100,9 +100,13 @@ TEST(YamlToJson, ErrorsNameLineAndColumn) {
   EXPECT_EQ(Json("a: 1\nb: 2\na: 3\n"), "line 3, column 1: duplicate key \"a\"");
   EXPECT_THAT(Json("a: [1, 2\nb: 3\n"), HasSubstr("line 2, column"));
   EXPECT_THAT(Json("a: \"unclosed\n"), HasSubstr("line 2, column 1"));
-  EXPECT_THAT(Json("a: 'unclosed"), HasSubstr("line 2, column 1"));
-  EXPECT_THAT(Json("a: *nowhere\n"), HasSubstr("line 1, column"));
-  EXPECT_EQ(Json(",[1"), "line 1, column 1: unexpected character");
+  EXPECT_EQ(Json("a: 'unclosed"),
+            "line 1, column 13: found unexpected end of stream while scanning a quoted scalar from "
+            "line 1");
+  EXPECT_EQ(Json("a: *nowhere\n"), "line 1, column 4: an alias of an unknown anchor");
+  EXPECT_EQ(Json(",[1"),
+            "line 1, column 1: did not find expected node content while parsing a block node from "
+            "line 1");
   EXPECT_EQ(Json("? [a, b]\n: c\n"), "line 1, column 3: a key must be a plain word");
   EXPECT_EQ(Json("a: {<<: 5}\n"), "line 1, column 9: a merge key wants a map or a list of maps");
   EXPECT_EQ(Json("a: !!int x\n"),

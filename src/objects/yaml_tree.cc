@@ -1,97 +1,153 @@
 #include "objects/yaml_tree.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <exception>
 #include <map>
 #include <memory>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <yaml.h>
 
+#include "base/check.h"
 #include "objects/text_check.h"
 
 namespace strata::objects {
 namespace {
 
-tl::unexpected<Error> FailAt(const YAML::Mark& mark, std::string_view message) {
-  if (mark.is_null()) return Fail(Code::kInvalidArgument, std::string(message));
+// Far more than what is read (yaml_to_json.cc), and little enough for one stack.
+constexpr std::size_t kMaxOpenNodes = 500;
+
+tl::unexpected<Error> FailAt(const yaml_mark_t& mark, std::string_view message) {
   return Fail(Code::kInvalidArgument,
               fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, message));
 }
 
-// yaml-cpp writes the escapes \N and \_ (U+0085, U+00A0) as that one byte, which is not UTF-8. The
-// text it read was, so no other byte can stand where a character begins and not begin one.
-std::string WithWholeCharacters(std::string_view value) {
-  std::string whole;
-  whole.reserve(value.size());
-  while (!value.empty()) {
-    const std::size_t size = CharacterSize(value);
-    if (size == 0) whole += '\xC2';
-    const std::string_view character = value.substr(0, std::max<std::size_t>(size, 1));
-    whole += character;
-    value.remove_prefix(character.size());
+std::string_view TextOf(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view{} : reinterpret_cast<const char*>(text);
+}
+
+// One event of the parser, and its owner.
+class YamlEvent {
+ public:
+  YamlEvent() = default;
+  YamlEvent(const YamlEvent&) = delete;
+  YamlEvent& operator=(const YamlEvent&) = delete;
+  ~YamlEvent() { yaml_event_delete(&event_); }
+
+  yaml_event_t* get() { return &event_; }
+  const yaml_event_t* operator->() const { return &event_; }
+
+ private:
+  yaml_event_t event_{};
+};
+
+// libyaml's parser over one text.
+class YamlEvents {
+ public:
+  // REQUIRES: `text` outlives it.
+  explicit YamlEvents(std::string_view text) {
+    CHECK(yaml_parser_initialize(&parser_) == 1);  // only without memory
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(
+        &parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
-  return whole;
+  YamlEvents(const YamlEvents&) = delete;
+  YamlEvents& operator=(const YamlEvents&) = delete;
+  ~YamlEvents() { yaml_parser_delete(&parser_); }
+
+  Status Next(YamlEvent& event) {
+    if (yaml_parser_parse(&parser_, event.get()) == 1) return {};
+    return Trouble();
+  }
+
+ private:
+  // "line 5, column 1: did not find expected ',' or ']' while parsing a flow sequence from line 3".
+  [[nodiscard]] tl::unexpected<Error> Trouble() const {
+    std::string message = parser_.problem == nullptr ? "not YAML" : parser_.problem;
+    if (parser_.context != nullptr) {
+      message += fmt::format(" {} from line {}", parser_.context, parser_.context_mark.line + 1);
+    }
+    return FailAt(parser_.problem_mark, message);
+  }
+
+  yaml_parser_t parser_{};
+};
+
+bool IsNullWord(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kWords = {"", "~", "null", "Null", "NULL"};
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
 // Builds one document from the parser's events.
-class TreeBuilder : public YAML::EventHandler {
+class TreeBuilder {
  public:
-  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Add(YamlNode::Kind::kNull, mark, "", anchor);
+  Status Take(const YamlEvent& event) {
+    switch (event->type) {
+      case YAML_ALIAS_EVENT:
+        return TakeAlias(event);
+      case YAML_SCALAR_EVENT:
+        return TakeScalar(event);
+      case YAML_SEQUENCE_START_EVENT:
+        return Open(YamlNode::Kind::kSequence, event, event->data.sequence_start);
+      case YAML_MAPPING_START_EVENT:
+        return Open(YamlNode::Kind::kMap, event, event->data.mapping_start);
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        open_.pop_back();
+        return {};
+      default:
+        return {};
+    }
   }
-  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t anchor) override {
-    Place(anchors_[anchor]);
-  }
-  void OnScalar(const YAML::Mark& mark,
-                const std::string& tag,
-                YAML::anchor_t anchor,
-                const std::string& value) override {
-    Add(YamlNode::Kind::kScalar, mark, tag, anchor).scalar = WithWholeCharacters(value);
-  }
-  void OnSequenceStart(const YAML::Mark& mark,
-                       const std::string& tag,
-                       YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    open_.push_back(&Add(YamlNode::Kind::kSequence, mark, tag, anchor));
-  }
-  void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapStart(const YAML::Mark& mark,
-                  const std::string& tag,
-                  YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    open_.push_back(&Add(YamlNode::Kind::kMap, mark, tag, anchor));
-  }
-  void OnMapEnd() override { open_.pop_back(); }
 
-  [[nodiscard]] const YAML::Mark& start() const { return start_; }
   [[nodiscard]] bool empty() const {
     return document_.root == nullptr || document_.root->kind == YamlNode::Kind::kNull;
   }
-  [[nodiscard]] YamlDocument Take() && { return std::move(document_); }
+  [[nodiscard]] YamlDocument Finish() && { return std::move(document_); }
 
  private:
-  YamlNode& Add(YamlNode::Kind kind,
-                const YAML::Mark& mark,
-                const std::string& tag,
-                YAML::anchor_t anchor) {
+  Status TakeAlias(const YamlEvent& event) {
+    const auto found = anchors_.find(TextOf(event->data.alias.anchor));
+    if (found == anchors_.end()) return FailAt(event->start_mark, "an alias of an unknown anchor");
+    Place(found->second);
+    return {};
+  }
+
+  Status TakeScalar(const YamlEvent& event) {
+    const auto& scalar = event->data.scalar;
+    const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    const bool is_null = plain && scalar.tag == nullptr && IsNullWord(text);
+    YamlNode& node = Add(is_null ? YamlNode::Kind::kNull : YamlNode::Kind::kScalar, event, scalar);
+    if (scalar.tag == nullptr) node.tag = plain ? "?" : "!";
+    node.scalar = text;
+    return {};
+  }
+
+  template <typename Start>
+  Status Open(YamlNode::Kind kind, const YamlEvent& event, const Start& start) {
+    if (open_.size() == kMaxOpenNodes) return FailAt(event->start_mark, "nested too deeply");
+    open_.push_back(&Add(kind, event, start));
+    return {};
+  }
+
+  // `details`: of the event, with anchor and tag.
+  template <typename Details>
+  YamlNode& Add(YamlNode::Kind kind, const YamlEvent& event, const Details& details) {
     YamlNode& node = *document_.nodes.emplace_back(std::make_unique<YamlNode>());
     node.kind = kind;
-    node.line = mark.line + 1;
-    node.column = mark.column + 1;
-    node.tag = tag;
-    if (anchor != 0) anchors_[anchor] = &node;
+    node.line = static_cast<int>(event->start_mark.line) + 1;
+    node.column = static_cast<int>(event->start_mark.column) + 1;
+    node.tag = TextOf(details.tag);
+    if (details.anchor != nullptr) {
+      anchors_.insert_or_assign(std::string(TextOf(details.anchor)), &node);
+    }
     Place(&node);
     return node;
   }
@@ -105,42 +161,32 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlDocument document_;
-  YAML::Mark start_;
   std::vector<YamlNode*> open_;
-  std::map<YAML::anchor_t, const YamlNode*> anchors_;
+  std::map<std::string, const YamlNode*, std::less<>> anchors_;
 };
-
-Result<std::vector<YamlDocument>> Parse(const std::string& text) {
-  std::istringstream in(text);
-  YAML::Parser parser(in);
-  std::vector<YamlDocument> documents;
-  int last_start = -1;
-  while (true) {
-    TreeBuilder builder;
-    if (!parser.HandleNextDocument(builder)) return documents;
-    // yaml-cpp does not get past some tokens that cannot start a document, such as a comma.
-    if (builder.start().pos == last_start) return FailAt(builder.start(), "unexpected character");
-    last_start = builder.start().pos;
-    if (!builder.empty()) documents.push_back(std::move(builder).Take());
-  }
-}
 
 }  // namespace
 
 Result<std::vector<YamlDocument>> ParseYaml(std::string_view text) {
-  TRY(CheckText(text));  // control characters make yaml-cpp stop early or never
-  try {
-    // yaml-cpp takes a quote that is still open at the end of the text for closed, but not one that
-    // is open where the next document starts.
-    std::string closed(text);
-    if (!closed.ends_with('\n')) closed += '\n';
-    return Parse(closed + "---\n");
-  } catch (const YAML::DeepRecursion&) {
-    return Fail(Code::kInvalidArgument, "nested too deeply");
-  } catch (const YAML::Exception& error) {
-    return FailAt(error.mark, error.msg);
-  } catch (const std::exception& error) {
-    return Fail(Code::kInvalidArgument, error.what());
+  TRY(CheckText(text));
+  YamlEvents events(text);
+  std::vector<YamlDocument> documents;
+  std::optional<TreeBuilder> builder;
+  while (true) {
+    YamlEvent event;
+    TRY(events.Next(event));
+    switch (event->type) {
+      case YAML_STREAM_END_EVENT:
+        return documents;
+      case YAML_DOCUMENT_START_EVENT:
+        builder.emplace();
+        break;
+      case YAML_DOCUMENT_END_EVENT:
+        if (!builder->empty()) documents.push_back(std::move(*builder).Finish());
+        break;
+      default:
+        if (builder) TRY(builder->Take(event));
+    }
   }
 }
 

@@ -28,8 +28,8 @@ struct YamlDocument {
   const YamlNode* root = nullptr;
 };
 
-// The documents of a YAML stream, empty ones left out. The only file that knows yaml-cpp; no
-// exception escapes. kInvalidArgument with "line 3, column 7: ..." for invalid text
+// The documents of a YAML stream, empty ones left out. The only file that knows libyaml.
+// kInvalidArgument with "line 3, column 7: ..." for invalid text
 // (text_check.h) or no YAML.
 [[nodiscard]] Result<std::vector<YamlDocument>> ParseYaml(std::string_view text);
 
