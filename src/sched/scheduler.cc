@@ -240,10 +240,12 @@ void Scheduler::RunActions() {
 
 void Scheduler::RunActions(const std::function<void(const std::string& action)>& ran) {
   CHECK(parts_->cycle);
+  // Whatever an action does, it does for jobs that wait.
+  const bool idle = parts_->state.workload().WaitingJobs().empty();
   for (const ActionConfig& action : parts_->actions) {
     const Action run = FindAction(action.name);
     CHECK(run != nullptr);
-    run(parts_->cycle->session, parts_->cycle->search);
+    if (!idle) run(parts_->cycle->session, parts_->cycle->search);
     ran(action.name);
   }
 }
