@@ -50,27 +50,24 @@ find_go() {
   PATH="$cache/go/bin:$PATH"
 }
 
-# module <name> <module@version>...: a module of ours that requires others, so that their programs can be built by name even where their go.mod has replacements.
-module() {
-  local folder="$cache/modules/$1"
-  shift
+# begin_module: one module of ours that requires all of them, so that the libraries they share are compiled once, and programs can be built by name even where
+# their go.mod has replacements. Kubernetes replaces its libraries by folders of its repository; each is published as v0.<minor>.<patch>, which is what we want.
+begin_module() {
+  local manifest library requirement folder="$cache/module" versions="kubernetes $kubernetes etcd $etcd helm $helm"
   mkdir -p "$folder"
   cd "$folder"
-  [[ -e go.mod ]] || attempt "cannot begin a module" go mod init "strata.sh/e2e/$(basename "$folder")"
-  local requirement
-  for requirement in "$@"; do
+  [[ "$(cat whole 2>/dev/null)" != "$versions" ]] || return 0
+  rm -f go.mod go.sum
+  attempt "cannot begin a module" go mod init strata.sh/e2e
+  for requirement in "k8s.io/kubernetes@v$kubernetes" "go.etcd.io/etcd/server/v3@v$etcd" "helm.sh/helm/v4@v$helm"; do
     attempt "cannot require $requirement" go mod edit "-require=$requirement"
   done
-}
-
-# staging_modules: Kubernetes replaces its libraries by folders of its repository; each is published as v0.<minor>.<patch>, which is what we want.
-staging_modules() {
-  local manifest library
   attempt "cannot get Kubernetes $kubernetes" go mod download "k8s.io/kubernetes@v$kubernetes"
   manifest="$(go mod download -json "k8s.io/kubernetes@v$kubernetes" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')"
   while read -r library; do
     go mod edit "-replace=$library=$library@v0.${kubernetes#1.}"
   done < <(sed -n 's|^[[:space:]]*\(k8s.io/[a-z0-9-]*\) => \./staging/.*|\1|p' "$manifest")
+  echo "$versions" >whole
 }
 
 # compile <program> <package> [linker flags]: written beside, then moved, so that an interrupted build leaves no half program.
@@ -86,12 +83,10 @@ kubernetes_program() {
   for where in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     flags+=("-X $where.gitVersion=v$kubernetes -X $where.gitMajor=1 -X $where.gitMinor=${minor%%.*}")
   done
-  module kubernetes "k8s.io/kubernetes@v$kubernetes"
-  staging_modules
   compile "$1" "k8s.io/kubernetes/cmd/$1" "${flags[*]}"
 }
 
-if ! mkdir -p "$cache/bin" "$cache/modules" 2>/dev/null || ! [[ -w $cache ]]; then
+if ! mkdir -p "$cache/bin" 2>/dev/null || ! [[ -w $cache ]]; then
   echo "build-control-plane: cannot write to $cache" >&2
   exit 3
 fi
@@ -102,19 +97,16 @@ programs=("$@")
 [[ ${#programs[@]} -gt 0 ]] || programs=(etcd kube-apiserver kube-controller-manager kubectl helm)
 for program in "${programs[@]}"; do
   [[ ! -x $cache/bin/$program ]] || continue
+  find_go
+  begin_module
   case $program in
   etcd)
-    find_go
-    module etcd "go.etcd.io/etcd/server/v3@v$etcd"
     compile etcd go.etcd.io/etcd/server/v3
     ;;
   helm)
-    find_go
-    module helm "helm.sh/helm/v4@v$helm"
     compile helm helm.sh/helm/v4/cmd/helm
     ;;
   kube-apiserver | kube-controller-manager | kubectl)
-    find_go
     kubernetes_program "$program"
     ;;
   *)
