@@ -40,6 +40,8 @@ struct SimulateFlags {
   OutputFormat output = OutputFormat::kTable;
   std::string trace_file;  // "" for none
   bool timings = false;
+  bool recreate = false;
+  bool grace = false;
   std::string explain;  // "ns/job", "" for none
 };
 
@@ -85,6 +87,8 @@ Result<std::string> Simulate(const SimulateFlags& flags,
 
   RunOptions options{.cycles = flags.cycles,
                      .now = input.now,
+                     .recreate = flags.recreate,
+                     .play_grace = flags.grace,
                      .trace = traces.empty() ? nullptr : &traces,
                      .stopwatch = nullptr,
                      .on_cycle = nullptr};
@@ -141,6 +145,14 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
       ->type_name("FILE")
       ->check(CheckPath);
   command.add_flag("--timings", flags->timings, "Print how long loading and deciding took");
+  command.add_flag("--recreate",
+                   flags->recreate,
+                   "Evicted pods come back and wait, as their controllers would make them anew; "
+                   "default: they are gone");
+  command.add_flag("--grace",
+                   flags->grace,
+                   "Evicted pods hold their room until their grace period is over, in simulated "
+                   "time; default: they are gone in the next cycle");
   command.add_option("--explain", flags->explain, "Also explain one Job or PodGroup")
       ->type_name("NS/JOB")
       ->check(CheckJobName);

@@ -57,10 +57,12 @@ struct Explanation {
   std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
   std::vector<Search> searches;
   std::vector<Miss> misses;
-  std::vector<Pod> pods;              // placed or promised in that cycle
-  std::string queue;                  // with queue_holders: the queue that is full
-  std::vector<Holder> queue_holders;  // its other jobs, the largest first
-  std::size_t holders = 0;            // all who hold what is short, anywhere in the cluster
+  std::vector<Pod> pods;                          // placed or promised in that cycle
+  std::string queue;                              // with queue_holders: the queue that is full
+  std::vector<Holder> queue_holders;              // its other jobs, the largest first
+  std::vector<RunResult::Evictions> evictions;    // so that this job can start
+  std::vector<RunResult::Evictions> evicted_for;  // others; its own pods are the only victim named
+  std::size_t holders = 0;  // all who hold what is short, anywhere in the cluster
   std::optional<RelaxationReport> relaxations;  // none when the job does not wait
 };
 

@@ -301,5 +301,33 @@ TEST_F(ExplainJobTest, TheJsonHasEveryPart) {
   EXPECT_THAT(json, HasSubstr("\"kind\": \"fewerPods\""));
 }
 
+std::vector<std::string> ExplainFullCluster(const std::string& job) {
+  const CompletedObjects completed = CompleteObjects(objects::MustLoad(FullCluster())).value();
+  const SchedulerConfig config = WithGangPreempt();
+  return ExplainLines(ExplainJob({.objects = &completed,
+                                  .config = &config,
+                                  .options = {},
+                                  .job = job,
+                                  .progress = nullptr})
+                          .value());
+}
+
+TEST(ExplainJob, NamesThoseWhoWouldBeEvicted) {
+  const std::vector<std::string> lines = ExplainFullCluster("default/high");
+  ASSERT_GE(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "default/high would start once gangpreempt has evicted 1 gang, 1 pod.");
+  EXPECT_EQ(lines[1], "  gangpreempt would evict 1 gang, 1 pod:");
+  EXPECT_EQ(lines[2],
+            "    gang default/low (queue default, priority 1): 1 pod on n0; may take 45s to stop");
+}
+
+TEST(ExplainJob, SaysOfARunningJobWhoWouldEvictIt) {
+  EXPECT_THAT(
+      ExplainFullCluster("default/low"),
+      ElementsAre(
+          "default/low runs, but gangpreempt would evict all of it, 1 pod, for default/high.",
+          "  gang default/low (queue default, priority 1): 1 pod on n0; may take 45s to stop"));
+}
+
 }  // namespace
 }  // namespace strata

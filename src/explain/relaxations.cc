@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "explain/relax_by_eviction.h"
 #include "explain/relax_limits.h"
 #include "explain/resolver.h"
 #include "report/text.h"
@@ -281,6 +282,8 @@ std::string_view ToString(Relaxation::Kind kind) {
       return "higherTier";
     case Kind::kFewerPods:
       return "fewerPods";
+    case Kind::kEvict:
+      return "evict";
     case Kind::kJobGone:
       return "jobGone";
   }
@@ -297,6 +300,7 @@ RelaxationReport FindRelaxations(const RelaxationQuery& query) {
   pods.TryTaints();
   pods.TryTerms();
   TryLimits(query, resolver, report.found);
+  TryEvictions(query, resolver, report.found);
   report.holders_tried = pods.TryHolders();
   report.solved = resolver.solved();
   std::stable_sort(

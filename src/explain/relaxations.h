@@ -30,9 +30,11 @@ struct Relaxation {
     kQuotaLimit,  // raise one limit of one ResourceQuota
     kHigherTier,  // allow a higher tier
     kFewerPods,   // start with fewer pods
+    kEvict,       // configure an action that evicts
     kJobGone,     // one job that runs is gone
   } kind = Kind::kUngate;
-  std::string object;              // "PodGroup default/train", "Queue small", "Node n3"
+  // "PodGroup default/train", "Queue small", "Node n3", "scheduler configuration"
+  std::string object;
   std::string field;               // "spec.networkTopology.highestTierAllowed"; "" for kJobGone
   std::string from;                // as written in manifests; "" for nothing
   std::string to;                  // likewise; "" when it is taken away

@@ -197,5 +197,17 @@ TEST(Relaxations, AnAffinityWhoseLastRequirementGoesBindsNothing) {
       ElementsAre("drop nodeAffinity zone"));
 }
 
+TEST(Relaxations, AnActionThatEvictsIsNamedWithItsVictims) {
+  EXPECT_THAT(Help(FullCluster(), "default/high"),
+              ElementsAre("add the action gangpreempt: it would evict 1 gang, 1 pod of default/low",
+                          "without job default/low (1 pod)"));
+}
+
+TEST(Relaxations, NoActionIsNamedThatWouldEvictNobody) {
+  std::string equal = FullCluster();
+  equal.replace(equal.find("value: 100"), 10, "value: 1");
+  EXPECT_THAT(Help(equal, "default/high"), ElementsAre("without job default/low (1 pod)"));
+}
+
 }  // namespace
 }  // namespace strata

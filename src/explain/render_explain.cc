@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "explain/eviction_text.h"
 #include "model/amount_format.h"
 #include "model/hypernode_spec.h"
 #include "report/names.h"
@@ -100,6 +101,8 @@ class Lines {
     if (outside && story_.cycle == 0) {
       Add(2, "not admitted to its queue yet, so no placement was tried");
     }
+    AddEvictions();
+    if (!story_.evicted_for.empty()) return std::move(lines_);
     for (const Explanation::Search& search : story_.searches) AddSearch(search);
     for (const Explanation::Miss& miss : story_.misses) AddMiss(miss);
     if (!story_.queue_holders.empty()) {
@@ -113,6 +116,16 @@ class Lines {
  private:
   void Add(std::size_t indent, const std::string& text) {
     lines_.push_back(std::string(indent, ' ') + text);
+  }
+
+  void AddEvictions() {
+    for (const RunResult::Evictions& plan : story_.evictions) {
+      Add(2, fmt::format("{} would evict {}:", plan.action, CountVictims(plan)));
+      for (const auto& victim : plan.victims) Add(4, DescribeVictim(victim));
+    }
+    for (const RunResult::Evictions& plan : story_.evicted_for) {
+      Add(2, DescribeVictim(plan.victims.front()));
+    }
   }
 
   void AddSearch(const Explanation::Search& search) {
@@ -208,6 +221,17 @@ class Lines {
 
 std::string FirstSentence(const Explanation& explanation) {
   const RunResult::Job& job = explanation.outcome;
+  if (!explanation.evicted_for.empty()) {
+    const RunResult::Evictions& plan = explanation.evicted_for.back();
+    const RunResult::Evictions::Victim& own = plan.victims.front();
+    const std::string pods = Plural(own.pods.size(), "pod");
+    return fmt::format("{} runs, but {} would evict {} for {}{}.",
+                       explanation.job,
+                       plan.action,
+                       own.whole_gang ? "all of it, " + pods + "," : pods + " of it",
+                       plan.claimant,
+                       WhereOf(plan));
+  }
   if (!job.reason.empty()) {
     return fmt::format("{} waits ({}): {}", explanation.job, job.reason, job.message);
   }
@@ -215,6 +239,14 @@ std::string FirstSentence(const Explanation& explanation) {
       job.allocated_hypernode.empty()
           ? std::string()
           : fmt::format(" in {} (tier {})", job.allocated_hypernode, job.tier);
+  if (!explanation.evictions.empty()) {
+    const RunResult::Evictions& plan = explanation.evictions.back();
+    return fmt::format("{} would start{} once {} has evicted {}.",
+                       explanation.job,
+                       where,
+                       plan.action,
+                       CountVictims(plan));
+  }
   std::string note;
   if (explanation.cycle == 0) {
     note = WasPlacedEarlier(explanation) ? " It was placed earlier."

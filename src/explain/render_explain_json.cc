@@ -83,6 +83,27 @@ Json ToJson(const Explanation::Pod& pod) {
   return json;
 }
 
+Json ToJson(const RunResult::Evictions& plan) {
+  Json json = Json::object();
+  json["action"] = plan.action;
+  json["job"] = plan.claimant;
+  json["hyperNode"] = plan.hypernode;
+  json["tier"] = plan.tier;
+  json["victims"] = Json::array();
+  for (const RunResult::Evictions::Victim& victim : plan.victims) {
+    Json one = {{"job", victim.job},
+                {"queue", victim.queue},
+                {"priority", victim.priority},
+                {"unit", victim.whole_gang ? "gang" : "surplus"},
+                {"pods", victim.pods},
+                {"nodes", victim.nodes}};
+    if (victim.runs_for) one["runsForSeconds"] = *victim.runs_for;
+    one["graceSeconds"] = victim.grace_seconds;
+    json["victims"].push_back(std::move(one));
+  }
+  return json;
+}
+
 Json ToJson(const Relaxation& relaxation) {
   Json json = Json::object();
   json["kind"] = ToString(relaxation.kind);
@@ -119,6 +140,8 @@ std::string RenderJson(const Explanation& explanation) {
   json["nearestMisses"] = ArrayOf(explanation.misses);
   json["queueHeldBy"] = ToJson(explanation.queue_holders);
   json["pods"] = ArrayOf(explanation.pods);
+  json["evictions"] = ArrayOf(explanation.evictions);
+  json["evictedFor"] = ArrayOf(explanation.evicted_for);
   json["relaxations"] = Json::array();
   json["tried"] = {{"changes", 0}, {"runningJobs", 0}, {"ofRunningJobs", explanation.holders}};
   if (explanation.relaxations) {

@@ -17,6 +17,15 @@ Resolver::Resolver(const RelaxationQuery& query) : query_(query) {
 }
 
 bool Resolver::Places(const std::string& what, const Change& change) {
+  return Solve(what, change, *query_.config);
+}
+
+bool Resolver::PlacesWith(const std::string& what, const SchedulerConfig& config) {
+  return Solve(
+      what, [](objects::ObjectSet&) {}, config);
+}
+
+bool Resolver::Solve(const std::string& what, const Change& change, const SchedulerConfig& config) {
   if (query_.stop.stop_requested()) return false;
   if (query_.progress) query_.progress(what);
   ++solved_;
@@ -24,9 +33,9 @@ bool Resolver::Places(const std::string& what, const Change& change) {
   options.trace = nullptr;
   options.on_cycle = nullptr;
   options.stopwatch = nullptr;
-  auto outcome = WhatIf(*query_.objects, change, *query_.config, options);
+  auto outcome = WhatIf(*query_.objects, change, config, options);
   if (!outcome || !Placed(outcome->result)) return false;
-  last_ = std::move(outcome->cluster);
+  last_ = std::move(*outcome);
   return true;
 }
 

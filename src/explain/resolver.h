@@ -20,8 +20,11 @@ class Resolver {
 
   // `what` is for people who wait. False when the query was stopped.
   [[nodiscard]] bool Places(const std::string& what, const Change& change);
-  // What the last input that placed the job looked like afterwards.
-  [[nodiscard]] const ClusterState& last() const { return *last_.state; }
+  // The same objects with another configuration.
+  [[nodiscard]] bool PlacesWith(const std::string& what, const SchedulerConfig& config);
+  // What the last input that placed the job looked like afterwards, and what was decided in it.
+  [[nodiscard]] const ClusterState& last() const { return *last_.cluster.state; }
+  [[nodiscard]] const RunResult& last_result() const { return last_.result; }
   [[nodiscard]] std::size_t solved() const { return solved_; }
 
   // The value nearest to `fails` that works, when `works` does.
@@ -31,12 +34,15 @@ class Resolver {
                                             const std::function<bool(std::int64_t)>& try_value);
 
  private:
+  [[nodiscard]] bool Solve(const std::string& what,
+                           const Change& change,
+                           const SchedulerConfig& config);
   [[nodiscard]] bool Placed(const RunResult& result) const;
 
   const RelaxationQuery& query_;
   std::set<std::string, std::less<>> pods_;  // of the job
   bool had_minimum_ = false;
-  LoadedCluster last_;
+  Outcome last_;
   std::size_t solved_ = 0;
 };
 

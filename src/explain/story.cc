@@ -181,6 +181,17 @@ class Story {
   std::vector<Explanation::Pod> trial_;
 };
 
+void TellEvictions(const RunResult& result, Explanation& out) {
+  for (const RunResult::Evictions& plan : result.evictions) {
+    if (plan.claimant == out.job) out.evictions.push_back(plan);
+    for (const RunResult::Evictions::Victim& victim : plan.victims) {
+      if (victim.job != out.job) continue;
+      RunResult::Evictions& own = out.evicted_for.emplace_back(plan);
+      own.victims = {victim};
+    }
+  }
+}
+
 }  // namespace
 
 Explanation TellStory(const RunResult& result, const TraceLog& log, const std::string& job) {
@@ -193,6 +204,7 @@ Explanation TellStory(const RunResult& result, const TraceLog& log, const std::s
     if (entry.cycle == out.cycle && JobOf(entry.record) == job) std::visit(story, entry.record);
   }
   story.Finish();
+  TellEvictions(result, out);
   return out;
 }
 

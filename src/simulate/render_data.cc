@@ -62,6 +62,7 @@ Json ToJson(const RunResult& result) {
         {{"object", warning.object}, {"reason", warning.reason}, {"message", warning.message}});
   }
   json["cycles"] = result.cycles;
+  if (result.seconds > 0) json["simulatedSeconds"] = result.seconds;
   if (!result.evictions.empty()) {
     json["evictions"] = Json::array();
     for (const RunResult::Evictions& evictions : result.evictions) {

@@ -147,10 +147,12 @@ std::string Summary(const RunResult& result) {
     out += fmt::format(", {} waiting for room that is being released", result.pipelined.size());
   }
   if (!result.evicted.empty()) out += fmt::format(", {} evicted", result.evicted.size());
-  out += fmt::format("; {} of {} not placed; {}.\n",
+  out += fmt::format("; {} of {} not placed; {}",
                      waiting,
                      Plural(result.jobs.size(), "job"),
                      Plural(static_cast<std::size_t>(result.cycles), "cycle"));
+  if (result.seconds > 0) out += fmt::format(", {} s of simulated time", result.seconds);
+  out += ".\n";
   if (result.timings) {
     out += fmt::format("load {:.1f} ms, open {:.3f} ms, actions {:.3f} ms, close {:.3f} ms\n",
                        result.timings->load_ms,

@@ -119,16 +119,33 @@ class Run {
       RunResult::Evictions::Victim& one = out.victims.emplace_back();
       one.job = state_.workload().job(victim.job).spec.name;
       one.whole_gang = victim.unit == VictimUnit::Kind::kGang;
-      for (const TaskId task : victim.tasks) {
-        one.pods.push_back(TaskName(task));
-        evicted_.insert(TaskName(task));
+      one.priority = state_.workload().job(victim.job).spec.priority;
+      if (const QueueId queue = state_.workload().job(victim.job).queue; queue.valid()) {
+        one.queue = state_.workload().queue(queue).spec.name;
       }
+      for (const TaskId task : victim.tasks) NoteVictim(task, one);
       std::sort(one.pods.begin(), one.pods.end());
+      std::sort(one.nodes.begin(), one.nodes.end());
+      one.nodes.erase(std::unique(one.nodes.begin(), one.nodes.end()), one.nodes.end());
     }
     std::sort(out.victims.begin(), out.victims.end(), [](const auto& a, const auto& b) {
       return a.job < b.job;
     });
     result_.evictions.push_back(std::move(out));
+  }
+
+  void NoteVictim(TaskId id, RunResult::Evictions::Victim& out) {
+    const Task& task = state_.workload().task(id);
+    out.pods.push_back(task.name);
+    if (task.node.valid()) out.nodes.push_back(NodeName(task.node));
+    out.grace_seconds = std::max(out.grace_seconds, task.disruption.grace_seconds);
+    if (task.disruption.runs_since != Disruption::Moment{}) {
+      const std::int64_t seconds = (ToMoment(now_) - task.disruption.runs_since).count();
+      out.runs_for = std::max(out.runs_for.value_or(0), seconds);
+    }
+    evicted_.insert(task.name);
+    result_.binds.erase(task.name);
+    result_.devices.erase(task.name);
   }
 
   // The GPUs that a bound pod was given.
@@ -147,16 +164,58 @@ class Run {
   // The world between two cycles; true when something moved.
   bool Advance(const CycleResult& cycle) {
     for (const CycleResult::Bind& bind : cycle.binds) Start(bind.task);
-    std::set<TaskId> gone;
     for (const CycleResult::EvictionPlan& plan : cycle.evictions) {
       for (const auto& victim : plan.victims) {
-        gone.insert(victim.tasks.begin(), victim.tasks.end());
+        for (const TaskId task : victim.tasks) leaving_.emplace(task, Leaving{GoneAt(task), true});
       }
     }
-    gone.insert(load_.terminating.begin(), load_.terminating.end());
-    for (const TaskId task : gone) Remove(task);
+    for (const TaskId task : load_.terminating) leaving_.emplace(task, Leaving{now_, false});
     load_.terminating.clear();
-    return !cycle.binds.empty() || !gone.empty();
+    const bool quiet = cycle.binds.empty() && cycle.evictions.empty();
+    if (quiet) WaitForNext();
+    const bool gone = RemoveGone();
+    return !quiet || gone;
+  }
+
+  // A pod that has been told to stop.
+  struct Leaving {
+    Time gone_at{};
+    bool evicted = false;
+  };
+
+  [[nodiscard]] Time GoneAt(TaskId task) const {
+    if (!options_.play_grace) return now_;
+    return now_ + std::chrono::seconds(state_.workload().task(task).disruption.grace_seconds);
+  }
+
+  // Lets time pass until the next pod is gone.
+  void WaitForNext() {
+    if (leaving_.empty()) return;
+    const auto next =
+        std::min_element(leaving_.begin(), leaving_.end(), [](const auto& a, const auto& b) {
+          return a.second.gone_at < b.second.gone_at;
+        });
+    if (next->second.gone_at <= now_) return;
+    result_.seconds += std::chrono::ceil<std::chrono::seconds>(next->second.gone_at - now_).count();
+    now_ = next->second.gone_at;
+  }
+
+  bool RemoveGone() {
+    return std::erase_if(leaving_, [&](const auto& entry) {
+             const auto& [task, leaving] = entry;
+             if (leaving.gone_at > now_) return false;
+             leaving.evicted&& options_.recreate ? Recreate(task) : Remove(task);
+             return true;
+           }) > 0;
+  }
+
+  // What its controller does: a new pod of the same name, which waits.
+  void Recreate(TaskId task) {
+    Disruption disruption = state_.workload().task(task).disruption;
+    disruption.runs_since = {};
+    disruption.saved_at = {};
+    state_.workload().SetDisruption(task, disruption);
+    state_.workload().Move(task, TaskStatus::kPending, NodeId{});
   }
 
   // A job that has just begun is not evicted in the same run.
@@ -245,6 +304,7 @@ class Run {
   const RunOptions& options_;
   Time now_{};
   std::map<JobId, Refusal> verdicts_;  // of the last cycle
+  std::map<TaskId, Leaving> leaving_;
   std::set<std::string> evicted_;
   std::set<RunResult::Warning> warnings_;
   RunResult result_;

@@ -19,14 +19,19 @@ inline constexpr std::int32_t kMaxCycles = 100;
 struct RunOptions {
   std::optional<std::int32_t> cycles;  // exactly so many; none: until one changes nothing
   std::optional<Time> now;             // none: the latest time in the input
-  CycleTrace* trace = nullptr;         // never changes a decision
+  bool recreate = false;               // evicted pods come back, waiting for a node
+  // Evicted pods hold their room until their grace is over. Time passes when a cycle changes
+  // nothing else. Otherwise they are gone in the next cycle, at the same time.
+  bool play_grace = false;
+  CycleTrace* trace = nullptr;  // never changes a decision
   // Time since some fixed moment; with it the result has timings, all but load_ms.
   std::function<std::chrono::nanoseconds()> stopwatch;
   std::function<void(std::int32_t)> on_cycle;  // called before each cycle, for progress
 };
 
 // Runs scheduling cycles until one changes nothing (at most kMaxCycles). Between cycles bound pods
-// start to run, evicted and terminating pods are gone. `cluster.state` is left as the run ended.
+// start to run, terminating pods are gone, and so are evicted ones unless `options` say otherwise.
+// `cluster.state` is left as the run ended.
 //
 // A cycle changes nothing when it binds and evicts nobody, moves no PodGroup phase, leaves the same
 // pods waiting and the same verdicts as the previous cycle, and no pod is created or deleted after

@@ -52,6 +52,11 @@ struct RunResult {
       std::string job;                // "ns/podgroup"
       bool whole_gang = false;        // else surplus pods alone
       std::vector<std::string> pods;  // "ns/pod", ascending
+      std::string queue;
+      std::int32_t priority = 0;
+      std::vector<std::string> nodes;        // of the pods, ascending, each once
+      std::optional<std::int64_t> runs_for;  // seconds, of the pod that runs longest; none: unknown
+      std::int32_t grace_seconds = 0;        // of the pod that may take longest to stop
 
       bool operator==(const Victim&) const = default;
     };
@@ -77,6 +82,7 @@ struct RunResult {
   bool topology_ready = true;
   std::vector<Warning> warnings;  // ascending, each once
   std::int32_t cycles = 0;
+  std::int64_t seconds = 0;          // of simulated time, with RunOptions::play_grace
   std::optional<Timings> timings;    // only when they were asked for
   std::vector<std::string> explain;  // lines of --explain; left out when empty
 

@@ -178,5 +178,45 @@ TEST(RunCycles, TheClockIsTheLatestTimeInTheInput) {
   EXPECT_EQ(cluster->latest, std::chrono::sys_days(std::chrono::year(2026) / 1 / 3));
 }
 
+TEST(RunCycles, AnEvictedPodIsGoneInTheNextCycle) {
+  const Outcome run = Simulate(FullCluster(), {}, WithGangPreempt());
+  EXPECT_THAT(run.result.evicted, ElementsAre("default/old"));
+  EXPECT_THAT(run.result.binds, ElementsAre(Pair("default/urgent", "n0")));
+  EXPECT_EQ(run.result.seconds, 0);
+  EXPECT_EQ(run.result.jobs.at("default/low").reason, "NotEnoughTasks");
+}
+
+TEST(RunCycles, ARecreatedPodWaits) {
+  const Outcome run = Simulate(FullCluster(), {.recreate = true}, WithGangPreempt());
+  EXPECT_THAT(run.result.evicted, ElementsAre("default/old"));
+  EXPECT_THAT(run.result.binds, ElementsAre(Pair("default/urgent", "n0")));
+  EXPECT_EQ(run.result.jobs.at("default/low").reason, "NothingToEvict");
+}
+
+TEST(RunCycles, AnEvictedPodHoldsItsRoomUntilItsGraceIsOver) {
+  RunOptions options{.play_grace = true};
+  const Outcome run = Simulate(FullCluster(), options, WithGangPreempt());
+  EXPECT_THAT(run.result.binds, ElementsAre(Pair("default/urgent", "n0")));
+  EXPECT_EQ(run.result.seconds, 45);
+  EXPECT_THAT(run.result.evictions, SizeIs(1)) << "who waits for room does not evict again";
+  options.cycles = 2;
+  const Outcome early = Simulate(FullCluster(), options, WithGangPreempt());
+  EXPECT_THAT(early.result.binds, IsEmpty());
+  EXPECT_THAT(early.result.pipelined, ElementsAre(Pair("default/urgent", "n0")));
+}
+
+TEST(RunCycles, VictimsAreDescribed) {
+  const Outcome run = Simulate(FullCluster(), {}, WithGangPreempt());
+  ASSERT_THAT(run.result.evictions, SizeIs(1));
+  ASSERT_THAT(run.result.evictions[0].victims, SizeIs(1));
+  const RunResult::Evictions::Victim& victim = run.result.evictions[0].victims[0];
+  EXPECT_EQ(victim.job, "default/low");
+  EXPECT_EQ(victim.queue, "default");
+  EXPECT_EQ(victim.priority, 1);
+  EXPECT_THAT(victim.nodes, ElementsAre("n0"));
+  EXPECT_EQ(victim.runs_for, std::nullopt) << "its start is not known";
+  EXPECT_EQ(victim.grace_seconds, 45);
+}
+
 }  // namespace
 }  // namespace strata

@@ -50,13 +50,49 @@ inline std::string GangOf(const std::string& name,
          "{requests: {" + requests + "}, limits: {" + requests + "}}}]}}}]\n---\n";
 }
 
-inline Outcome Simulate(const std::string& manifests, const RunOptions& options = {}) {
+// One node with room for one pod, which a pod of PodGroup default/low has; Pod "urgent" of PodGroup
+// default/high waits and has a higher priority.
+inline std::string FullCluster() {
+  const auto group = [](const std::string& name, const std::string& phase) {
+    return "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " + name +
+           "}\nvalue: " + (name == "high" ? "100" : "1") +
+           "\n---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: " +
+           name + "}\nspec: {minMember: 1, queue: default, priorityClassName: " + name +
+           "}\nstatus: {phase: " + phase + "}\n---\n";
+  };
+  const auto pod =
+      [](const std::string& name, const std::string& its_group, const std::string& rest) {
+        return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+               ", annotations: {scheduling.k8s.io/group-name: " + its_group +
+               "}}\nspec: {schedulerName: volcano, " + rest + "\n---\n";
+      };
+  const std::string container =
+      "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}";
+  return "apiVersion: v1\nkind: Node\nmetadata: {name: n0}\nstatus: {allocatable: {cpu: 1, pods: "
+         "9}}\n---\n" +
+         group("low", "Running") + group("high", "Inqueue") +
+         pod("old",
+             "low",
+             "nodeName: n0, terminationGracePeriodSeconds: 45, " + container +
+                 "\nstatus: {phase: Running}") +
+         pod("urgent", "high", container);
+}
+
+inline SchedulerConfig WithGangPreempt() {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.actions.push_back({"gangpreempt", {}});
+  return config;
+}
+
+inline Outcome Simulate(const std::string& manifests,
+                        const RunOptions& options = {},
+                        const SchedulerConfig& config = DefaultSchedulerConfig()) {
   Outcome outcome;
   auto cluster = BuildCluster(objects::MustLoad(manifests));
   EXPECT_TRUE(cluster.has_value()) << cluster.error().message;
   if (!cluster) return outcome;
   outcome.cluster = std::move(*cluster);
-  auto result = RunCycles(outcome.cluster, DefaultSchedulerConfig(), options);
+  auto result = RunCycles(outcome.cluster, config, options);
   EXPECT_TRUE(result.has_value()) << result.error().message;
   if (result) outcome.result = std::move(*result);
   return outcome;
