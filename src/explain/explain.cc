@@ -139,7 +139,7 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   TRY(Stopped(query.stop));
   TRY_ASSIGN(const RunResult result, RunCycles(cluster, *query.config, options));
   Explanation out = TellStory(result, trace.log(), query.job);
-  // A job that would lose its pods runs until then: what it would lack afterwards is no answer.
+  // A job that would lose its pods runs until then; nobody asked what it would lack afterwards.
   if (out.outcome.reason.empty() || !out.evicted_for.empty()) return out;
   std::vector<Holder> holders = Holders(*query.objects, *cluster.state, out).Find();
   const Refusal verdict{out.outcome.reason, out.outcome.message};
