@@ -118,6 +118,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddTopCommand(app, run);
   AddQueueCommand(app, run);
   AddJobCommand(app, run);
+  AddEvictionsCommand(app, run);
   AddSnapshotCommand(app, run);
   AddDiscoverCommand(app, run);
   AddUpCommand(app, run);

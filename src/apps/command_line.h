@@ -23,6 +23,7 @@ void AddControllersCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
 void AddJobCommand(CLI::App& app, Run& run);
+void AddEvictionsCommand(CLI::App& app, Run& run);
 void AddManCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
 void AddSchedulerCommand(CLI::App& app, Run& run);
