@@ -8,7 +8,6 @@
 namespace strata::inspect {
 namespace {
 
-using testing::IsEmpty;
 using testing::SizeIs;
 
 ListedObject Event(const std::string& kind,

@@ -167,6 +167,19 @@ class LiveCommands(unittest.TestCase):
         _, errors = self.strata("job", "describe", "nothing", code=1)
         self.assertEqual(errors, 'jobs.batch.volcano.sh "nothing" not found\n')
 
+    def test_evictions_are_read_from_events(self):
+        self.assertTrue(self.strata("evictions", "-n", "kube-system")[0].startswith("No evictions among the events"))
+        event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "wide.1", "namespace": "default"},
+                 "involvedObject": {"kind": "PodGroup", "namespace": "default", "name": "wide"},
+                 "reason": "Evict", "type": "Normal", "count": 1, "lastTimestamp": "2026-01-01T00:00:00Z",
+                 "message": "gangpreempt: 3 of 3 pods, for default/train in HyperNode s0 (tier 1)"}
+        status, made = self.server.json("POST", "/api/v1/namespaces/default/events", event)
+        self.assertEqual(status, 201, made)
+        head, row = self.strata("evictions")[0].splitlines()
+        self.assertEqual(head.split(), ["AGE", "ACTION", "EVICTED", "PODS", "FOR", "IN"])
+        self.assertEqual(row.split()[1:], "gangpreempt default/wide 3 of 3 default/train HyperNode s0 (tier 1)".split())
+        self.assertEqual(json.loads(self.strata("evictions", "-o", "json")[0])["evictions"][0]["for"], "default/train")
+
     def test_suspend_and_resume_are_commands_to_the_controller(self):
         _, job = self.server.json("GET", f"{JOBS}/{JOB}")
         for word, action in (("suspend", "AbortJob"), ("resume", "ResumeJob")):
