@@ -12,6 +12,7 @@
 
 #include "explain/explain.h"
 #include "objects/test_support.h"
+#include "sched/scheduler.h"
 #include "tests/support/property.h"
 
 namespace strata::testing {
@@ -23,13 +24,14 @@ struct NodeGene {
 struct Scene {
   std::vector<NodeGene> nodes;
   int pods = 0, cpu = 0, tier = 0, zone = 0, queue = 0, parts = 0, rival = 0, gated = 0, quota = 0;
+  int urgent = 0;  // 1: the pods in its way are of its queue, and less important
 };
 
 void showValue(const Scene& scene, std::ostream& os) {  // NOLINT(readability-identifier-naming)
   os << "gang of " << scene.pods << " x " << scene.cpu << " cpu, tier " << scene.tier << ", zone "
      << scene.zone << ", queue " << scene.queue << ", parts " << scene.parts << ", rival "
-     << scene.rival << ", gated " << scene.gated << ", quota " << scene.quota
-     << "; nodes (cpu trouble zone busy):";
+     << scene.rival << ", gated " << scene.gated << ", quota " << scene.quota << ", urgent "
+     << scene.urgent << "; nodes (cpu trouble zone busy):";
   for (const NodeGene& node : scene.nodes) {
     os << " (" << node.cpu << ' ' << node.trouble << ' ' << node.zone << ' ' << node.busy << ')';
   }
@@ -51,7 +53,8 @@ rc::Gen<Scene> AnyScene() {
       rc::gen::set(&Scene::parts, upto(3)),
       rc::gen::set(&Scene::rival, upto(3)),
       rc::gen::set(&Scene::gated, upto(12)),
-      rc::gen::set(&Scene::quota, upto(4)));
+      rc::gen::set(&Scene::quota, upto(4)),
+      rc::gen::set(&Scene::urgent, upto(2)));
 }
 
 std::string NodeText(int index, const NodeGene& gene) {
@@ -115,7 +118,8 @@ std::string JobText(const Scene& scene) {
   const std::string gates = scene.gated == 12 ? "schedulingGates: [{name: a/b}], " : "";
   return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: gang, namespace: "
          "default}\nspec:\n  minAvailable: " +
-         std::to_string(pods) + "\n  queue: mine\n" + topology +
+         std::to_string(pods) + "\n  queue: mine\n" +
+         (scene.urgent == 1 ? "  priorityClassName: urgent\n" : "") + topology +
          "  tasks: [{name: w, replicas: " + std::to_string(pods) + ", " + partition +
          "template: {spec: {" + selector + gates +
          "restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: " +
@@ -129,7 +133,11 @@ std::string Manifests(const Scene& scene) {
   }
   text +=
       "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: busy, "
-      "namespace: other}\nspec: {minMember: 1}\nstatus: {phase: Running}\n---\n";
+      "namespace: other}\nspec: {minMember: 1" +
+      std::string(scene.urgent == 1 ? ", queue: mine" : "") +
+      "}\nstatus: {phase: Running}\n---\n"
+      "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: urgent}\n"
+      "value: 100\n---\n";
   text +=
       "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: mine}\nspec: {" +
       std::string(scene.queue == 1 ? "capability: {cpu: 3}" : "weight: 1") +
@@ -155,10 +163,10 @@ SchedulerConfig WithQuotas() {
   return config;
 }
 
-bool Starts(const objects::ObjectSet& objects) {
+bool Starts(const objects::ObjectSet& objects, const SchedulerConfig& config) {
   auto cluster = BuildCluster(objects);
   RC_ASSERT(cluster.has_value());
-  const auto result = RunCycles(*cluster, WithQuotas(), {});
+  const auto result = RunCycles(*cluster, config, {});
   RC_ASSERT(result.has_value());
   const auto& job = result->jobs.at(kJob);
   return job.reason.empty() ||
@@ -167,8 +175,19 @@ bool Starts(const objects::ObjectSet& objects) {
          });
 }
 
+// "enqueue, allocate".
+std::vector<ActionConfig> ReadActions(const std::string& text) {
+  std::vector<ActionConfig> actions;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(", ", begin), text.size());
+    actions.push_back({text.substr(begin, end - begin), {}});
+    begin = end + 2;
+  }
+  return actions;
+}
+
 // By what is printed alone, on the objects as they were read: the Job, not its PodGroup.
-void Apply(const Relaxation& change, objects::ObjectSet& objects) {
+void Apply(const Relaxation& change, objects::ObjectSet& objects, SchedulerConfig& config) {
   using Kind = Relaxation::Kind;
   objects::Job& job = *std::find_if(objects.jobs.begin(), objects.jobs.end(), [](const auto& one) {
     return one.meta.name == "gang";
@@ -233,6 +252,10 @@ void Apply(const Relaxation& change, objects::ObjectSet& objects) {
         job.min_available = std::stoi(change.to);
       }
       break;
+    case Kind::kEvict:
+      RC_ASSERT(change.object == "scheduler configuration");
+      config.actions = ReadActions(change.to);
+      break;
     case Kind::kJobGone:
       if (change.object == "PodGroup default/also-also") {
         std::erase_if(objects.jobs,
@@ -250,7 +273,7 @@ TEST(RelaxationProperty, WhatIsPrintedIsTrue) {
   CheckProperty(200, [&seen] {
     const Scene scene = *AnyScene().as("scene");
     const objects::ObjectSet objects = objects::MustLoad(Manifests(scene));
-    RC_PRE(!Starts(objects));
+    RC_PRE(!Starts(objects, WithQuotas()));
     const CompletedObjects completed = CompleteObjects(objects).value();
     const SchedulerConfig config = WithQuotas();
     const auto story = ExplainJob({.objects = &completed,
@@ -264,12 +287,14 @@ TEST(RelaxationProperty, WhatIsPrintedIsTrue) {
       RC_LOG() << relaxation.text << '\n';
       seen.emplace(ToString(relaxation.kind));
       objects::ObjectSet changed = objects;
-      Apply(relaxation, changed);
-      RC_ASSERT(Starts(changed));
+      SchedulerConfig changed_config = config;
+      Apply(relaxation, changed, changed_config);
+      RC_ASSERT(Starts(changed, changed_config));
     }
   });
   EXPECT_THAT(seen,
               ::testing::ElementsAre("dropTerm",
+                                     "evict",
                                      "fewerPods",
                                      "higherTier",
                                      "jobGone",
@@ -281,6 +306,63 @@ TEST(RelaxationProperty, WhatIsPrintedIsTrue) {
                                      "tolerate",
                                      "uncordon"))
       << "a kind that never came up was never checked";
+}
+
+// The pods that the scheduler of a running cluster evicts first for the gang.
+std::set<std::string> EvictedByScheduler(const objects::ObjectSet& objects,
+                                         const SchedulerConfig& config) {
+  LoadedCluster cluster = BuildCluster(objects).value();
+  WorkloadTable& workload = cluster.state->workload();
+  const Scheduler::Made made = Scheduler::Make(config, *cluster.state).value();
+  made.scheduler->LimitWork(400'000);
+  std::set<std::string> evicted;
+  for (int i = 0; i < 10 && evicted.empty(); ++i) {
+    made.scheduler->Open(cluster.latest, nullptr);
+    made.scheduler->RunActions();
+    const CycleResult cycle = made.scheduler->Close();
+    for (const CycleResult::Bind& bind : cycle.binds) {
+      workload.SetTaskStatus(bind.task, TaskStatus::kRunning);
+    }
+    for (const CycleResult::EvictionPlan& plan : cycle.evictions) {
+      const bool ours = workload.job(plan.claimant).spec.name == kJob;
+      for (const auto& victim : plan.victims) {
+        for (const TaskId task : victim.tasks) {
+          if (ours) evicted.insert(workload.task(task).name);
+        }
+      }
+    }
+  }
+  return evicted;
+}
+
+TEST(ExplainProperty, WhoIsNamedIsWhoIsEvicted) {
+  std::size_t plans = 0;
+  CheckProperty(1'000, [&plans] {
+    Scene scene = *AnyScene().as("scene");
+    scene.urgent = 1;  // and nothing but the pods of others is in its way
+    scene.queue = scene.quota = scene.zone = scene.gated = 0;
+    for (NodeGene& node : scene.nodes) {
+      node.trouble = 0;
+      if (node.busy > 0) node.busy = 1;
+    }
+    const objects::ObjectSet objects = objects::MustLoad(Manifests(scene));
+    SchedulerConfig config = WithQuotas();
+    config.actions.push_back({"gangpreempt", {}});
+    config.actions.push_back({"gangreclaim", {}});
+    LoadedCluster cluster = BuildCluster(objects).value();
+    const auto result = RunCycles(cluster, config, {});
+    RC_ASSERT(result.has_value());
+    const Explanation story = TellStory(*result, TraceLog(), kJob);
+    std::set<std::string> named;
+    if (!story.evictions.empty()) {
+      ++plans;
+      for (const auto& victim : story.evictions.front().victims) {
+        named.insert(victim.pods.begin(), victim.pods.end());
+      }
+    }
+    RC_ASSERT(named == EvictedByScheduler(objects, config));
+  });
+  EXPECT_GT(plans, 50U) << "too few clusters in which somebody would be evicted";
 }
 
 }  // namespace
