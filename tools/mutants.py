@@ -456,15 +456,18 @@ def make_copy() -> None:
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
     options = ["-DSTRATA_BENCH=OFF"]
+    if os.environ.get("STRATA_QUICK_BUILD") == "1":
+        options.append("-DSTRATA_SHELL_OPTIONS=-O1")  # as tools/configure.sh does
     subprocess.run(["cmake", "--preset", "release", *options], cwd=COPY, check=True, stdout=subprocess.DEVNULL)
 
 
-def graft(mutants: tuple[Mutant, ...]) -> None:
-    """Puts every mutant into the copy, each behind the question whether it lives."""
+def graft(wanted: set[int]) -> None:
+    """Puts these mutants into the copy, each behind the question whether it lives."""
     asks = "namespace strata {\nbool IsMutant(int number);\n}\n"
-    for name in sorted({mutant.file for mutant in mutants}):
+    for name in sorted({MUTANTS[number - 1].file for number in wanted}):
         text = (ROOT / name).read_text()
-        for number, mutant in enumerate(mutants, 1):
+        for number in sorted(wanted):
+            mutant = MUTANTS[number - 1]
             if mutant.file == name:
                 text = text.replace(mutant.old, mutant.new.replace("MUTANT", f"IsMutant({number})"))
         (COPY / name).write_text(asks + text)
@@ -530,7 +533,7 @@ def main() -> int:
         return 1 if problems else 0
     wanted = {int(number) for number in sys.argv[1:]} or set(range(1, len(MUTANTS) + 1))
     make_copy()
-    graft(MUTANTS)
+    graft(wanted)
     tests = {test for number in wanted for test in MUTANTS[number - 1].tests}
     some_in_histories = any(MUTANTS[number - 1].in_histories for number in wanted)
     build(tests | ({HISTORIES} if some_in_histories else set()))

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "json/access.h"
+#include "tests/histories/paths.h"
 #include "tests/histories/process.h"
 
 namespace strata::histories {
@@ -24,9 +25,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Way = Fate::Way;
 
-constexpr const char* kPods = "/api/v1/namespaces/default/pods";
-constexpr const char* kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
-constexpr const char* kGroups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
 constexpr const char* kQueue = "/apis/scheduling.volcano.sh/v1beta1/queues/default";
 constexpr Duration kLook = seconds(1);
 // A watch that falls silent is noticed after two minutes, and there are pauses between attempts.
@@ -166,7 +164,7 @@ class Cluster {
     json lease = {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}};
     lease["metadata"]["name"] = name;
     lease["spec"] = {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"leaseTransitions", 1}};
-    Create("/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases", lease);
+    Create(kLeases, lease);
   }
   void AddNode(const std::string& name) {
     json node = {{"apiVersion", "v1"}, {"kind", "Node"}};

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "json/access.h"
 #include "json/parse.h"
+#include "tests/histories/paths.h"
 
 namespace strata::histories {
 namespace {
@@ -117,8 +118,7 @@ void Judge::SeeWrite(const std::string& lease,
                      const std::string& identity,
                      const net::HttpRequest& request) {
   const std::string holder =
-      TextAt(server_.Get("/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases/" + lease),
-             {"spec", "holderIdentity"});
+      TextAt(server_.Get(fmt::format("{}/{}", kLeases, lease)), {"spec", "holderIdentity"});
   if (holder == identity) return;
   Blame(broken_.without_lease,
         fmt::format("{} sends {} {}, and {} has the lease",
@@ -179,10 +179,28 @@ void Judge::ConcludeJob(const Gang& gang) {
                     gang.pods));
 }
 
+bool Judge::IsKeptOut(const Gang& gang) const {
+  const bool has_pods = std::any_of(
+      pods_.begin(), pods_.end(), [&](const auto& pod) { return pod.second.gang == gang.name; });
+  if (!gang.is_job || has_pods) return false;
+  const json job = server_.Get(fmt::format("{}/{}", kJobs, gang.name));
+  const json group =
+      server_.Get(fmt::format("{}/{}-{}", kGroups, gang.name, TextAt(job, {"metadata", "uid"})));
+  if (TextAt(group, {"status", "phase"}) != "Pending") return false;
+  std::int64_t left = 0;
+  for (const auto& [name, node] : nodes_) left += node.cpus - node.used;
+  for (const auto& [name, other] : gangs_) {
+    const int missing = other.gang.minimum - PodsWithNode(name);
+    if (!other.deleted && other.gang.is_job && missing > 0) left -= missing * other.gang.cpus;
+  }
+  return left < 0;
+}
+
 void Judge::ConcludeGang(const GangSeen& seen) {
   const Gang& gang = seen.gang;
   const int placed = PodsWithNode(gang.name);
   if (placed >= gang.pods) return;
+  if (IsKeptOut(gang)) return;
   const int missing = placed < gang.minimum ? gang.minimum - placed : 1;
   if (Slots(gang.cpus, kNobody) >= missing) {
     Blame(placed > 0 && placed < gang.minimum ? broken_.half_gangs : broken_.lost,

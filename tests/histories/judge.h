@@ -107,6 +107,8 @@ class Judge {
   void CheckRoom(const Pod& pod);
   void CheckCreated(const Pod& pod);
   void ConcludeJob(const Gang& gang);
+  // Whether the Job waits for its queue: others that have been let in may use what is free.
+  [[nodiscard]] bool IsKeptOut(const Gang& gang) const;
   void ConcludeGang(const GangSeen& seen);
   // How many pods of that size find room, also in the room of gangs that started after `since`.
   [[nodiscard]] int Slots(std::int64_t cpus, std::int64_t since) const;

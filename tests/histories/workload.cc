@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "json/access.h"
+#include "tests/histories/paths.h"
 
 namespace strata::histories {
 namespace {
@@ -12,10 +13,6 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kPods = "/api/v1/namespaces/default/pods";
-constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases";
-constexpr const char* kGroups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
-constexpr const char* kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 constexpr Duration kMeeting = seconds(5);
 constexpr std::pair<const char*, int> kPriorities[] = {{"low", 1}, {"middle", 100}, {"high", 1000}};
 
