@@ -200,7 +200,7 @@ class Application final : public std::enable_shared_from_this<Application> {
     Go();
   }
 
-  // Of the step under way.
+  // Those of the step under way.
   [[nodiscard]] const std::vector<Write>& Writes() {
     const MutexLock lock(mutex_);
     return steps_[step_];

@@ -107,7 +107,7 @@ class Judge {
   void CheckRoom(const Pod& pod);
   void CheckCreated(const Pod& pod);
   void ConcludeJob(const Gang& gang);
-  // Whether the Job waits for its queue: others that have been let in may use what is free.
+  // Whether the Job waits for its queue: others that it has admitted may use what is free.
   [[nodiscard]] bool IsKeptOut(const Gang& gang) const;
   void ConcludeGang(const GangSeen& seen);
   // How many pods of that size find room, also in the room of gangs that started after `since`.

@@ -34,6 +34,9 @@ class JudgeTest : public testing::Test {
     json job = {{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}};
     job["metadata"]["name"] = name;
     job["spec"] = {{"minAvailable", 1}, {"queue", "default"}, {"schedulerName", "volcano"}};
+    json task = {{"name", "w"}, {"replicas", 1}};
+    task["template"]["spec"]["containers"] = json::array({{{"name", "c"}, {"image", "busybox"}}});
+    job["spec"]["tasks"] = json::array({task});
     EXPECT_EQ(server_.Ask("POST", kJobs, job), 201);
     json group = {{"apiVersion", "scheduling.volcano.sh/v1beta1"}, {"kind", "PodGroup"}};
     const json made = server_.Get(fmt::format("{}/{}", kJobs, name));
