@@ -67,6 +67,14 @@ check-histories: configured ## Random histories of a whole cluster with faults: 
 	@$(CMAKE_BUILD) build --target strata_run_histories
 	@build/strata_run_histories $(FIRST) $(LAST)
 
+# For how long there are faults; STRATA_SEED repeats those of an earlier run.
+STRATA_SECONDS ?= 180
+.PHONY: check-faults
+check-faults: configured ## Faults on real processes for STRATA_SECONDS (180), then the whole history of the store is judged
+	@$(CMAKE_BUILD) build --target strata
+	@STRATA_SECONDS=$(STRATA_SECONDS) STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
+	  PYTHONPATH=tests/integration python3 tests/e2e/aimed_faults_test.py
+
 .PHONY: check-determinism
 check-determinism: packages ## 1,000 random clusters through g++ and clang, debug and release: byte-equal decisions
 	@tools/install-packages.sh fuzz

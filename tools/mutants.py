@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks rules of the core on purpose, one at a time: each must make a test fail.
+"""Breaks rules on purpose, one at a time: each must make a test fail.
 
 A mutant is a text of the source and what it becomes, with MUTANT where it is asked whether this one lives. All are built
 into one copy of the tree (build/mutants); STRATA_MUTANT then says which of them lives, and the tests that should notice
 are run. Prints one line per mutant with the first test that failed; fails when a mutant lived, when a test fails with
-no mutant at all, or when a text is no longer there exactly once.
+no mutant at all, or when a text is no longer there exactly once. A mutant that breaks a promise of a whole cluster is looked for in random
+histories, too (tests/histories), and the line says after how many of them it was found.
 
     tools/mutants.py            all of them
     tools/mutants.py 3 7        these
@@ -39,6 +40,11 @@ MODEL = ("strata_model_test",)
 SCHED = ("strata_sched_test",)
 PROPERTY = ("strata_cycle_property_test",)
 EVICTION = ("strata_eviction_property_test",)
+KUBE = ("strata_kube_test",)
+LIVE = ("strata_live_test",)
+APISERVER = ("strata_apiserver_test",)
+HISTORIES = "strata_run_histories"
+MOST_HISTORIES = 1000
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Mutant:
     old: str
     new: str
     tests: tuple[str, ...]
+    in_histories: bool = False  # random histories must find it, too
 
 
 MUTANTS = (
@@ -236,6 +243,7 @@ MUTANTS = (
         "    incomplete_.insert(job);",
         "    if (!MUTANT) incomplete_.insert(job);",
         SCHED + PROPERTY,
+        in_histories=True,
     ),
     Mutant(
         "an incomplete gang may use more than the share of its queue",
@@ -342,6 +350,87 @@ MUTANTS = (
         "  if (branch.best && (MUTANT || branch.best->cost <= here.cost)) return;",
         SCHED + EVICTION,
     ),
+    Mutant(
+        "a job of sub-groups runs in the HyperNode that their nodes share",
+        "src/sched/lifecycle.cc",
+        "  if (joins) {",
+        "  if (joins && !MUTANT) {",
+        SCHED,
+    ),
+    Mutant(
+        "what failed is tried again when something that it needs has changed",
+        "src/sched/attempts.cc",
+        "  if (needs.anything) return Wake::kYes;",
+        "  if (MUTANT) return Wake::kNo;\n  if (needs.anything) return Wake::kYes;",
+        SCHED + PROPERTY,
+    ),
+    Mutant(
+        "the lease is checked before every attempt of a write",
+        "src/kube/client.cc",
+        "return call_.leadership == nullptr || call_.leadership->Holds(transport_.Now());",
+        "return MUTANT || call_.leadership == nullptr || call_.leadership->Holds(transport_.Now());",
+        KUBE,
+        in_histories=True,
+    ),
+    Mutant(
+        "a bind names the version of the pod that it was decided for",
+        "src/live/live_scheduler.cc",
+        "    order.pod.version = watch_.VersionOf(NameOf(order.pod));",
+        "    if (!MUTANT) order.pod.version = watch_.VersionOf(NameOf(order.pod));",
+        LIVE,
+        in_histories=True,
+    ),
+    Mutant(
+        "a bind without an answer is made stale by a write before its room is given up",
+        "src/live/binder.cc",
+        "    ++unsure_;\n    Fence(task);",
+        "    if (MUTANT) return Read(task, false);\n    ++unsure_;\n    Fence(task);",
+        LIVE,
+        in_histories=True,
+    ),
+    Mutant(
+        "a watch that says nothing is given up",
+        "src/kube/reflector.cc",
+        "  request.limits.silence = patience_.silence;",
+        "  if (!MUTANT) request.limits.silence = patience_.silence;",
+        KUBE,
+        in_histories=True,
+    ),
+    Mutant(
+        "the connection of a watch that says nothing is closed",
+        "src/kube/reflector.cc",
+        "    transport_.CloseConnections();",
+        "    if (!MUTANT) transport_.CloseConnections();",
+        KUBE,
+    ),
+    Mutant(
+        "a thread that hangs is noticed",
+        "src/kube/liveness.cc",
+        "return busy > limit_ ?",
+        "return busy > limit_ && !MUTANT ?",
+        KUBE,
+    ),
+    Mutant(
+        "a process with a thread that hangs does not renew its lease",
+        "src/kube/leader_lease.cc",
+        "hooks_.late_thread ? hooks_.late_thread()",
+        "hooks_.late_thread && !MUTANT ? hooks_.late_thread()",
+        KUBE,
+    ),
+    Mutant(
+        "a data folder begins beyond every version that it ever gave out",
+        "src/apiserver/store/object_store_impl.cc",
+        "return std::max<std::int64_t>(stored, age.count());",
+        "return MUTANT ? stored : std::max<std::int64_t>(stored, age.count());",
+        APISERVER,
+    ),
+    Mutant(
+        "a version that the server does not know leads to a new list",
+        "src/kube/reflector_state.cc",
+        "if (status < 500 || failure.IsVersionTooLarge()) {",
+        "if (status < 500 || (failure.IsVersionTooLarge() && !MUTANT)) {",
+        KUBE,
+    ),
 )
 
 
@@ -367,15 +456,18 @@ def make_copy() -> None:
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
     options = ["-DSTRATA_BENCH=OFF"]
+    if os.environ.get("STRATA_QUICK_BUILD") == "1":
+        options.append("-DSTRATA_SHELL_OPTIONS=-O1")  # as tools/configure.sh does
     subprocess.run(["cmake", "--preset", "release", *options], cwd=COPY, check=True, stdout=subprocess.DEVNULL)
 
 
-def graft(mutants: tuple[Mutant, ...]) -> None:
-    """Puts every mutant into the copy, each behind the question whether it lives."""
+def graft(wanted: set[int]) -> None:
+    """Puts these mutants into the copy, each behind the question whether it lives."""
     asks = "namespace strata {\nbool IsMutant(int number);\n}\n"
-    for name in sorted({mutant.file for mutant in mutants}):
+    for name in sorted({MUTANTS[number - 1].file for number in wanted}):
         text = (ROOT / name).read_text()
-        for number, mutant in enumerate(mutants, 1):
+        for number in sorted(wanted):
+            mutant = MUTANTS[number - 1]
             if mutant.file == name:
                 text = text.replace(mutant.old, mutant.new.replace("MUTANT", f"IsMutant({number})"))
         (COPY / name).write_text(asks + text)
@@ -410,6 +502,28 @@ def first_failure(test: str, number: int) -> str:
     return f"{begun[-1] if begun else test} (stopped)"
 
 
+def first_history(number: int) -> str:
+    """What the first history says that breaks a promise while this mutant lives; "" when none does."""
+    program = COPY / "build" / HISTORIES
+    with subprocess.Popen(
+        [program, "1", str(MOST_HISTORIES)], env={**os.environ, "STRATA_MUTANT": str(number)}, stdout=subprocess.PIPE, text=True,
+    ) as run:
+        assert run.stdout is not None
+        first = next((line for line in run.stdout if line.startswith("seed ")), "")
+        run.kill()
+    return first.strip()
+
+
+def verdict_on(number: int) -> str:
+    """What noticed the mutant; "" when it lives, also in histories that should have found it."""
+    mutant = MUTANTS[number - 1]
+    found = next(filter(None, (first_failure(test, number) for test in mutant.tests)), "")
+    if not mutant.in_histories:
+        return found
+    history = first_history(number)
+    return f"{found}; {history}" if found and history else ""
+
+
 def main() -> int:
     """Runs the mutants that the command line names."""
     problems = [problem for mutant in MUTANTS if (problem := missing(mutant))]
@@ -419,18 +533,18 @@ def main() -> int:
         return 1 if problems else 0
     wanted = {int(number) for number in sys.argv[1:]} or set(range(1, len(MUTANTS) + 1))
     make_copy()
-    graft(MUTANTS)
+    graft(wanted)
     tests = {test for number in wanted for test in MUTANTS[number - 1].tests}
-    build(tests)
+    some_in_histories = any(MUTANTS[number - 1].in_histories for number in wanted)
+    build(tests | ({HISTORIES} if some_in_histories else set()))
     for test in sorted(tests):
         if failure := first_failure(test, 0):
             sys.exit(f"fails without any mutant: {failure}")
     lived = 0
     for number in sorted(wanted):
-        mutant = MUTANTS[number - 1]
-        found = next(filter(None, (first_failure(test, number) for test in mutant.tests)), "")
+        found = verdict_on(number)
         lived += not found
-        print(f"{number:2} {mutant.rule}: {found or 'LIVED'}", flush=True)
+        print(f"{number:2} {MUTANTS[number - 1].rule}: {found or 'LIVED'}", flush=True)
     return 1 if lived else 0
 
 

@@ -1,7 +1,7 @@
 #include "controllers/apply.h"
 
 #include <algorithm>
-#include <optional>
+#include <future>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,51 +56,6 @@ kube::Call LeaderCall(kube::Call call, const LeadershipRef& leadership) {
   return call;
 }
 
-// Calls under way, and their answers.
-class Answers {
- public:
-  explicit Answers(std::size_t calls) : replies_(calls) {}
-
-  void WaitForRoom() {
-    const MutexLock lock(mutex_);
-    while (under_way_ >= kMaxUnderWay) changed_.Wait(mutex_);
-    ++under_way_;
-  }
-  void Put(std::size_t call, kube::Reply reply) {
-    const MutexLock lock(mutex_);
-    replies_[call] = std::move(reply);
-    --under_way_;
-    changed_.NotifyOne();
-  }
-  std::vector<kube::Reply> WaitForAll() {
-    const MutexLock lock(mutex_);
-    while (under_way_ > 0) changed_.Wait(mutex_);
-    std::vector<kube::Reply> all;
-    all.reserve(replies_.size());
-    for (std::optional<kube::Reply>& reply : replies_) all.push_back(std::move(*reply));
-    return all;
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  std::size_t under_way_ GUARDED_BY(mutex_) = 0;
-  std::vector<std::optional<kube::Reply>> replies_ GUARDED_BY(mutex_);
-};
-
-// Sends all, a limited number at a time, and waits for every answer.
-std::vector<kube::Reply> SendAll(kube::Client& client,
-                                 const std::vector<Write>& writes,
-                                 const LeadershipRef& leadership) {
-  Answers answers(writes.size());
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    answers.WaitForRoom();
-    client.Start(LeaderCall(CallFor(writes[i]), leadership),
-                 [&answers, i](kube::Reply reply) { answers.Put(i, std::move(reply)); });
-  }
-  return answers.WaitForAll();
-}
-
 bool IsOwnedBy(const json& object, const std::string& uid) {
   const json& owners = ListAt(object, {"metadata", "ownerReferences"});
   return std::any_of(owners.begin(), owners.end(), [&](const json& owner) {
@@ -108,21 +63,17 @@ bool IsOwnedBy(const json& object, const std::string& uid) {
   });
 }
 
-// Something of that name is there: it is as good as ours, or in the way.
-kube::Reply TakeExisting(kube::Client& client,
-                         const Write& write,
-                         const LeadershipRef& leadership) {
-  kube::Reply found = client.Do(kube::GetCall(PathOf(write)));
-  if (!found) return found;
-  const json object = ParseJsonOrNull(*found);
-  if (!IsOwnedBy(object, write.uid) || IsBeingDeleted(object)) {
-    kube::Failure failure;
-    failure.http_status = kConflict;
-    failure.error = {Code::kConflict, "another object has that name"};
-    return tl::unexpected(std::move(failure));
-  }
-  if (write.verb == Write::Verb::kCreate) return found;
-  return client.Do(LeaderCall(kube::PatchCall(PathOf(write), {}, write.body), leadership));
+kube::Reply AnotherHasThatName() {
+  kube::Failure failure;
+  failure.http_status = kConflict;
+  failure.error = {Code::kConflict, "another object has that name"};
+  return tl::unexpected(std::move(failure));
+}
+
+// The client is going, and takes no more calls.
+bool IsClosing(const kube::Reply& reply) {
+  return !reply && reply.error().http_status == 0 &&
+         reply.error().cause == net::TransportError::Cause::kCancelled;
 }
 
 std::string Describe(const Write& write) {
@@ -158,26 +109,131 @@ bool IsAsGoodAsDone(const Write& write, int http_status) {
          (http_status == kNotFound || http_status == kConflict);
 }
 
-}  // namespace
+// One plan on its way. Answers come on the threads of both transports, also inside Start.
+class Application final : public std::enable_shared_from_this<Application> {
+ public:
+  using Done = std::function<void(Applied)>;
+  Application(kube::Client& client, const Plan& plan, LeadershipRef leadership, Done done)
+      : client_(client),
+        steps_(plan.steps),
+        leadership_(std::move(leadership)),
+        done_(std::move(done)) {}
 
-Applied Apply(kube::Client& client, const Plan& plan, const LeadershipRef& leadership) {
-  Applied applied;
-  for (const std::vector<Write>& step : plan.steps) {
-    std::vector<kube::Reply> replies = SendAll(client, step, leadership);
-    for (std::size_t i = 0; i < step.size(); ++i) {
-      const Write& write = step[i];
-      kube::Reply& reply = replies[i];
-      if (!reply && reply.error().AlreadyExists()) reply = TakeExisting(client, write, leadership);
+  // Sends what may be sent. One thread at a time is in here; it sees what others have brought.
+  void Go() {
+    MutexLock lock(mutex_);
+    if (sending_) return;
+    sending_ = true;
+    while (step_ < steps_.size() && (CanSend() || IsStepOver())) {
+      if (IsStepOver()) {
+        ++step_;
+        sent_ = 0;
+        if (!applied_.outcome) step_ = steps_.size();
+        continue;
+      }
+      const std::size_t number = sent_++;
+      ++under_way_;
+      lock.Unlock();
+      Send(number);
+      lock.Lock();
+    }
+    sending_ = false;
+    if (step_ < steps_.size() || !done_) return;
+    const Done done = std::exchange(done_, nullptr);
+    Applied applied = std::move(applied_);
+    lock.Unlock();
+    done(std::move(applied));
+  }
+
+ private:
+  [[nodiscard]] bool CanSend() const REQUIRES(mutex_) {
+    return sent_ < steps_[step_].size() && under_way_ < kMaxUnderWay && !closing_;
+  }
+  [[nodiscard]] bool IsStepOver() const REQUIRES(mutex_) {
+    return under_way_ == 0 && (sent_ == steps_[step_].size() || closing_);
+  }
+
+  // The step does not end before the answer to this write.
+  void Send(std::size_t number) {
+    const Write& write = Writes()[number];
+    Ask(LeaderCall(CallFor(write), leadership_), [this, number](kube::Reply reply) {
+      const bool exists = !reply && reply.error().AlreadyExists();
+      exists ? TakeExisting(number) : Settle(number, reply);
+    });
+  }
+
+  // Something of that name is there: it is as good as ours, or in the way.
+  void TakeExisting(std::size_t number) {
+    Ask(kube::GetCall(PathOf(Writes()[number])), [this, number](const kube::Reply& found) {
+      const Write& write = Writes()[number];
+      if (!found) return Settle(number, found);
+      const json object = ParseJsonOrNull(*found);
+      if (!IsOwnedBy(object, write.uid) || IsBeingDeleted(object)) {
+        return Settle(number, AnotherHasThatName());
+      }
+      if (write.verb == Write::Verb::kCreate) return Settle(number, found);
+      Ask(LeaderCall(kube::PatchCall(PathOf(write), {}, write.body), leadership_),
+          [this, number](const kube::Reply& reply) { Settle(number, reply); });
+    });
+  }
+
+  void Ask(kube::Call call, std::function<void(kube::Reply)> take) {
+    client_.Start(std::move(call),
+                  [self = shared_from_this(), take = std::move(take)](kube::Reply reply) {
+                    take(std::move(reply));
+                  });
+  }
+
+  void Settle(std::size_t number, const kube::Reply& reply) {
+    {
+      const Write& write = Writes()[number];
+      const MutexLock lock(mutex_);
+      --under_way_;
+      closing_ = closing_ || IsClosing(reply);
       if (reply || IsAsGoodAsDone(write, reply.error().http_status)) {
-        ++applied.writes;
-        Expect(write, reply ? *reply : std::string(), applied.left);
-      } else if (applied.outcome) {
-        applied.outcome = tl::unexpected(Error(reply.error().error).Context(Describe(write)));
+        ++applied_.writes;
+        Expect(write, reply ? *reply : std::string(), applied_.left);
+      } else if (applied_.outcome) {
+        applied_.outcome = tl::unexpected(Error(reply.error().error).Context(Describe(write)));
       }
     }
-    if (!applied.outcome) return applied;
+    Go();
   }
-  return applied;
+
+  // Those of the step under way.
+  [[nodiscard]] const std::vector<Write>& Writes() {
+    const MutexLock lock(mutex_);
+    return steps_[step_];
+  }
+
+  kube::Client& client_;
+  const std::vector<std::vector<Write>> steps_;
+  const LeadershipRef leadership_;
+  Mutex mutex_;
+  Done done_ GUARDED_BY(mutex_);
+  bool sending_ GUARDED_BY(mutex_) = false;
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::size_t step_ GUARDED_BY(mutex_) = 0;
+  std::size_t sent_ GUARDED_BY(mutex_) = 0;  // of this step
+  std::size_t under_way_ GUARDED_BY(mutex_) = 0;
+  Applied applied_ GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+void StartPlan(kube::Client& client,
+               const Plan& plan,
+               std::shared_ptr<const kube::Leadership> leadership,
+               std::function<void(Applied)> done) {
+  std::make_shared<Application>(client, plan, std::move(leadership), std::move(done))->Go();
+}
+
+Applied Apply(kube::Client& client, const Plan& plan, const LeadershipRef& leadership) {
+  // Shared: the setter may still be inside when the waiter has left.
+  const auto end = std::make_shared<std::promise<Applied>>();
+  StartPlan(
+      client, plan, leadership, [end](Applied applied) { end->set_value(std::move(applied)); });
+  return end->get_future().get();
 }
 
 }  // namespace strata::controllers

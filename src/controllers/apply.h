@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,9 +17,16 @@ struct Applied {
   std::size_t writes = 0;
 };
 
-// Carries out the steps of a plan and waits for the answers; the first step with a failure is the
-// last. Every write carries `leadership`. What is gone already is deleted; what exists already
-// and is the owner's is created. Blocks; not on a thread of the client's transports.
+// Carries out the steps of a plan; the first step with a failure is the last. Every write carries
+// `leadership`. What is gone already is deleted; what exists already and is the owner's is created.
+// Returns at once. `done` is called once, also when the client goes: on a thread of the client's
+// transports, or inside when there is nothing to write.
+void StartPlan(kube::Client& client,
+               const Plan& plan,
+               std::shared_ptr<const kube::Leadership> leadership,
+               std::function<void(Applied)> done);
+
+// The same, waiting for the end. Not on a thread of the client's transports.
 [[nodiscard]] Applied Apply(kube::Client& client,
                             const Plan& plan,
                             const std::shared_ptr<const kube::Leadership>& leadership);

@@ -20,6 +20,7 @@ using ::testing::SizeIs;
 class PromptTransport final : public net::Transport {
  public:
   std::function<int(const net::HttpRequest&)> answer = [](const auto&) { return 201; };
+  std::function<std::string(const net::HttpRequest&)> body = [](const auto&) { return "{}"; };
   std::vector<net::HttpRequest> sent;
 
   [[nodiscard]] net::SteadyTime Now() const override { return now_; }
@@ -35,7 +36,7 @@ class PromptTransport final : public net::Transport {
                       std::shared_ptr<net::Receiver> receiver) override {
     sent.push_back(request.message);
     receiver->OnHead({answer(request.message), {}, ""});
-    receiver->OnBody("{}");
+    receiver->OnBody(body(request.message));
     receiver->OnEnd({});
     return {};
   }
@@ -74,6 +75,45 @@ TEST(Apply, CreatesNoMorePodsOnceTheLeaseIsLost) {
   EXPECT_EQ(applied.writes, 3U);
   ASSERT_FALSE(applied.outcome);
   EXPECT_THAT(applied.outcome.error().message, HasSubstr("not the leader any more"));
+}
+
+TEST(Apply, SendsAStepWhenEveryWriteOfTheOneBeforeHasSucceeded) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  Plan plan = CreatesPods(200);
+  plan.steps.push_back(CreatesPods(1).steps[0]);
+  plan.steps.push_back(CreatesPods(1).steps[0]);
+  transport.answer = [&](const auto&) { return transport.sent.size() == 201 ? 422 : 201; };
+  const Applied applied = Apply(client, plan, kube::Leadership::Always());
+  EXPECT_THAT(transport.sent, SizeIs(201)) << "the third step is not sent";
+  EXPECT_EQ(applied.writes, 200U);
+  EXPECT_FALSE(applied.outcome);
+}
+
+TEST(Apply, TakesAnObjectThatItsOwnerHasAlready) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  Plan plan = CreatesPods(1);
+  plan.steps[0][0].uid = "job";
+  std::string owner = "job";
+  transport.answer = [](const net::HttpRequest& request) {
+    return request.method == "GET" ? 200 : 409;
+  };
+  transport.body = [&](const net::HttpRequest& request) {
+    return request.method == "GET"
+               ? R"({"metadata":{"name":"p0","ownerReferences":[{"uid":")" + owner + R"("}]}})"
+               : std::string(R"({"kind":"Status","reason":"AlreadyExists","code":409})");
+  };
+  EXPECT_TRUE(Apply(client, plan, kube::Leadership::Always()).outcome);
+  owner = "another";
+  EXPECT_FALSE(Apply(client, plan, kube::Leadership::Always()).outcome);
+}
+
+TEST(Apply, HasNothingToWaitForInAnEmptyPlan) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  EXPECT_TRUE(Apply(client, {}, kube::Leadership::Always()).outcome);
+  EXPECT_THAT(transport.sent, SizeIs(0));
 }
 
 }  // namespace

@@ -53,11 +53,10 @@ void Controller::Run() {
       queue_.Done(*key);
       continue;
     }
-    if (SeesOwnWrites(*key)) {
-      LookAt(*key, *heartbeat);
-    } else {
-      queue_.AddAfter(*key, kLookForWrites);
-    }
+    heartbeat->Begin(tools_.client.writes().Now());
+    const std::optional<Work> work = Look(*key);
+    heartbeat->End();
+    if (work) End(*key, *work, Apply(tools_.client, work->plan, tools_.leadership));
     queue_.Done(*key);
   }
 }
@@ -66,14 +65,22 @@ bool Controller::Leads() const {
   return tools_.leadership->Holds(tools_.client.writes().Now());
 }
 
-void Controller::LookAt(const std::string& key, kube::Heartbeat& heartbeat) {
+std::optional<Controller::Work> Controller::Look(const std::string& key) {
+  if (!SeesOwnWrites(key)) {
+    queue_.AddAfter(key, kLookForWrites);
+    return std::nullopt;
+  }
   // A new leader starts from everything there is; we may lead again.
-  if (!Leads()) return queue_.AddAfter(key, kLeadAgain);
-  heartbeat.Begin(tools_.client.writes().Now());
-  const Work work = decide_(key);
-  heartbeat.End();
+  if (!Leads()) {
+    queue_.AddAfter(key, kLeadAgain);
+    return std::nullopt;
+  }
+  Work work = decide_(key);
   ++plans_;
-  Applied applied = Apply(tools_.client, work.plan, tools_.leadership);
+  return work;
+}
+
+void Controller::End(const std::string& key, const Work& work, Applied applied) {
   writes_ += applied.writes;
   Await(key, std::move(applied.left));
   if (!applied.outcome) {
@@ -88,6 +95,34 @@ void Controller::LookAt(const std::string& key, kube::Heartbeat& heartbeat) {
   if (work.done) work.done();
   for (const kube::EventNote& note : work.plan.events) tools_.events.Record(note);
   if (work.plan.again) queue_.AddAfter(key, *work.plan.again);
+}
+
+void Controller::Step(int plans, const std::shared_ptr<kube::Mailbox>& mailbox) {
+  most_under_way_ = plans;
+  while (under_way_ < plans) {
+    const std::optional<std::string> key = queue_.TryGet();
+    if (!key) return;
+    const auto work = std::make_shared<std::optional<Work>>(Look(*key));
+    if (!*work) {
+      queue_.Done(*key);
+      continue;
+    }
+    ++under_way_;
+    StartPlan(tools_.client,
+              (*work)->plan,
+              tools_.leadership,
+              [this, mailbox, key = *key, work](const Applied& applied) {
+                mailbox->Post([this, key, work, applied] {
+                  --under_way_;
+                  End(key, **work, applied);
+                  queue_.Done(key);
+                });
+              });
+  }
+}
+
+std::optional<net::SteadyTime> Controller::NextStep() {
+  return under_way_ < most_under_way_ ? queue_.NextDue() : std::nullopt;
 }
 
 bool Controller::SeesOwnWrites(const std::string& key) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "kube/client.h"
 #include "kube/event_recorder.h"
 #include "kube/liveness.h"
+#include "kube/mailbox.h"
 #include "kube/work_queue.h"
 #include "obs/log.h"
 #include "obs/metric_families.h"
@@ -59,6 +61,14 @@ class Controller {
   // Ends the workers once each has finished its plan. Once.
   void Stop();
 
+  // The same without threads, for a caller that has a time of its own, instead of Start: begins
+  // what is due, at most so many plans at a time. Their ends come by `mailbox`, whose letters the
+  // caller runs on the thread of Step while this lives. What Decide does must not wait.
+  void Step(int plans, const std::shared_ptr<kube::Mailbox>& mailbox);
+  [[nodiscard]] bool IsBusy() const { return under_way_ > 0; }
+  // When Step is to be called again, unless letters come.
+  [[nodiscard]] std::optional<net::SteadyTime> NextStep();
+
   struct Counters {
     std::uint64_t plans = 0;
     std::uint64_t writes = 0;
@@ -76,7 +86,9 @@ class Controller {
 
   void Run();
   [[nodiscard]] bool Leads() const;
-  void LookAt(const std::string& key, kube::Heartbeat& heartbeat);
+  // What is to be done now; nothing: the key comes again.
+  [[nodiscard]] std::optional<Work> Look(const std::string& key);
+  void End(const std::string& key, const Work& work, Applied applied);
   [[nodiscard]] bool SeesOwnWrites(const std::string& key);
   void Await(const std::string& key, std::vector<Cache::Expectation> left);
 
@@ -87,6 +99,8 @@ class Controller {
   Mutex mutex_;
   std::map<std::string, Awaited> awaited_ GUARDED_BY(mutex_);
   std::vector<std::thread> workers_;
+  int under_way_ = 0;  // plans of Step
+  int most_under_way_ = 0;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> plans_{0};
   std::atomic<std::uint64_t> writes_{0};

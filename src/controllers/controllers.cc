@@ -1,8 +1,11 @@
 #include "controllers/controllers.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -116,40 +119,71 @@ class Controllers::Impl {
                       [this] { hypernode_.Add(kDiscoveryKey); }}) {}
 
   Status Run(const std::stop_token& stop) {
+    const std::stop_callback on_stop(stop, [this] { mailbox_->Wake(); });
+    TRY(Start(Workers::kThreads));
+    while (!stop.stop_requested() && !lost_) Step(TimeToSleep());
+    heartbeat_->End();
+    StopWorkers();
+    lease_.reset();
+    informers_.reset();
+    if (!lost_) return {};
+    return Fail(Code::kUnavailable, "the leader lease was lost");
+  }
+
+  enum class Workers : std::uint8_t { kThreads, kSteps };
+  Status Start(Workers workers) {
+    workers_ = workers;
     TRY(ReadConfFile());
-    const std::stop_callback on_stop(stop, [this] { mailbox_.Wake(); });
-    deltas_.SetWake([this] { mailbox_.Wake(); });
+    deltas_.SetWake([this] { mailbox_->Wake(); });
     kube::Informers::Options options;
     options.backoff = kPatience;
+    options.random = options_.random;
     options.trouble = [this](const kube::WatchTrouble& trouble) {
       if (log_.On(2)) log_.Warning("watch failed, retrying", {{"err", trouble.Text()}});
     };
     options.sight = [this](int source, kube::Reflector::Sight sight) {
-      mailbox_.Post([this, source, sight] { TakeSight(source, sight); });
+      mailbox_->Post([this, source, sight] { TakeSight(source, sight); });
     };
-    kube::Informers informers(client_, deltas_, std::move(options));
-    for (const Cache::Watched& watched : cache_.watched()) informers.Add(watched.spec);
+    informers_.emplace(client_, deltas_, std::move(options));
+    for (const Cache::Watched& watched : cache_.watched()) informers_->Add(watched.spec);
     TakePart();
-    bool works = false;
-    bool told = false;
-    while (!stop.stop_requested()) {
-      heartbeat_->End();
-      const std::vector<kube::Mailbox::Letter> letters = mailbox_.Wait(TimeToSleep());
-      heartbeat_->Begin(client_.writes().Now());
-      for (const kube::Mailbox::Letter& letter : letters) letter();
-      for (const kube::Delta& delta : deltas_.Take()) Take(delta);
-      FollowConfFile();
-      if (synced_.size() < cache_.watched().size()) continue;
-      if (!std::exchange(told, true)) Ready();
-      if (works && !MayWrite()) break;
-      if (!works && MayWrite()) works = StartWorkers();
-    }
-    heartbeat_->End();
-    StopWorkers();
-    lease_.reset();
-    if (stop.stop_requested()) return {};
-    return Fail(Code::kUnavailable, "the leader lease was lost");
+    return {};
   }
+
+  // Serves what arrives within `limit`, then does what is due.
+  void Step(Duration limit) {
+    heartbeat_->End();
+    const std::vector<kube::Mailbox::Letter> letters = mailbox_->Wait(limit);
+    heartbeat_->Begin(client_.writes().Now());
+    for (const kube::Mailbox::Letter& letter : letters) letter();
+    for (const kube::Delta& delta : deltas_.Take()) Take(delta);
+    FollowConfFile();
+    if (synced_.size() < cache_.watched().size()) return;
+    if (!ready_) Ready();
+    if (works_ && !MayWrite()) lost_ = true;
+    if (lost_) return;
+    if (!works_ && MayWrite()) works_ = StartWorkers();
+    if (!works_ || workers_ == Workers::kThreads) return;
+    for (Controller* controller : Mine()) controller->Step(options_.workers, mailbox_);
+  }
+
+  [[nodiscard]] Duration TimeToNextStep() {
+    Duration sleep = TimeToSleep();
+    if (!works_) return sleep;
+    const net::SteadyTime now = client_.writes().Now();
+    for (Controller* controller : Mine()) {
+      if (const auto due = controller->NextStep()) sleep = std::min(sleep, *due - now);
+    }
+    return std::max(sleep, Duration(0));
+  }
+
+  bool Drain() {
+    mailbox_->Serve(Duration(0));
+    const auto all = AllControllers();
+    return std::none_of(all.begin(), all.end(), [](const auto* one) { return one->IsBusy(); });
+  }
+
+  [[nodiscard]] bool lost() const { return lost_; }
 
   std::string Metrics() const {
     obs::Families families = CounterMetrics(AllControllers());
@@ -210,7 +244,7 @@ class Controllers::Impl {
     hooks.trouble = [this](const std::string& error) {
       if (log_.On(2)) log_.Warning("cannot get the lease", {{"err", error}});
     };
-    lease_.emplace(client_, *options_.lease, std::move(hooks), clock_, kube::SystemRandom());
+    lease_.emplace(client_, *options_.lease, std::move(hooks), clock_, options_.random);
   }
 
   void Ready() {
@@ -219,18 +253,20 @@ class Controllers::Impl {
     if (options_.ready) options_.ready();
   }
 
+  [[nodiscard]] std::array<Controller*, 5> Mine() {
+    return {&job_, &pod_group_, &queue_, &hypernode_, &garbage_};
+  }
+
   bool StartWorkers() {
-    for (Controller* controller : {&job_, &pod_group_, &queue_, &hypernode_, &garbage_}) {
-      controller->Start(options_.workers);
+    if (workers_ == Workers::kThreads) {
+      for (Controller* controller : Mine()) controller->Start(options_.workers);
     }
     log_.Info("Started controllers", {{"workers", options_.workers}});
     return true;
   }
 
   void StopWorkers() {
-    for (Controller* controller : {&job_, &pod_group_, &queue_, &hypernode_, &garbage_}) {
-      controller->Stop();
-    }
+    for (Controller* controller : Mine()) controller->Stop();
   }
 
   // --- from what changed to the controllers that must look
@@ -388,7 +424,7 @@ class Controllers::Impl {
   const ControllersOptions options_;
   obs::Log& log_;
   const Clock& clock_;
-  kube::Mailbox mailbox_;
+  const std::shared_ptr<kube::Mailbox> mailbox_ = std::make_shared<kube::Mailbox>();
   kube::DeltaQueue deltas_;
   Cache cache_;
   kube::EventRecorder events_;
@@ -412,6 +448,10 @@ class Controllers::Impl {
   std::atomic<bool> ready_{false};
   std::set<int> overdue_;  // informers
   std::atomic<bool> blind_{false};
+  Workers workers_ = Workers::kThreads;
+  bool works_ = false;
+  bool lost_ = false;
+  std::optional<kube::Informers> informers_;
 };
 
 Controllers::Controllers(kube::Client& client,
@@ -424,6 +464,23 @@ Controllers::~Controllers() = default;
 
 Status Controllers::Run(const std::stop_token& stop) {
   return impl_->Run(stop);
+}
+
+Status Controllers::Start() {
+  return impl_->Start(Impl::Workers::kSteps);
+}
+
+Duration Controllers::Step() {
+  impl_->Step(Duration(0));
+  return impl_->TimeToNextStep();
+}
+
+bool Controllers::HasLostLease() const {
+  return impl_->lost();
+}
+
+bool Controllers::Drain() {
+  return impl_->Drain();
 }
 
 std::string Controllers::Metrics() const {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "kube/lease_state.h"
+#include "kube/pacing.h"
 #include "obs/log.h"
 
 namespace strata::controllers {
@@ -24,8 +25,9 @@ struct ControllersOptions {
   // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
   // does not.
   bool collect_garbage = false;
-  int workers = 3;              // for each controller
-  std::function<void()> ready;  // once, when it has seen the cluster; any thread
+  int workers = 3;                             // for each controller
+  std::function<void()> ready;                 // once, when it has seen the cluster; any thread
+  kube::Random random = kube::SystemRandom();  // spreads retries
 };
 
 // The controllers of a running cluster: job, podgroup, queue, hypernode, garbage collection. Each
@@ -41,6 +43,17 @@ class Controllers {
   // Works until it is asked to stop. An error only when it cannot go on: a configuration file that
   // is given and cannot be used at the start, a lease that was lost.
   [[nodiscard]] Status Run(const std::stop_token& stop);
+
+  // The same in single steps and without threads, for a caller that has a time of its own: Start,
+  // then Step again and again until HasLostLease, then Drain until it is true. All on one thread.
+  // Without garbage collection and discovery, which wait for answers.
+  [[nodiscard]] Status Start();
+  // Takes in what has come and does what is due. Returns how long nothing will be due unless
+  // something comes.
+  Duration Step();
+  [[nodiscard]] bool HasLostLease() const;
+  // Begins nothing more. False: plans are still on their way.
+  bool Drain();
 
   // What /metrics shows. From any thread.
   [[nodiscard]] std::string Metrics() const;

@@ -87,6 +87,8 @@ class FakeTransport final : public net::Transport {
   }
   [[nodiscard]] bool IsActive(net::RequestId id) const { return active_.contains(id); }
   [[nodiscard]] std::size_t under_way() const { return active_.size(); }
+  // All requests up to this one were handed over.
+  [[nodiscard]] net::RequestId last_request() const { return net::RequestId{last_request_}; }
 
   // When something is due next; none: nothing is.
   [[nodiscard]] std::optional<net::SteadyTime> next_timer() const {

@@ -130,6 +130,16 @@ std::optional<std::string> WorkQueue::Get() {
   }
 }
 
+std::optional<std::string> WorkQueue::TryGet() {
+  const MutexLock lock(mutex_);
+  return state_.Next(now_());
+}
+
+std::optional<net::SteadyTime> WorkQueue::NextDue() {
+  const MutexLock lock(mutex_);
+  return state_.size() > 0 ? now_() : state_.NextDue();
+}
+
 void WorkQueue::Done(const std::string& key) {
   {
     const MutexLock lock(mutex_);

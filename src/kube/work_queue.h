@@ -75,6 +75,10 @@ class WorkQueue {
 
   // Waits for a key; nothing once the queue is closed and empty. The caller says Done afterwards.
   [[nodiscard]] std::optional<std::string> Get();
+  // The same without waiting, for a caller that has a time of its own; nothing when none is due.
+  [[nodiscard]] std::optional<std::string> TryGet();
+  // When TryGet will have something, if nobody adds anything. Now: it has.
+  [[nodiscard]] std::optional<net::SteadyTime> NextDue();
   void Done(const std::string& key);
 
   // Wakes the workers, who get what is in the line and then nothing.

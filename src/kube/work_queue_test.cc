@@ -174,6 +174,21 @@ TEST(WorkQueueProperty, NoAddIsLostNoKeyIsWithTwoWorkersAndNothingComesBeforeIts
   });
 }
 
+TEST(WorkQueue, GivesACallerWithATimeOfItsOwnWhatIsDueWithoutWaiting) {
+  net::SteadyTime now = AtMs(0);
+  WorkQueue queue({}, [&now] { return now; });
+  EXPECT_EQ(queue.TryGet(), std::nullopt);
+  EXPECT_EQ(queue.NextDue(), std::nullopt);
+  queue.AddAfter("late", milliseconds(30));
+  EXPECT_EQ(queue.TryGet(), std::nullopt);
+  EXPECT_EQ(queue.NextDue(), AtMs(30));
+  queue.Add("now");
+  EXPECT_EQ(queue.NextDue(), AtMs(0));
+  EXPECT_EQ(queue.TryGet(), "now");
+  now = AtMs(30);
+  EXPECT_EQ(queue.TryGet(), "late");
+}
+
 TEST(WorkQueue, ManyWorkersSeeEveryKeyAndNeverOneTogether) {
   const auto start = std::chrono::steady_clock::now();
   WorkQueue queue({}, [start] {

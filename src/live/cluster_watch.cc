@@ -97,6 +97,8 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
     Apply(delta);
   }
   if (resource == kube::kPods) NoteVersion(delta);
+  if (resource != kube::kPodGroups || !on_group_) return;
+  if (const auto* group = feed_.FindGroup(delta.key.ns + "/" + delta.key.name)) on_group_(*group);
 }
 
 void ClusterWatch::NoteVersion(const kube::Delta& delta) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "convert/cluster_feed.h"
 #include "kube/client.h"
@@ -36,6 +37,9 @@ class ClusterWatch {
   // `on_conf_map` gets the scheduler's ConfigMap; empty: not needed.
   void Start(OnConfMap on_conf_map);
   void Stop() { informers_.reset(); }
+  // Called for each version of a PodGroup that the watch shows, by TakeDeltas.
+  using OnGroup = std::function<void(const objects::PodGroup&)>;
+  void FollowGroups(OnGroup on_group) { on_group_ = std::move(on_group); }
   // caught_up() is false from now on, until everything that the server has now has been seen.
   void CatchUp();
   // Puts what was seen since the last time into the feed.
@@ -62,6 +66,7 @@ class ClusterWatch {
   std::shared_ptr<kube::Mailbox> mailbox_;
   kube::Random random_;
   OnConfMap on_conf_map_;
+  OnGroup on_group_;
   int conf_source_ = -1;
   std::set<int> sources_;
   std::set<int> waited_for_;                     // informers that have not given everything yet

@@ -85,6 +85,7 @@ class LiveScheduler::Impl {
 
   Status Start() {
     TRY(UseFirstConf());
+    watch_.FollowGroups([this](const objects::PodGroup& group) { status_.See(state_, group); });
     watch_.Start(file_ ? ClusterWatch::OnConfMap()
                        : [this](const kube::Delta& delta) { FollowConfMap(delta); });
     StartLease();

@@ -100,10 +100,7 @@ void StatusWriter::WriteGroup(const ClusterFeed& feed, JobId id) {
   const Job& job = feed.state().workload().job(id);
   const objects::PodGroup* group = feed.FindGroup(job.spec.name);
   if (group == nullptr) return;
-  Group& known = groups_[id];
-  if (known.uid != group->meta.uid) {
-    known = {.uid = group->meta.uid, .status = StatusOf(*group)};
-  }
+  Group& known = Look(*group, id);
   const Refusal* verdict = ToBeTold(id);
   const Moment moment{tools_.clock.Now(), cycle_};
   GroupStatus next = NextStatus(known.status, job, verdict, moment);
@@ -119,6 +116,24 @@ void StatusWriter::WriteGroup(const ClusterFeed& feed, JobId id) {
   if (known.told == told) return;
   known.told = std::move(told);
   WritePods(feed, job, *verdict);
+}
+
+void StatusWriter::See(const ClusterState& state, const objects::PodGroup& group) {
+  const auto id = state.workload().FindJob(objects::NamespacedName(group.meta));
+  if (id && groups_.contains(*id)) Look(group, *id);
+}
+
+// A status that was there and is another one now was written by somebody else: by the leader before
+// us, whose request arrived late. What is still on its way to us is our own.
+StatusWriter::Group& StatusWriter::Look(const objects::PodGroup& group, JobId id) {
+  Group& known = groups_[id];
+  GroupStatus now = StatusOf(group);
+  const bool is_new = known.uid != group.meta.uid;
+  const bool same = !is_new && SaysTheSame(now, known.status);
+  if (is_new) known = {.uid = group.meta.uid, .status = {}};
+  if (is_new || (known.seen && !same)) known.status = std::move(now);
+  known.seen = is_new || known.seen || same;
+  return known;
 }
 
 const Refusal* StatusWriter::ToBeTold(JobId id) {
@@ -158,6 +173,7 @@ bool StatusWriter::WriteStatus(const objects::PodGroup& group, JobId id, GroupSt
          late_.insert(id);
        });
   known.status = std::move(next);
+  known.seen = false;
   known.noticed.reset();
   return true;
 }

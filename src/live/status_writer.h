@@ -41,6 +41,8 @@ class StatusWriter {
 
   // After a cycle; `feed` is as it left it. COST: what changed since the last time.
   void Write(const ClusterFeed& feed, const CycleResult& cycle, std::uint64_t cycle_number);
+  // For each version of a group that the watch shows, so that none between two cycles is missed.
+  void See(const ClusterState& state, const objects::PodGroup& group);
   // Writes what was put off and is due.
   void WriteLate(const ClusterFeed& feed);
   // When there will be something for that.
@@ -55,7 +57,8 @@ class StatusWriter {
  private:
   struct Group {
     std::string uid;
-    GroupStatus status;                           // as last written, or as first seen
+    GroupStatus status;                           // as last written, or as seen
+    bool seen = false;                            // the watch has shown it since it was written
     std::optional<net::SteadyTime> noticed{};     // since when it differs, and may wait
     std::pair<std::string, std::int32_t> told{};  // the reason that so many pods know
   };
@@ -70,6 +73,8 @@ class StatusWriter {
   [[nodiscard]] std::set<JobId> Concerned(const ClusterState& state, const CycleResult& cycle);
   void WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs);
   void WriteGroup(const ClusterFeed& feed, JobId id);
+  // What is known of a group, now that it looks so.
+  Group& Look(const objects::PodGroup& group, JobId id);
   // The verdict of the job, if it has one and that has been so for long enough.
   [[nodiscard]] const Refusal* ToBeTold(JobId id);
   // True when it was written, or need not be.

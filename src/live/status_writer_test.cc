@@ -142,6 +142,31 @@ class StatusWriterTest : public testing::Test {
   const Refusal verdict_{"NotEnoughResources", "no room"};
 };
 
+TEST_F(StatusWriterTest, WritesAgainWhatALateRequestOfAnotherHasUndone) {
+  const auto shows = [&](const nlohmann::json& status) {
+    nlohmann::json group = {{"apiVersion", "scheduling.volcano.sh/v1beta1"}, {"kind", "PodGroup"}};
+    group["metadata"] = {{"name", "g"}, {"namespace", "ns"}, {"uid", "u"}};
+    group["spec"] = {{"minMember", 2}, {"queue", "default"}};
+    group["status"] = status;
+    ASSERT_TRUE(feed_.Apply(objects::MustLoad(group.dump())));
+    writer_.See(state_, *feed_.FindGroup("ns/g"));
+  };
+  WriteRefused(verdict_);
+  const auto first = std::find_if(server_.open.begin(), server_.open.end(), [](const auto& one) {
+    return one.second.path.ends_with("/podgroups/g");
+  });
+  ASSERT_NE(first, server_.open.end());
+  const nlohmann::json written = nlohmann::json::parse(first->second.body)["status"];
+  AnswerAll(200);
+  shows({{"phase", "Inqueue"}});
+  WriteRefused(verdict_);
+  EXPECT_THAT(OpenMessages(), IsEmpty()) << "the watch is only behind";
+  shows(written);
+  shows({{"phase", "Inqueue"}});
+  WriteRefused(verdict_);
+  EXPECT_THAT(OpenMessages(), ElementsAre("no room"));
+}
+
 TEST_F(StatusWriterTest, SaysAVerdictOnce) {
   WriteRefused(verdict_);
   EXPECT_THAT(OpenMessages(), ElementsAre("no room"));

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace strata {
 namespace {
 
-// The lowest HyperNode above all nodes that tasks of `sub_job` hold; none when no task holds one.
-HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
+// The lowest HyperNode above all nodes that tasks of these sub-jobs hold; none when no task holds
+// one.
+HyperNodeId CommonHyperNode(const ClusterState& state, std::span<const SubJob> sub_jobs) {
   const HyperNodeTree& tree = state.tree();
   std::optional<std::vector<HyperNodeId>> common;  // ascending by (tier, name), like every chain
-  for (const TaskId id : sub_job.tasks) {
+  const auto take = [&](TaskId id) {
     const Task& task = state.workload().task(id);
-    if (!task.node.valid() || !IsAllocated(task.status)) continue;
+    if (!task.node.valid() || !IsAllocated(task.status)) return;
     const auto chain = tree.HyperNodesOf(tree.ChainOf(task.node));
     if (!common) {
       common.emplace(chain.begin(), chain.end());
@@ -22,6 +25,9 @@ HyperNodeId CommonHyperNode(const ClusterState& state, const SubJob& sub_job) {
         return std::find(chain.begin(), chain.end(), id2) == chain.end();
       });
     }
+  };
+  for (const SubJob& sub_job : sub_jobs) {
+    std::for_each(sub_job.tasks.begin(), sub_job.tasks.end(), take);
   }
   return common ? common->front() : HyperNodeId{};  // the top is in every chain
 }
@@ -40,7 +46,7 @@ std::string Recovered(const ClusterState& state, const SubJob& sub_job) {
   if (sub_job.counts.Allocated() == 0) return "";
   const auto remembered = state.tree().Find(sub_job.allocated_hypernode);
   if (remembered && HoldsAll(state, *remembered, sub_job)) return sub_job.allocated_hypernode;
-  const HyperNodeId found = CommonHyperNode(state, sub_job);
+  const HyperNodeId found = CommonHyperNode(state, std::span(&sub_job, 1));
   return found.valid() ? state.tree().at(found).name : "";
 }
 
@@ -50,6 +56,7 @@ void RecoverAllocatedHyperNode(ClusterState& state, JobId id) {
   const HyperNodeTree& tree = state.tree();
   HyperNodeId common;
   bool changed = false;
+  bool joins = false;  // HyperNodes of which none is above the other
   for (std::size_t i = 0; i < state.workload().job(id).sub_jobs.size(); ++i) {
     const SubJob& sub_job = state.workload().job(id).sub_jobs[i];
     const std::string name = Recovered(state, sub_job);
@@ -57,9 +64,18 @@ void RecoverAllocatedHyperNode(ClusterState& state, JobId id) {
       state.workload().SetAllocatedHyperNode(id, i, name);
       changed = true;
     }
-    if (const auto found = tree.Find(name)) common = tree.Lca(common, *found);
+    if (const auto found = tree.Find(name)) {
+      const HyperNodeId before = common;
+      common = tree.Lca(common, *found);
+      joins = joins || (before.valid() && common != before && common != *found);
+    }
   }
   const Job& job = state.workload().job(id);
+  if (joins) {
+    // A node that is in several HyperNodes may share one of them with the others, below the LCA.
+    const HyperNodeId shared = CommonHyperNode(state, job.sub_jobs);
+    if (shared.valid() && tree.at(shared).tier < tree.at(common).tier) common = shared;
+  }
   if (job.counts.Allocated() == 0) {
     state.workload().SetAllocatedHyperNode(id, "");
     return;

@@ -90,6 +90,19 @@ TEST_F(Recovery, OfAJobWithSubGroupsIsAboveAllOfThem) {
   EXPECT_EQ(cluster.JobNamed("train").sub_jobs[2].allocated_hypernode, "s1");
 }
 
+TEST_F(Recovery, OfAJobWithSubGroupsIsTheHyperNodeThatTheirNodesShare) {
+  //   zone (tier 3): a b   rack (tier 1): a   far (tier 1): c   "a" is in two, none above the other
+  SubGroupPolicy policy;
+  policy.name = "p";
+  policy.match_label_keys = {"part"};
+  for (const char* node : {"a", "b", "c"}) cluster.Node(node);
+  cluster.Leaf("rack", 1, {"a"}).Leaf("zone", 3, {"a", "b"}).Leaf("far", 1, {"c"});
+  cluster.Job("train", {.tasks = 0, .topology = Hard(3), .sub_groups = {policy}});
+  cluster.Running("train", {"a"}, {.sub_group = SubGroupKey{0, {"0"}}});
+  cluster.Running("train", {"b"}, {.sub_group = SubGroupKey{0, {"1"}}});
+  EXPECT_EQ(Recovered(), "zone");
+}
+
 // ---- BestEffort
 
 TEST(IsBestEffortOnly, IsFalseWithoutPodsOrWithAnotherKind) {

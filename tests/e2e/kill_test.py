@@ -62,7 +62,7 @@ class KillTest(LiveTest):
             select.select([process.stdout], [], [], self.random.uniform(0, LONGEST_START))
             process.kill()
 
-    def make_job(self, most=4):
+    def make_job(self, most=4, priority=""):
         name = f"job-{self.made}"
         self.made += 1
         size, gpus, tier = self.random.randint(2, most), self.random.randint(1, most - 1), self.random.randint(1, 2)
@@ -73,7 +73,7 @@ class KillTest(LiveTest):
                         {"name": "main", "image": "busybox", "resources": {"requests": resources, "limits": resources}}]}}
         spec = {"minAvailable": size, "queue": "default", "schedulerName": "volcano",
                 "networkTopology": {"mode": "hard", "highestTierAllowed": tier},
-                "tasks": [{"name": "worker", "replicas": size, "template": template}]}
+                "priorityClassName": priority, "tasks": [{"name": "worker", "replicas": size, "template": template}]}
         code, body = self.server.json("POST", JOBS, {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
                                                      "metadata": {"name": name}, "spec": spec})
         self.assertEqual(code, 201, body)

@@ -34,14 +34,16 @@ Faults::Faults(Random random)
       kill_at_bind_(random_.OneIn(2) ? random_.From(2, 12) : 0),
       slowest_(milliseconds(random_.OneIn(3) ? 1500 : 20)) {}
 
-Fate Faults::Decide(const net::HttpRequest& request) {
+Fate Faults::Decide(std::string_view process, const net::HttpRequest& request) {
   Fate fate;
-  if (!stopped_) fate = request.method == "GET" ? ReadFate(request) : WriteFate(request);
-  if (fate.request_delay == Duration(0)) {
-    fate.request_delay = random_.Between(milliseconds(0), stopped_ ? milliseconds(5) : slowest_);
+  if (script_) {
+    fate = script_(process, request);
+  } else if (!stopped_) {
+    fate = request.method == "GET" ? ReadFate(request) : WriteFate(request);
   }
-  if (fate.answer_delay == Duration(0)) {
-    fate.answer_delay = random_.Between(milliseconds(0), stopped_ ? milliseconds(5) : slowest_);
+  const Duration slowest = stopped_ || script_ ? milliseconds(5) : slowest_;
+  for (Duration* delay : {&fate.request_delay, &fate.answer_delay}) {
+    if (*delay == Duration(0)) *delay = random_.Between(milliseconds(0), slowest);
   }
   return fate;
 }

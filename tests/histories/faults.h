@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "net/http_message.h"
@@ -37,8 +39,11 @@ class Faults {
  public:
   explicit Faults(Random random);
 
-  // The fate of a request that is sent now.
-  [[nodiscard]] Fate Decide(const net::HttpRequest& request);
+  // The fate of a request that a process sends now.
+  [[nodiscard]] Fate Decide(std::string_view process, const net::HttpRequest& request);
+  // Instead of chance. What it does not say is that the request arrives after a moment.
+  using Script = std::function<Fate(std::string_view process, const net::HttpRequest& request)>;
+  void Follow(Script script) { script_ = std::move(script); }
   // From now on everything arrives.
   void Stop() { stopped_ = true; }
 
@@ -53,6 +58,7 @@ class Faults {
   [[nodiscard]] Fate Refusal();
 
   Random random_;
+  Script script_;
   bool stopped_ = false;
   bool pauses_;
   std::int64_t bind_fault_;  // one in so many; 0: none

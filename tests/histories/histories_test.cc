@@ -23,6 +23,8 @@ TEST(Histories, LoseNothingAndDoubleNothing) {
   EXPECT_EQ(sum.bound_twice, 0);
   EXPECT_EQ(sum.half_gangs, 0);
   EXPECT_EQ(sum.over_committed, 0);
+  EXPECT_EQ(sum.created_twice, 0);
+  EXPECT_EQ(sum.without_lease, 0);
   EXPECT_GT(binds, static_cast<int>(kHistories)) << "little was scheduled: nothing is shown";
 }
 

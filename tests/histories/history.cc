@@ -4,8 +4,9 @@
 #include <array>
 #include <memory>
 #include <utility>
+#include <vector>
 
-#include "tests/histories/scheduler_process.h"
+#include "tests/histories/process.h"
 #include "tests/histories/workload.h"
 
 namespace strata::histories {
@@ -22,7 +23,7 @@ constexpr Duration kRetries = seconds(35);
 constexpr Duration kLongestQuiet = seconds(300);
 constexpr Duration kLook = seconds(5);
 constexpr Duration kLast = seconds(20);
-constexpr int kSchedulers = 2;
+constexpr int kOfEachKind = 2;
 
 class History {
  public:
@@ -32,16 +33,15 @@ class History {
         server_(timeline_, random_.Split(), HistoryEvents(random_)),
         faults_(random_.Split()),
         judge_(server_, trace_),
-        workload_(world_, judge_, random_.Split()) {
-    for (std::size_t i = 0; i < schedulers_.size(); ++i) {
-      schedulers_[i] =
-          std::make_unique<SchedulerProcess>(world_, static_cast<int>(i), random_.Split());
-    }
+        jobs_(random_.OneIn(2) ? Workload::Jobs::kSome : Workload::Jobs::kNone),
+        workload_(world_, judge_, random_.Split(), jobs_) {
+    AddProcesses(SchedulerKind());
+    if (jobs_ == Workload::Jobs::kSome) AddProcesses(ControllersKind());
   }
 
   Report Run() {
     workload_.Start(kFaults);
-    for (const auto& scheduler : schedulers_) scheduler->Start();
+    for (const auto& process : processes_) process->Start();
     const auto blows = random_.From(0, 8);
     for (int i = 0; i < blows; ++i) {
       timeline_.After(random_.Between(seconds(0), kFaults), [this] { Strike(); });
@@ -51,7 +51,7 @@ class History {
     calm_ = true;
     faults_.Stop();
     workload_.Calm();
-    for (const auto& scheduler : schedulers_) scheduler->Calm();
+    for (const auto& process : processes_) process->Calm();
     Settle();
     workload_.AddLastNode();
     timeline_.RunUntil(timeline_.now() + kLast);
@@ -68,6 +68,12 @@ class History {
     return kEvents[static_cast<std::size_t>(random.Below(kEvents.size()))];
   }
 
+  void AddProcesses(const PartKind& kind) {
+    for (int i = 0; i < kOfEachKind; ++i) {
+      processes_.push_back(std::make_unique<Process>(world_, kind, i, random_.Split()));
+    }
+  }
+
   // Runs until nothing is left to happen.
   void Settle() {
     const net::SteadyTime begin = timeline_.now();
@@ -81,33 +87,33 @@ class History {
     }
   }
   [[nodiscard]] bool HasSilentWatch() const {
-    return std::any_of(schedulers_.begin(), schedulers_.end(), [](const auto& scheduler) {
-      return scheduler->HasSilentWatch();
+    return std::any_of(processes_.begin(), processes_.end(), [](const auto& process) {
+      return process->HasSilentWatch();
     });
   }
 
   // The other scheduler does not see the bind, and soon leads.
   void BeforeBind(int process) {
     if (calm_ || !random_.OneIn(8)) return;
-    schedulers_[static_cast<std::size_t>(1 - process)]->SilencePods();
+    processes_[static_cast<std::size_t>(1 - process)]->SilencePods();
     timeline_.After(random_.Between(seconds(0), seconds(2)), [this, process] {
-      if (!calm_) schedulers_[static_cast<std::size_t>(process)]->Stop();
+      if (!calm_) processes_[static_cast<std::size_t>(process)]->Stop();
     });
   }
 
   void Strike() {
-    SchedulerProcess& scheduler =
-        *schedulers_[static_cast<std::size_t>(random_.Below(kSchedulers))];
+    Process& process = *processes_[static_cast<std::size_t>(
+        random_.Below(static_cast<std::int64_t>(processes_.size())))];
     switch (random_.Below(4)) {
       case 0:
-        return scheduler.Kill();
+        return process.Kill();
       case 1:
-        return scheduler.Stop();
+        return process.Stop();
       case 2:
-        if (faults_.pauses()) scheduler.Pause(random_.Between(seconds(1), seconds(45)));
+        if (faults_.pauses()) process.Pause(random_.Between(seconds(1), seconds(45)));
         return;
       default:
-        return scheduler.StepClock(random_.Between(-minutes(60), minutes(60)));
+        return process.StepClock(random_.Between(-minutes(60), minutes(60)));
     }
   }
 
@@ -121,11 +127,15 @@ class History {
                      faults_,
                      trace_,
                      [this] { workload_.SendRival(); },
-                     [this](int process) { BeforeBind(process); }};
+                     [this](int process) { BeforeBind(process); },
+                     [this](const auto& lease, const auto& identity, const auto& request) {
+                       judge_.SeeWrite(lease, identity, request);
+                     }};
   Judge judge_;
+  const Workload::Jobs jobs_;
   Workload workload_;
   bool calm_ = false;
-  std::array<std::unique_ptr<SchedulerProcess>, kSchedulers> schedulers_;
+  std::vector<std::unique_ptr<Process>> processes_;  // schedulers first
 };
 
 }  // namespace

@@ -6,8 +6,9 @@
 
 #include "tests/histories/judge.h"
 
-// Whole clusters in one thread and in a time of their own: two schedulers that elect a leader, the
-// real API server over a store in memory, users and kubelets. Everything that happens comes from a
+// Whole clusters in one thread and in a time of their own: two schedulers that elect a leader, in
+// half of the histories two processes of controllers that do the same, the real API server over a
+// store in memory, users and kubelets. Everything that happens comes from a
 // seed, so that a history that breaks a promise (judge.h) happens again.
 //
 // The fault model, within which no promise may be broken:
@@ -19,9 +20,10 @@
 // * A watch is cut, ends by 410 or falls silent at any moment; the server keeps the last 5, 50 or
 //   all changes for those that come back. Also just before the other process binds, which then ends
 //   and releases its lease.
-// * A process is killed (also right after any of its binds took effect), is asked to stop, or loses
-//   its lease and ends, is started again up to 25 s later, and is paused for up to 45 s, during
-//   which nothing of it runs; also between its decision to bind and the bind.
+// * A process is killed (also right after any of its binds, or creates of pods, took effect), is
+//   asked to stop, or loses its lease and ends, is started again up to 25 s later, and is paused
+//   for up to 45 s, during which nothing of it runs; also between its decision to bind and the
+//   bind.
 // * The clock of a process is set, by up to an hour. The time that passes is the same for all.
 // * The server itself does not fail: nothing that it has stored is lost.
 //

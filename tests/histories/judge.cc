@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "json/access.h"
 #include "json/parse.h"
+#include "tests/histories/paths.h"
 
 namespace strata::histories {
 namespace {
@@ -25,7 +26,10 @@ bool TakesRoom(const Judge::Pod& pod) {
 Judge::Pod ReadPod(const json& object) {
   Judge::Pod pod;
   pod.name = TextAt(object, {"metadata", "name"});
-  pod.gang = TextAt(object, {"metadata", "annotations", "scheduling.k8s.io/group-name"});
+  pod.gang = TextAt(object, {"metadata", "labels", "volcano.sh/job-name"});
+  if (pod.gang.empty()) {
+    pod.gang = TextAt(object, {"metadata", "annotations", "scheduling.k8s.io/group-name"});
+  }
   pod.node = TextAt(object, {"spec", "nodeName"});
   pod.phase = TextAt(object, {"status", "phase"});
   pod.dying = !TextAt(object, {"metadata", "deletionTimestamp"}).empty();
@@ -55,6 +59,7 @@ void Judge::TakeChanges() {
 void Judge::TakeChange(const apiserver::Change& change) {
   ++changes_;
   Pod pod = ReadPod(ParseJsonOrNull(change.after->body));
+  if (!pods_.contains(pod.name)) CheckCreated(pod);
   Pod& known = pods_[pod.name];
   const bool took_room = TakesRoom(known);
   Use(known, -1);
@@ -97,6 +102,32 @@ void Judge::CheckRoom(const Pod& pod) {
       fmt::format("{} has {} CPUs, {} are used with {}", pod.node, node.cpus, node.used, pod.name));
 }
 
+void Judge::CheckCreated(const Pod& pod) {
+  // A request that is on its way when its Job is deleted may still arrive; the pod is collected.
+  if (!created_.insert(pod.name).second && !gangs_.at(pod.gang).deleted) {
+    Blame(broken_.created_twice, pod.name + " was there before");
+  }
+  const Gang& gang = gangs_.at(pod.gang).gang;
+  for (int i = 0; i < gang.pods; ++i) {
+    if (pod.name == gang.PodName(i)) return;
+  }
+  Blame(broken_.created_twice, fmt::format("{} is one more than {} pods", pod.name, gang.pods));
+}
+
+void Judge::SeeWrite(const std::string& lease,
+                     const std::string& identity,
+                     const net::HttpRequest& request) {
+  const std::string holder =
+      TextAt(server_.Get(fmt::format("{}/{}", kLeases, lease)), {"spec", "holderIdentity"});
+  if (holder == identity) return;
+  Blame(broken_.without_lease,
+        fmt::format("{} sends {} {}, and {} has the lease",
+                    identity,
+                    request.method,
+                    request.path,
+                    holder.empty() ? "nobody" : holder));
+}
+
 int Judge::PodsWithNode(const std::string& gang) const {
   int placed = 0;
   for (const auto& [name, pod] : pods_) placed += pod.gang == gang && !pod.node.empty() ? 1 : 0;
@@ -118,14 +149,58 @@ void Judge::Conclude() {
   // A node with too many pods keeps others out of the room that is left.
   if (broken_.over_committed > 0) return;
   for (const auto& [name, gang] : gangs_) {
-    if (!gang.deleted) ConcludeGang(gang);
+    if (gang.deleted) continue;
+    ConcludeGang(gang);
+    if (gang.gang.is_job) ConcludeJob(gang.gang);
   }
+}
+
+// What the controllers say of a Job is what its pods are.
+void Judge::ConcludeJob(const Gang& gang) {
+  const std::string phase =
+      TextAt(server_.Get("/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/" + gang.name),
+             {"status", "state", "phase"});
+  int running = 0;
+  int succeeded = 0;
+  for (const auto& [name, pod] : pods_) {
+    if (pod.gang != gang.name) continue;
+    running += pod.phase == "Running" ? 1 : 0;
+    succeeded += pod.phase == "Succeeded" ? 1 : 0;
+  }
+  const bool ended = succeeded == gang.pods;
+  if (!ended && running < gang.minimum) return;
+  if (phase == (ended ? "Completed" : "Running")) return;
+  Blame(broken_.lost,
+        fmt::format("{} is {} with {} pods running and {} succeeded of {}",
+                    gang.name,
+                    phase,
+                    running,
+                    succeeded,
+                    gang.pods));
+}
+
+bool Judge::IsKeptOut(const Gang& gang) const {
+  const bool has_pods = std::any_of(
+      pods_.begin(), pods_.end(), [&](const auto& pod) { return pod.second.gang == gang.name; });
+  if (!gang.is_job || has_pods) return false;
+  const json job = server_.Get(fmt::format("{}/{}", kJobs, gang.name));
+  const json group =
+      server_.Get(fmt::format("{}/{}-{}", kGroups, gang.name, TextAt(job, {"metadata", "uid"})));
+  if (TextAt(group, {"status", "phase"}) != "Pending") return false;
+  std::int64_t left = 0;
+  for (const auto& [name, node] : nodes_) left += node.cpus - node.used;
+  for (const auto& [name, other] : gangs_) {
+    const int missing = other.gang.minimum - PodsWithNode(name);
+    if (!other.deleted && other.gang.is_job && missing > 0) left -= missing * other.gang.cpus;
+  }
+  return left < 0;
 }
 
 void Judge::ConcludeGang(const GangSeen& seen) {
   const Gang& gang = seen.gang;
   const int placed = PodsWithNode(gang.name);
   if (placed >= gang.pods) return;
+  if (IsKeptOut(gang)) return;
   const int missing = placed < gang.minimum ? gang.minimum - placed : 1;
   if (Slots(gang.cpus, kNobody) >= missing) {
     Blame(placed > 0 && placed < gang.minimum ? broken_.half_gangs : broken_.lost,

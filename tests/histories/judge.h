@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct Gang {
   int pods = 1;
   int minimum = 1;
   std::int64_t cpus = 1;  // of each pod
+  bool is_job = false;    // a Job, whose pods the controllers create
+
+  [[nodiscard]] std::string PodName(int number) const {
+    return name + (is_job ? "-worker-" : "-") + std::to_string(number);
+  }
 };
 
 // How often each promise was broken in a history.
@@ -26,12 +32,16 @@ struct Broken {
   int bound_twice = 0;
   int half_gangs = 0;
   int over_committed = 0;
+  int created_twice = 0;
+  int without_lease = 0;
 
   Broken& operator+=(const Broken& other) {
     lost += other.lost;
     bound_twice += other.bound_twice;
     half_gangs += other.half_gangs;
     over_committed += other.over_committed;
+    created_twice += other.created_twice;
+    without_lease += other.without_lease;
     return *this;
   }
 };
@@ -42,7 +52,9 @@ struct Broken {
 // * bound twice: a pod has another node than before;
 // * lost: a pod that nobody asked to delete is gone; or, at the end, one waits that has room;
 // * half gangs: at the end a gang has some of its pods but not its minimum, and room for the rest;
-//   room that a gang which started later has taken counts, too.
+//   room that a gang which started later has taken counts, too;
+// * created twice: a pod of a Job comes that was there before, or that the Job does not ask for;
+// * without a lease: a process sends what only the holder of a lease may write, and is not it.
 class Judge {
  public:
   struct Pod {
@@ -60,6 +72,11 @@ class Judge {
   void AddGang(const Gang& gang) { gangs_[gang.name] = {gang, false, 0}; }
   // The pods of the gang may go from now on.
   void AllowDeletion(const std::string& gang) { gangs_.at(gang).deleted = true; }
+  [[nodiscard]] bool IsDeleted(const std::string& gang) const { return gangs_.at(gang).deleted; }
+  // A process sends a write that only the holder of the lease may send.
+  void SeeWrite(const std::string& lease,
+                const std::string& identity,
+                const net::HttpRequest& request);
   // Called for each change of a pod, inside the write to the store.
   std::function<void(const Pod&)> on_pod;
   [[nodiscard]] const std::map<std::string, Pod>& pods() const { return pods_; }
@@ -88,6 +105,10 @@ class Judge {
   void TakeChange(const apiserver::Change& change);
   void Use(const Pod& pod, std::int64_t sign);
   void CheckRoom(const Pod& pod);
+  void CheckCreated(const Pod& pod);
+  void ConcludeJob(const Gang& gang);
+  // Whether the Job waits for its queue: others that it has admitted may use what is free.
+  [[nodiscard]] bool IsKeptOut(const Gang& gang) const;
   void ConcludeGang(const GangSeen& seen);
   // How many pods of that size find room, also in the room of gangs that started after `since`.
   [[nodiscard]] int Slots(std::int64_t cpus, std::int64_t since) const;
@@ -99,6 +120,7 @@ class Judge {
   std::map<std::string, Node> nodes_;
   std::map<std::string, GangSeen> gangs_;
   std::map<std::string, Pod> pods_;
+  std::set<std::string> created_;  // pods
   Broken broken_;
   int binds_ = 0;
   int changes_ = 0;

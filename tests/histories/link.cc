@@ -90,7 +90,7 @@ class Link::LinkExchange final : public net::Exchange,
 
 void Link::Send(net::RequestId id, const net::ClientRequest& request) {
   if (closed_) return;
-  const Fate fate = world_.faults.Decide(request.message);
+  const Fate fate = world_.faults.Decide(ends_.name, request.message);
   if (fate.way != Way::kArrives) {
     world_.trace.Say(ends_.name,
                      fmt::format("{} {}: {} {} {}",
@@ -130,8 +130,8 @@ void Link::Arrive(net::RequestId id, const net::HttpRequest& request, const Fate
     world_.timeline.After(fate.stream_life,
                           [self = shared_from_this(), id, fate] { self->EndStream(id, fate); });
   }
-  const bool is_bind = request.path.ends_with("/binding") && exchange->status() == 201;
-  if (is_bind && !closed_) ends_.after_bind();
+  const bool matters = request.path.ends_with("/binding") || request.path.ends_with("/pods");
+  if (matters && exchange->status() == 201 && !closed_) ends_.after_effect();
 }
 
 void Link::EndStream(net::RequestId id, const Fate& fate) {

@@ -25,6 +25,8 @@ struct World {
   std::function<void()> on_bind_trouble;
   // A bind of that process is about to take effect.
   std::function<void(int)> before_bind;
+  // A process with that identity sends what only the holder of that lease may write.
+  std::function<void(const std::string&, const std::string&, const net::HttpRequest&)> on_write;
 };
 
 // The network between one process and the server: delays, and what Faults decides. What comes back
@@ -37,8 +39,8 @@ class Link final : public std::enable_shared_from_this<Link> {
     kube::FakeTransport& transport;
     // Runs a task inside the process: at once, or when it is no longer paused.
     std::function<void(std::function<void()>)> deliver;
-    // The server has just carried out a bind of this process.
-    std::function<void()> after_bind;
+    // The server has just carried out a bind of this process, or created a pod for it.
+    std::function<void()> after_effect;
     // A bind of this process is to be sent again later.
     std::function<void()> before_retry;
   };

@@ -49,7 +49,7 @@ int RunRange(std::uint64_t first, std::uint64_t last) {
   const auto histories = static_cast<double>(last - first + 1);
   fmt::print(
       "histories {}-{}: {} broken, {} binds: {} lost, {} bound twice, {} half gangs, {} "
-      "over-committed; {:.1f} histories per second\n",
+      "over-committed, {} created twice, {} without a lease; {:.1f} histories per second\n",
       first,
       last,
       broken,
@@ -58,6 +58,8 @@ int RunRange(std::uint64_t first, std::uint64_t last) {
       sum.bound_twice,
       sum.half_gangs,
       sum.over_committed,
+      sum.created_twice,
+      sum.without_lease,
       histories / took.count());
   return broken == 0 ? 0 : 1;
 }

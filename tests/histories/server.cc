@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "json/parse.h"
 
 namespace strata::histories {
 namespace {
@@ -75,9 +76,21 @@ int Server::Ask(std::string_view method, std::string_view path, const nlohmann::
   if (method == "PATCH") {
     request.headers.push_back({"Content-Type", "application/merge-patch+json"});
   }
+  return Answer(std::move(request)).status;
+}
+
+nlohmann::json Server::Get(std::string_view path) {
+  net::HttpRequest request;
+  request.method = "GET";
+  request.path = path;
+  const net::HttpResponse answer = Answer(std::move(request));
+  return answer.status == 200 ? ParseJsonOrNull(answer.body) : nlohmann::json();
+}
+
+net::HttpResponse Server::Answer(net::HttpRequest request) {
   const auto exchange = std::make_shared<DirectExchange>(std::move(request));
   server_.Handle(exchange);
-  return exchange->answer.status;
+  return std::move(exchange->answer);
 }
 
 }  // namespace strata::histories

@@ -29,8 +29,12 @@ class Server {
 
   // For users and kubelets, whom no fault hits. The status of the answer.
   int Ask(std::string_view method, std::string_view path, const nlohmann::json& body);
+  // An object, or null when there is none.
+  [[nodiscard]] nlohmann::json Get(std::string_view path);
 
  private:
+  net::HttpResponse Answer(net::HttpRequest request);
+
   std::unique_ptr<apiserver::Timers> timers_;
   std::unique_ptr<apiserver::RandomSource> random_;
   std::unique_ptr<apiserver::ObjectStore> store_;

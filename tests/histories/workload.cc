@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "json/access.h"
+#include "tests/histories/paths.h"
 
 namespace strata::histories {
 namespace {
@@ -11,22 +13,29 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kPods = "/api/v1/namespaces/default/pods";
-constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases";
-constexpr const char* kGroups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
 constexpr Duration kMeeting = seconds(5);
 constexpr std::pair<const char*, int> kPriorities[] = {{"low", 1}, {"middle", 100}, {"high", 1000}};
 
+// What every pod of a gang has.
+json PodTemplate(const Gang& gang) {
+  json container = {{"name", "c"}, {"image", "busybox"}};
+  container["resources"]["requests"]["cpu"] = std::to_string(gang.cpus);
+  json pod;
+  pod["spec"] = {{"schedulerName", "volcano"}, {"priorityClassName", gang.priority}};
+  pod["spec"]["containers"].push_back(std::move(container));
+  return pod;
+}
+
 }  // namespace
 
-Workload::Workload(const World& world, Judge& judge, Random random)
-    : world_(world), judge_(judge), random_(random) {
+Workload::Workload(const World& world, Judge& judge, Random random, Jobs jobs)
+    : world_(world), judge_(judge), random_(random), jobs_(jobs) {
   judge_.on_pod = [this](const Judge::Pod& pod) { FollowPod(pod); };
 }
 
 void Workload::Start(Duration end) {
   AddPriorities();
-  AddLease();
+  for (const char* lease : {"volcano", "vc-controller-manager"}) AddLease(lease);
   const auto nodes = random_.From(2, 4);
   for (int i = 0; i < nodes; ++i) AddNode(fmt::format("node-{}", i), random_.From(2, 5));
   const auto gangs = random_.From(4, 9);
@@ -45,6 +54,7 @@ Gang Workload::MakeGang(const char* priority) {
   gang.pods = static_cast<int>(random_.From(1, 5));
   gang.minimum = gang.pods > 1 && random_.OneIn(4) ? gang.pods - 1 : gang.pods;
   gang.cpus = random_.From(1, 2);
+  gang.is_job = jobs_ == Jobs::kSome && random_.OneIn(2);
   return gang;
 }
 
@@ -69,9 +79,9 @@ void Workload::AddPriorities() {
 }
 
 // As the last leader left it: without one, nobody would lead for the first 15 s.
-void Workload::AddLease() {
+void Workload::AddLease(const char* name) {
   json lease = {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}};
-  lease["metadata"]["name"] = "volcano";
+  lease["metadata"]["name"] = name;
   lease["spec"] = {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"leaseTransitions", 1}};
   CHECK(world_.server.Ask("POST", kLeases, lease) == 201);
 }
@@ -98,6 +108,7 @@ void Workload::Create(const Gang& gang) {
                                gang.priority));
   gangs_[gang.name] = gang;
   judge_.AddGang(gang);
+  if (gang.is_job) return CreateJob(gang);
   const int made = world_.server.Ask(
       "POST",
       kGroups,
@@ -111,20 +122,36 @@ void Workload::Create(const Gang& gang) {
     world_.timeline.After(comes, [this, gang, i] { CreatePod(gang, i); });
     comes += random_.Between(milliseconds(0), milliseconds(300));
   }
+  PlanDeletion(gang, comes);
+}
+
+void Workload::PlanDeletion(const Gang& gang, Duration comes) {
   if (!random_.OneIn(5)) return;
   world_.timeline.After(comes + random_.Between(seconds(1), seconds(40)), [this, gang] {
     if (!calm_) Delete(gang);
   });
 }
 
+void Workload::CreateJob(const Gang& gang) {
+  json task = {{"name", "worker"}, {"replicas", gang.pods}};
+  task["template"] = PodTemplate(gang);
+  json job = {{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}};
+  job["metadata"]["name"] = gang.name;
+  job["spec"] = {{"minAvailable", gang.minimum},
+                 {"schedulerName", "volcano"},
+                 {"queue", "default"},
+                 {"priorityClassName", gang.priority}};
+  job["spec"]["tasks"].push_back(std::move(task));
+  CHECK(world_.server.Ask("POST", kJobs, job) == 201);
+  PlanDeletion(gang, Duration(0));
+}
+
 void Workload::CreatePod(const Gang& gang, int number) {
-  json container = {{"name", "c"}, {"image", "busybox"}};
-  container["resources"]["requests"]["cpu"] = std::to_string(gang.cpus);
-  json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
-  pod["metadata"]["name"] = fmt::format("{}-{}", gang.name, number);
+  json pod = PodTemplate(gang);
+  pod["apiVersion"] = "v1";
+  pod["kind"] = "Pod";
+  pod["metadata"]["name"] = gang.PodName(number);
   pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = gang.name;
-  pod["spec"] = {{"schedulerName", "volcano"}, {"priorityClassName", gang.priority}};
-  pod["spec"]["containers"].push_back(std::move(container));
   const int made = world_.server.Ask("POST", kPods, pod);
   CHECK(made == 201);
 }
@@ -132,16 +159,31 @@ void Workload::CreatePod(const Gang& gang, int number) {
 void Workload::Delete(const Gang& gang) {
   world_.trace.Say("user", "deletes " + gang.name);
   judge_.AllowDeletion(gang.name);
+  if (gang.is_job) DeleteJob(gang);
   for (int i = 0; i < gang.pods; ++i) {
-    world_.server.Ask("DELETE", fmt::format("{}/{}-{}", kPods, gang.name, i), nullptr);
+    world_.server.Ask("DELETE", fmt::format("{}/{}", kPods, gang.PodName(i)), nullptr);
   }
-  world_.server.Ask("DELETE", fmt::format("{}/{}", kGroups, gang.name), nullptr);
+  if (!gang.is_job) {
+    world_.server.Ask("DELETE", fmt::format("{}/{}", kGroups, gang.name), nullptr);
+  }
+}
+
+// Its PodGroup is collected, also when the controllers' request to create it arrives late.
+void Workload::DeleteJob(const Gang& gang) {
+  const std::string job = fmt::format("{}/{}", kJobs, gang.name);
+  const std::string group = fmt::format(
+      "{}/{}-{}", kGroups, gang.name, TextAt(world_.server.Get(job), {"metadata", "uid"}));
+  world_.server.Ask("DELETE", job, nullptr);
+  for (const Duration wait : {seconds(1), seconds(20), seconds(65)}) {
+    world_.timeline.After(wait, [this, group] { world_.server.Ask("DELETE", group, nullptr); });
+  }
 }
 
 // What a kubelet does, a moment after it has seen the pod.
 void Workload::FollowPod(const Judge::Pod& pod) {
-  if (pod.node.empty()) return;
   const std::string name = pod.name;
+  if (!pod.dying && judge_.IsDeleted(pod.gang)) return Collect(name);
+  if (pod.node.empty()) return;
   if (pod.dying) {
     world_.timeline.After(random_.Between(milliseconds(100), seconds(3)), [this, name] {
       world_.server.Ask("DELETE", fmt::format("{}/{}", kPods, name), {{"gracePeriodSeconds", 0}});
@@ -160,9 +202,18 @@ void Workload::FollowPod(const Judge::Pod& pod) {
   });
 }
 
+// What Kubernetes does with a pod that came, or was bound, after its Job had been deleted.
+void Workload::Collect(const std::string& pod) {
+  if (!collected_.insert(pod).second) return;
+  world_.timeline.After(random_.Between(milliseconds(100), seconds(2)), [this, pod] {
+    collected_.erase(pod);
+    world_.server.Ask("DELETE", fmt::format("{}/{}", kPods, pod), nullptr);
+  });
+}
+
 void Workload::FinishGang(const std::string& gang) {
   for (int i = 0; i < gangs_.at(gang).pods; ++i) {
-    SetPhase(fmt::format("{}-{}", gang, i), "Succeeded");
+    SetPhase(gangs_.at(gang).PodName(i), "Succeeded");
   }
 }
 

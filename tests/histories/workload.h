@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -10,10 +11,12 @@
 namespace strata::histories {
 
 // The users and the kubelets of a history: nodes, gangs of several priorities that come at random
-// times, finish or are deleted. No fault hits them.
+// times, finish or are deleted. Where there are controllers, half of the gangs are Jobs. No fault
+// hits them.
 class Workload {
  public:
-  Workload(const World& world, Judge& judge, Random random);
+  enum class Jobs : std::uint8_t { kNone, kSome };
+  Workload(const World& world, Judge& judge, Random random, Jobs jobs);
 
   // Plans everything for the time until `end`.
   void Start(Duration end);
@@ -27,11 +30,15 @@ class Workload {
  private:
   void AddNode(const std::string& name, std::int64_t cpus);
   void AddPriorities();
-  void AddLease();
+  void AddLease(const char* name);
   Gang MakeGang(const char* priority);
   void Create(const Gang& gang);
   void CreatePod(const Gang& gang, int number);
+  void CreateJob(const Gang& gang);
   void Delete(const Gang& gang);
+  void DeleteJob(const Gang& gang);
+  void PlanDeletion(const Gang& gang, Duration comes);
+  void Collect(const std::string& pod);
   void FollowPod(const Judge::Pod& pod);
   void FinishGang(const std::string& gang);
   void SetPhase(const std::string& pod, const char* phase);
@@ -39,12 +46,14 @@ class Workload {
   const World& world_;
   Judge& judge_;
   Random random_;
+  const Jobs jobs_;
   bool calm_ = false;
   std::map<std::string, Gang> gangs_;
   int gangs_made_ = 0;
   int rivals_ = 0;
-  std::set<std::string> started_;  // pods
-  std::set<std::string> whole_;    // gangs
+  std::set<std::string> started_;    // pods
+  std::set<std::string> collected_;  // pods that are about to be
+  std::set<std::string> whole_;      // gangs
 };
 
 }  // namespace strata::histories

@@ -1,4 +1,4 @@
-#include "tests/histories/scheduler_process.h"
+#include "tests/histories/process.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,20 +19,21 @@ constexpr Duration kLongestPause = seconds(45);
 
 }  // namespace
 
-SchedulerProcess::SchedulerProcess(const World& world, int number, Random random)
+Process::Process(const World& world, PartKind kind, int number, Random random)
     : world_(world),
+      kind_(std::move(kind)),
       number_(number),
-      name_(fmt::format("scheduler-{}", number)),
+      name_(fmt::format("{}-{}", kind_.name, number)),
       random_(random),
       clock_(world.timeline),
       sink_(world.trace, name_),
       log_(name_, clock_, {&sink_}) {}
 
-SchedulerProcess::~SchedulerProcess() {
+Process::~Process() {
   if (life_) End();
 }
 
-void SchedulerProcess::Start() {
+void Process::Start() {
   if (life_) return;
   world_.trace.Say(name_, "starts");
   life_ = std::make_unique<Life>();
@@ -42,7 +43,7 @@ void SchedulerProcess::Start() {
                  .name = name_,
                  .transport = life_->transport,
                  .deliver = [this](std::function<void()> task) { Deliver(std::move(task)); },
-                 .after_bind =
+                 .after_effect =
                      [this] {
                        if (calm_ || !random_.OneIn(world_.faults.kill_at_bind())) return;
                        world_.on_bind_trouble();
@@ -54,9 +55,8 @@ void SchedulerProcess::Start() {
                        PauseSoon(random_.Between(milliseconds(0), milliseconds(900)),
                                  random_.Between(seconds(12), kLongestPause));
                      }});
-  life_->transport.on_request = [link = life_->link](net::RequestId id,
-                                                     const net::ClientRequest& request) {
-    link->Send(id, request);
+  life_->transport.on_request = [this](net::RequestId id, const net::ClientRequest& request) {
+    Send(id, request);
   };
   SetTime();
   const auto random = std::make_shared<Random>(random_.Split());
@@ -64,27 +64,41 @@ void SchedulerProcess::Start() {
   client.random = [random] { return random->Fraction(); };
   life_->client =
       std::make_unique<kube::Client>(life_->transport, life_->transport, std::move(client));
-  live::SchedulerOptions options;
-  options.advises = false;
-  options.random = [random] { return random->Fraction(); };
-  options.lease.emplace();
-  options.lease->ns = "volcano-system";
-  options.lease->name = "volcano";
-  options.lease->identity = fmt::format("{}-{}", name_, ++lives_);
-  life_->scheduler =
-      std::make_unique<live::LiveScheduler>(*life_->client, std::move(options), log_, clock_);
-  CHECK(life_->scheduler->Start());
+  life_->identity = fmt::format("{}-{}", name_, ++lives_);
+  kube::LeaseSettings lease;
+  lease.ns = "volcano-system";
+  lease.name = kind_.lease;
+  lease.identity = life_->identity;
+  life_->part = kind_.make({.client = *life_->client,
+                            .lease = std::move(lease),
+                            .random = [random] { return random->Fraction(); },
+                            .log = log_,
+                            .clock = clock_});
+  life_->part->Start();
   life_->step_at = now();
   Plan();
 }
 
-void SchedulerProcess::Kill() {
+// What only a leader may write is sent by one, unless it was stopped between its decision and the
+// sending.
+void Process::Send(net::RequestId id, const net::ClientRequest& request) {
+  const net::HttpRequest& message = request.message;
+  const bool for_all = message.method == "GET" ||
+                       message.path.find("/leases") != std::string::npos ||
+                       message.path.ends_with("/events");
+  if (!for_all && id > life_->sent_before_pause) {
+    world_.on_write(kind_.lease, life_->identity, message);
+  }
+  life_->link->Send(id, request);
+}
+
+void Process::Kill() {
   if (!life_) return;
   world_.trace.Say(name_, "killed");
   End();
 }
 
-void SchedulerProcess::Stop() {
+void Process::Stop() {
   if (!life_ || life_->stopping) return;
   world_.trace.Say(name_, "asked to stop");
   life_->stopping = true;
@@ -93,23 +107,24 @@ void SchedulerProcess::Stop() {
   if (!paused_) Plan();
 }
 
-void SchedulerProcess::Pause(Duration time) {
+void Process::Pause(Duration time) {
   if (!life_ || paused_) return;
   world_.trace.Say(name_, fmt::format("paused for {} ms", time.count()));
   paused_ = true;
+  life_->sent_before_pause = life_->transport.last_request();
   world_.timeline.Cancel(wake_);
   world_.timeline.After(time, [this, life = lives_] {
     if (paused_ && life == lives_) Resume();
   });
 }
 
-void SchedulerProcess::PauseSoon(Duration wait, Duration time) {
+void Process::PauseSoon(Duration wait, Duration time) {
   world_.timeline.After(wait, [this, time, life = lives_] {
     if (life == lives_ && !calm_) Pause(time);
   });
 }
 
-void SchedulerProcess::Resume() {
+void Process::Resume() {
   world_.trace.Say(name_, "goes on");
   paused_ = false;
   SetTime();
@@ -120,11 +135,11 @@ void SchedulerProcess::Resume() {
   Plan();
 }
 
-void SchedulerProcess::SetTime() {
+void Process::SetTime() {
   life_->transport.Suspend(now() - life_->transport.Now());
 }
 
-void SchedulerProcess::Deliver(std::function<void()> task) {
+void Process::Deliver(std::function<void()> task) {
   if (paused_) {
     inbox_.push_back(std::move(task));
     return;
@@ -136,14 +151,14 @@ void SchedulerProcess::Deliver(std::function<void()> task) {
   Plan();
 }
 
-void SchedulerProcess::Plan() {
+void Process::Plan() {
   net::SteadyTime next = life_->step_at;
   if (const auto timer = life_->transport.next_timer()) next = std::min(next, *timer);
   world_.timeline.Cancel(wake_);
   wake_ = world_.timeline.After(next - now(), [this] { Run(); });
 }
 
-void SchedulerProcess::Run() {
+void Process::Run() {
   SetTime();
   const auto timer = life_->transport.next_timer();
   if (timer && *timer <= now()) {
@@ -155,10 +170,10 @@ void SchedulerProcess::Run() {
   if (life_ && !paused_) Plan();
 }
 
-void SchedulerProcess::Step() {
-  const Duration sleep = life_->scheduler->Step();
+void Process::Step() {
+  const Duration sleep = life_->part->Step();
   life_->step_at = now() + std::max<Duration>(sleep, milliseconds(1));
-  if (life_->scheduler->HasLostLease()) {
+  if (life_->part->HasLostLease()) {
     world_.trace.Say(name_, "has lost its lease");
     return Stop();
   }
@@ -169,23 +184,23 @@ void SchedulerProcess::Step() {
   }
 }
 
-// What LiveScheduler::Run and its destructor do at the end, in the time of the history.
-void SchedulerProcess::WindDown() {
-  if (!life_->scheduler) return End();
-  if (!life_->scheduler->Drain(Duration(0)) && now() < life_->stop_until) {
+// What the Run of a part and its destructor do at the end, in the time of the history.
+void Process::WindDown() {
+  if (!life_->part) return End();
+  if (!life_->part->Drain() && now() < life_->stop_until) {
     life_->step_at = now() + milliseconds(10);
     return;
   }
-  static_cast<void>(life_->scheduler->Finish());
-  life_->scheduler.reset();
+  life_->part->Finish();
+  life_->part.reset();
   life_->step_at = now() + kRelease;
 }
 
-void SchedulerProcess::End() {
+void Process::End() {
   world_.timeline.Cancel(wake_);
   life_->link->Close();
   life_->transport.on_request = nullptr;
-  life_->scheduler.reset();
+  life_->part.reset();
   life_->client.reset();
   life_.reset();
   paused_ = false;

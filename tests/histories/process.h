@@ -7,21 +7,21 @@
 #include <string>
 
 #include "kube/client.h"
-#include "live/live_scheduler.h"
 #include "tests/histories/link.h"
+#include "tests/histories/parts.h"
 #include "tests/histories/random.h"
 
 namespace strata::histories {
 
-// A scheduler as a process: it is started, stopped, killed, paused and started again, and its clock
-// is set. All its parts run on the timeline; its own thread wakes a moment after its transport has
-// brought something.
-class SchedulerProcess {
+// A scheduler or the controllers as a process: it is started, stopped, killed, paused and started
+// again, and its clock is set. All its parts run on the timeline; its own thread wakes a moment
+// after its transport has brought something.
+class Process {
  public:
-  SchedulerProcess(const World& world, int number, Random random);
-  SchedulerProcess(const SchedulerProcess&) = delete;
-  SchedulerProcess& operator=(const SchedulerProcess&) = delete;
-  ~SchedulerProcess();
+  Process(const World& world, PartKind kind, int number, Random random);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
 
   void Start();  // nothing when it runs
   void Kill();   // kill -9; it is started again later
@@ -52,12 +52,16 @@ class SchedulerProcess {
     kube::FakeTransport transport;
     std::shared_ptr<Link> link;
     std::unique_ptr<kube::Client> client;
-    std::unique_ptr<live::LiveScheduler> scheduler;  // null: it has released its lease and goes
+    std::unique_ptr<Part> part;  // null: it has released its lease and goes
+    std::string identity;        // in its lease
+    // Requests up to this one were handed to the network before a pause.
+    net::RequestId sent_before_pause{};
     net::SteadyTime step_at{};
     bool stopping = false;
     net::SteadyTime stop_until{};
   };
 
+  void Send(net::RequestId id, const net::ClientRequest& request);
   void Run();
   void Step();
   void WindDown();
@@ -71,6 +75,7 @@ class SchedulerProcess {
   void SetTime();
 
   const World& world_;
+  const PartKind kind_;
   const int number_;
   const std::string name_;
   Random random_;
