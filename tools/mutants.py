@@ -386,7 +386,6 @@ MUTANTS = (
         "    ++unsure_;\n    Fence(task);",
         "    if (MUTANT) return Read(task, false);\n    ++unsure_;\n    Fence(task);",
         LIVE,
-        in_histories=True,
     ),
     Mutant(
         "a watch that says nothing is given up",

@@ -162,7 +162,7 @@ class Controllers::Impl {
     if (!ready_) Ready();
     if (works_ && !MayWrite()) lost_ = true;
     if (lost_) return;
-    if (!works_ && MayWrite()) works_ = StartWorkers();
+    if (!works_ && MayWrite() && HasCaughtUp()) works_ = StartWorkers();
     if (!works_ || workers_ == Workers::kThreads) return;
     for (Controller* controller : Mine()) controller->Step(options_.workers, mailbox_);
   }
@@ -232,6 +232,18 @@ class Controllers::Impl {
     return polls ? kMinRetryDelay : kIdle;
   }
 
+  // The watches may be behind what the last leader saw: a pod that has succeeded long ago must not
+  // be deleted because it is taken to run.
+  void CatchUp() {
+    behind_.emplace();
+    const int sources = static_cast<int>(cache_.watched().size());
+    for (int source = 0; source < sources; ++source) behind_->insert(source);
+    informers_->CatchUp();
+  }
+  [[nodiscard]] bool HasCaughtUp() const {
+    return !options_.lease || (behind_ && behind_->empty());
+  }
+
   bool MayWrite() const { return leadership_->Holds(client_.writes().Now()); }
 
   void TakePart() {
@@ -239,7 +251,12 @@ class Controllers::Impl {
     kube::LeaderLease::Hooks hooks;
     hooks.leadership = leadership_;
     hooks.late_thread = [liveness = liveness_] { return liveness->LateThread(); };
-    hooks.started = [this] { log_.Info("leads"); };
+    hooks.started = [this] {
+      mailbox_->Post([this] {
+        log_.Info("leads");
+        CatchUp();
+      });
+    };
     hooks.stopped = [this] { log_.Info("lost the lease"); };
     hooks.trouble = [this](const std::string& error) {
       if (log_.On(2)) log_.Warning("cannot get the lease", {{"err", error}});
@@ -284,6 +301,10 @@ class Controllers::Impl {
   void Take(const kube::Delta& delta) {
     if (delta.type == kube::Delta::Type::kSynced) {
       synced_.insert(delta.source);
+      return;
+    }
+    if (delta.type == kube::Delta::Type::kCaughtUp) {
+      if (behind_) behind_->erase(delta.source);
       return;
     }
     const Cache::Change change = cache_.Take(delta);
@@ -446,7 +467,8 @@ class Controllers::Impl {
   CreationLatency latency_;
   std::set<int> synced_;
   std::atomic<bool> ready_{false};
-  std::set<int> overdue_;  // informers
+  std::optional<std::set<int>> behind_;  // informers that have not caught up; none: nobody asked
+  std::set<int> overdue_;                // informers
   std::atomic<bool> blind_{false};
   Workers workers_ = Workers::kThreads;
   bool works_ = false;

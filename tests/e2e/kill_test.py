@@ -73,7 +73,7 @@ class KillTest(LiveTest):
                         {"name": "main", "image": "busybox", "resources": {"requests": resources, "limits": resources}}]}}
         spec = {"minAvailable": size, "queue": "default", "schedulerName": "volcano",
                 "networkTopology": {"mode": "hard", "highestTierAllowed": tier},
-                "priorityClassName": priority, "tasks": [{"name": "worker", "replicas": size, "template": template}]}
+                **({"priorityClassName": priority} if priority else {}), "tasks": [{"name": "worker", "replicas": size, "template": template}]}
         code, body = self.server.json("POST", JOBS, {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
                                                      "metadata": {"name": name}, "spec": spec})
         self.assertEqual(code, 201, body)

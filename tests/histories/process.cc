@@ -85,7 +85,7 @@ void Process::Send(net::RequestId id, const net::ClientRequest& request) {
   const net::HttpRequest& message = request.message;
   const bool for_all = message.method == "GET" ||
                        message.path.find("/leases") != std::string::npos ||
-                       message.path.ends_with("/events");
+                       message.path.find("/events") != std::string::npos;
   if (!for_all && id > life_->sent_before_pause) {
     world_.on_write(kind_.lease, life_->identity, message);
   }
