@@ -26,8 +26,9 @@ constexpr int kSchedulers = 2;
 
 class History {
  public:
-  explicit History(std::uint64_t seed)
-      : random_(seed),
+  History(std::uint64_t seed, Plot plot)
+      : plot_(plot),
+        random_(seed),
         trace_(timeline_),
         server_(timeline_, random_.Split(), HistoryEvents(random_)),
         faults_(random_.Split()),
@@ -40,6 +41,7 @@ class History {
   }
 
   Report Run() {
+    if (plot_ == Plot::kEvictions) workload_.AddResidents();
     workload_.Start(kFaults);
     for (const auto& scheduler : schedulers_) scheduler->Start();
     const auto blows = random_.From(0, 8);
@@ -59,6 +61,7 @@ class History {
     return {.broken = judge_.broken(),
             .problems = judge_.problems(),
             .binds = judge_.binds(),
+            .evictions = judge_.evictions(),
             .trace = trace_.text()};
   }
 
@@ -111,6 +114,7 @@ class History {
     }
   }
 
+  const Plot plot_;
   Random random_;
   Timeline timeline_;
   Trace trace_;
@@ -130,8 +134,8 @@ class History {
 
 }  // namespace
 
-Report RunHistory(std::uint64_t seed) {
-  History history(seed);
+Report RunHistory(std::uint64_t seed, Plot plot) {
+  History history(seed, plot);
   Report report = history.Run();
   report.seed = seed;
   return report;

@@ -15,6 +15,9 @@ class Workload {
  public:
   Workload(const World& world, Judge& judge, Random random);
 
+  // Nodes that gangs of low priority have filled long ago, and a configuration that evicts. To be
+  // called before Start.
+  void AddResidents();
   // Plans everything for the time until `end`.
   void Start(Duration end);
   // Something went wrong with a bind: perhaps a gang of high priority comes, and takes its room.
@@ -30,8 +33,11 @@ class Workload {
   void AddLease();
   Gang MakeGang(const char* priority);
   void Create(const Gang& gang);
+  void CreateGroup(const Gang& gang);
   void CreatePod(const Gang& gang, int number);
   void Delete(const Gang& gang);
+  void AddConfiguration();
+  void Settle(const Gang& gang, int number, const std::string& node);
   void FollowPod(const Judge::Pod& pod);
   void FinishGang(const std::string& gang);
   void SetPhase(const std::string& pod, const char* phase);
@@ -40,6 +46,7 @@ class Workload {
   Judge& judge_;
   Random random_;
   bool calm_ = false;
+  bool evicts_ = false;
   std::map<std::string, Gang> gangs_;
   int gangs_made_ = 0;
   int rivals_ = 0;
