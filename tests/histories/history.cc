@@ -57,6 +57,7 @@ class History {
     Settle();
     workload_.AddLastNode();
     timeline_.RunUntil(timeline_.now() + kLast);
+    if (plot_ == Plot::kEvictions) Settle();  // pods that have become old enough to go may be going
     judge_.Conclude();
     return {.broken = judge_.broken(),
             .problems = judge_.problems(),
