@@ -124,6 +124,13 @@ bool EvictionBook::Cancel(const std::string& job, const std::string& why, Steps&
   return true;
 }
 
+const EvictionOrder* EvictionBook::FindCancellable(const std::string& job) const {
+  const auto plan = std::find_if(plans_.begin(), plans_.end(), [&](const auto& entry) {
+    return entry.second.order.job == job && entry.second.phase != Phase::kDelete;
+  });
+  return plan == plans_.end() ? nullptr : &plan->second.order;
+}
+
 bool EvictionBook::IsBusyFor(const std::string& job) const {
   return std::any_of(plans_.begin(), plans_.end(), [&](const auto& entry) {
     return entry.second.order.job == job;

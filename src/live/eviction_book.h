@@ -84,6 +84,8 @@ class EvictionBook {
     const auto it = plans_.find(plan);
     return it == plans_.end() ? nullptr : &it->second.order;
   }
+  // The order that Cancel would drop; null without one.
+  [[nodiscard]] const EvictionOrder* FindCancellable(const std::string& job) const;
   // True when pods are still to go for the job.
   [[nodiscard]] bool IsBusyFor(const std::string& job) const;
 

@@ -1,5 +1,7 @@
 #include "live/evictor.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "live/bind_book.h"
@@ -60,9 +62,10 @@ void Evictor::EndClaim(const ClaimEnd& end) {
     tools_.log.Warning("the room made for a job was given up",
                        {{"job", end.claim.job}, {"err", end.why}});
   }
-  EvictionBook::Steps steps;
   // A job of higher priority needs them gone just as much.
-  if (end.kind != ClaimEnd::Kind::kTaken && book_.Cancel(end.claim.job, end.why, steps)) {
+  if (end.kind != ClaimEnd::Kind::kTaken && MaySpare(end.claim)) {
+    EvictionBook::Steps steps;
+    book_.Cancel(end.claim.job, end.why, steps);
     return Send(steps);
   }
   tools_.metrics.CountClaimEnd(end);
@@ -73,6 +76,22 @@ void Evictor::EndClaim(const ClaimEnd& end) {
     if (IsThere(name)) pods.push_back(name);
   }
   Send(EvictionBook::Clear(pods));
+}
+
+// A former scheduler may have deleted some of the victims already.
+bool Evictor::MaySpare(const GangClaim& claim) const {
+  const EvictionOrder* order = book_.FindCancellable(claim.job);
+  if (order == nullptr || !claim.recovered) return order != nullptr;
+  const WorkloadTable& workload = tools_.feed.state().workload();
+  std::map<JobId, std::int32_t> spared;
+  for (const EvictionOrder::Victim& victim : order->victims) {
+    const auto task = tools_.feed.FindTask(NameOf(victim.pod));
+    if (task && workload.task(*task).job.valid()) ++spared[workload.task(*task).job];
+  }
+  return std::all_of(spared.begin(), spared.end(), [&](const auto& entry) {
+    const Job& job = workload.job(entry.first);
+    return job.counts.Ready() + entry.second >= job.spec.min_available;
+  });
 }
 
 void Evictor::Recover(ClaimBook& claims) {

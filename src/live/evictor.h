@@ -58,6 +58,9 @@ class Evictor {
   void EndClaim(const ClaimEnd& end);
   [[nodiscard]] kube::Call ToCall(const EvictionStep& step) const;
   [[nodiscard]] bool IsThere(const kube::PodName& pod) const;
+  // True when the plan for the job can be cancelled, and that leaves no gang with a few of its
+  // pods.
+  [[nodiscard]] bool MaySpare(const GangClaim& claim) const;
 
   Tools tools_;
   std::shared_ptr<kube::Mailbox> mailbox_;

@@ -235,6 +235,36 @@ TEST_F(LiveEvictionTest, ASchedulerThatFindsAPlanHalfDoneGoesOnWithIt) {
   EXPECT_EQ(InVain(), "0");
 }
 
+// The same, and there is room elsewhere now: what is left of a broken gang goes nevertheless.
+TEST_F(LiveEvictionTest, AGangOfWhichPodsHaveGoneIsNotLeftWithAFew) {
+  PutWaiting(0, "n0");
+  PutWaiting(1, "n1");
+  cluster_.Remove(kube::kPods, "ns", "low-0");
+  PutVictim(1, kMark);
+  for (const char* node : {"n2", "n3"}) {
+    cluster_.Put(kube::kNodes, "", node, R"("status":{"allocatable":{"cpu":"8","pods":"10"}})");
+  }
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(cluster_.WritesTo("/binding"), SizeIs(2));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-1"), SizeIs(1));
+}
+
+// Killed after the conditions: nobody has gone, and nobody has to.
+TEST_F(LiveEvictionTest, AGangThatIsWholeStaysWhenThereIsRoomElsewhere) {
+  PutWaiting(0, "n0");
+  PutWaiting(1, "n1");
+  for (const int i : {0, 1}) PutVictim(i, kMark);
+  for (const char* node : {"n2", "n3"}) {
+    cluster_.Put(kube::kNodes, "", node, R"("status":{"allocatable":{"cpu":"8","pods":"10"}})");
+  }
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(cluster_.WritesTo("/binding"), SizeIs(2));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0"), IsEmpty());
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0/status").back(), HasSubstr("EvictionCancelled"));
+}
+
 // Killed between the conditions; meanwhile the node of one pod went.
 TEST_F(LiveEvictionTest, APlanThatCannotComeTrueAnyMoreIsTakenBack) {
   PutWaiting(0, "n0");

@@ -244,6 +244,9 @@ void Workload::FollowPod(const Judge::Pod& pod) {
 }
 
 void Workload::FinishGang(const std::string& gang) {
+  for (const auto& [name, pod] : judge_.pods()) {
+    if (pod.gang == gang && !pod.target.empty()) return;  // it is being evicted
+  }
   for (int i = 0; i < gangs_.at(gang).pods; ++i) {
     SetPhase(fmt::format("{}-{}", gang, i), "Succeeded");
   }
