@@ -66,6 +66,7 @@ LAST ?= 1000000
 check-histories: configured ## Random histories of a whole cluster with faults: seeds FIRST to LAST (1 to 1,000,000)
 	@$(CMAKE_BUILD) build --target strata_run_histories
 	@build/strata_run_histories $(FIRST) $(LAST)
+	@build/strata_run_histories --evict $(FIRST) $(LAST)
 
 # For how long there are faults; STRATA_SEED repeats those of an earlier run.
 STRATA_SECONDS ?= 180

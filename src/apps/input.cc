@@ -98,8 +98,8 @@ Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progre
   return inspect::ParseTexts(texts);
 }
 
-// Sets what depends on where the objects come from. The scheduler of a running cluster evicts
-// nobody yet, so nothing is shown as if it did.
+// Sets what depends on where the objects come from. A running cluster is shown as it is: nothing is
+// evicted to show it.
 void FollowSource(const InputFlags& flags, Input& input) {
   input.now = flags.now;
   if (!flags.live()) return;

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "convert/disruption.h"
 #include "convert/gpu_annotations.h"
 #include "convert/specs.h"
 #include "objects/sort_by_name.h"
@@ -143,6 +144,8 @@ void ClusterFeed::MakeNamespaceStale(const std::string& ns) {
 
 Status ClusterFeed::Put(Ref<objects::Namespace> ns) {
   const std::string name = ns->meta.name;
+  const auto* known = FindIn(namespaces_, name);
+  FollowSwitch(known != nullptr && SparesJobs(known->meta), SparesJobs(ns->meta));
   const auto others = around_.rules.LearnNamespace(name, ns->meta.labels);
   if (others == PodRulesReader::Others::kMayBeOld) MakePodsStale(pods_stale_);
   namespaces_.insert_or_assign(name, std::move(ns));
@@ -150,7 +153,10 @@ Status ClusterFeed::Put(Ref<objects::Namespace> ns) {
 }
 
 void ClusterFeed::RemoveNamespace(const std::string& name) {
-  if (namespaces_.erase(name) == 0) return;
+  const auto* known = FindIn(namespaces_, name);
+  if (known == nullptr) return;
+  FollowSwitch(SparesJobs(known->meta), false);
+  namespaces_.erase(name);
   const auto others = around_.rules.LearnNamespace(name, {});
   if (others == PodRulesReader::Others::kMayBeOld) MakePodsStale(pods_stale_);
 }

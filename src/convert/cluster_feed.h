@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,12 +61,20 @@ class ClusterFeed {
   // That came to nothing: the pod waits again, unless its object says otherwise.
   void Forget(const std::string& pod, const std::string& uid);
   [[nodiscard]] std::size_t assumed() const { return assumed_.size(); }
+  // The pod is being evicted: whatever its object says, it is on its way out until it is gone.
+  void Evict(TaskId task);
+  // It is not evicted after all.
+  void KeepPod(const std::string& pod, const std::string& uid);
 
   // Pods that wait for PodGroups which are not there, ascending by name of the group.
   [[nodiscard]] std::vector<MissingGroup> MissingGroups() const;
   // None when there is no such object.
   [[nodiscard]] const objects::PodGroup* FindGroup(const std::string& name) const;
   [[nodiscard]] const objects::Pod* FindPod(const std::string& name) const;
+  // Every pod, ascending by name.
+  void VisitPods(const std::function<void(const objects::Pod&)>& visit) const {
+    for (const auto& [name, pod] : pods_) visit(*pod);
+  }
   // The task of a pod; none when the pod is nothing to the state.
   [[nodiscard]] std::optional<TaskId> FindTask(const std::string& pod) const;
   [[nodiscard]] const objects::Queue* FindQueue(const std::string& name) const;
@@ -146,6 +155,7 @@ class ClusterFeed {
   }
   void ForgetNames();
   Status ReadQueue(const objects::Queue& queue);
+  void FollowSwitch(bool before, bool after);
   Status ReadQuota(const objects::ResourceQuota& quota);
 
   void Changed() { ++version_; }
@@ -181,6 +191,7 @@ class ClusterFeed {
   std::map<std::string, std::set<std::string>> pods_of_group_;
   std::map<std::string, std::set<std::string>> waiting_;  // pods without their group, by group
   std::map<std::string, Assumption> assumed_;             // by pod
+  std::map<std::string, std::string> evicted_;            // uid, by pod
 
   bool pods_stale_ = false;         // all of them
   bool volume_pods_stale_ = false;  // those with volumes

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "convert/cluster_feed.h"
+#include "convert/disruption.h"
 #include "convert/numa_rules.h"
 #include "convert/specs.h"
 
@@ -123,15 +124,27 @@ Status ClusterFeed::ReadQueue(const objects::Queue& queue) {
   return {};
 }
 
+// An operator has said something new about evictions: PodGroups are read again.
+void ClusterFeed::FollowSwitch(bool before, bool after) {
+  if (before == after || groups_.empty()) return;
+  groups_stale_ = true;
+  Changed();
+}
+
 Status ClusterFeed::Put(Ref<objects::Queue> queue) {
   TRY(ReadQueue(*queue));
   const std::string name = queue->meta.name;
+  const auto* known = FindIn(queues_, name);
+  FollowSwitch(known != nullptr && SparesJobs(known->meta), SparesJobs(queue->meta));
   queues_.insert_or_assign(name, std::move(queue));
   return {};
 }
 
 void ClusterFeed::RemoveQueue(const std::string& name) {
-  if (queues_.erase(name) == 0) return;
+  const auto* known = FindIn(queues_, name);
+  if (known == nullptr) return;
+  FollowSwitch(SparesJobs(known->meta), false);
+  queues_.erase(name);
   QueueSpec fallback = DefaultQueue();
   if (fallback.name == name) {
     state_.workload().UpsertQueue(std::move(fallback));
@@ -176,6 +189,11 @@ Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   TRY_ASSIGN(JobSpec spec,
              Of(group.meta, ToJobSpec(group, around_.priorities, state_.resource_names())));
   if (group.queue.empty()) spec.queue = default_queue_;
+  const auto* queue = FindIn(queues_, spec.queue);
+  const auto* ns = FindIn(namespaces_, group.meta.ns);
+  if ((queue != nullptr && SparesJobs(queue->meta)) || (ns != nullptr && SparesJobs(ns->meta))) {
+    spec.preemptable = false;
+  }
   const std::string name = spec.name;
   const auto known = state_.workload().FindJob(name);
   if (!known) {
@@ -246,6 +264,7 @@ void ClusterFeed::RemovePod(const std::string& name) {
   const std::string group = GroupOf(*it->second);
   pods_.erase(it);
   assumed_.erase(name);
+  evicted_.erase(name);
   DropTask(name);
   LeaveGroup(name, group);
 }
@@ -274,6 +293,10 @@ Status ClusterFeed::ReadPodAgain(const std::string& name, const objects::Pod& po
   if (binding && reading.task) {
     reading.task->status = TaskStatus::kBinding;
     reading.task->gpus = held->second.gpus;
+  }
+  const auto evicted = evicted_.find(name);
+  if (evicted != evicted_.end() && evicted->second == pod.meta.uid && reading.task) {
+    reading.task->status = TaskStatus::kReleasing;
   }
   if (reading.task) {
     PutTask(name, *std::move(reading.task));
@@ -319,6 +342,22 @@ void ClusterFeed::Assume(TaskId id) {
   const Task& task = state_.workload().task(id);
   assumed_[task.name] = {
       task.uid, state_.nodes().spec(task.node).name, state_.workload().GpusOf(id)};
+}
+
+void ClusterFeed::Evict(TaskId id) {
+  const Task& task = state_.workload().task(id);
+  evicted_[task.name] = task.uid;
+  if (task.status == TaskStatus::kReleasing) return;
+  state_.workload().SetTaskStatus(id, TaskStatus::kReleasing);
+  Changed();
+}
+
+void ClusterFeed::KeepPod(const std::string& pod, const std::string& uid) {
+  const auto it = evicted_.find(pod);
+  if (it == evicted_.end() || it->second != uid) return;
+  evicted_.erase(it);
+  // It was read before in the same way but for its status.
+  if (const auto* known = FindIn(pods_, pod)) static_cast<void>(ReadPodAgain(pod, *known));
 }
 
 void ClusterFeed::Forget(const std::string& pod, const std::string& uid) {

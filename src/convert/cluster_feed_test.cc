@@ -56,6 +56,75 @@ struct Fed {
   ClusterFeed feed;
 };
 
+// A feed whose pod runs on node0, and what its object says afterwards.
+struct FedWithRunningPod : Fed {
+  FedWithRunningPod() { Say("phase: Running"); }
+  void Say(const std::string& status, const std::string& meta = "") {
+    const std::string pod =
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns, uid: u, annotations: "
+        "{scheduling.k8s.io/group-name: g}" +
+        meta +
+        "}, spec: {schedulerName: volcano, nodeName: node0, containers: [{name: c, image: i, "
+        "resources: {requests: {cpu: 1}}}]}, status: {" +
+        status + "}}";
+    EXPECT_TRUE(feed.Apply(objects::MustLoad(pod)));
+  }
+  [[nodiscard]] TaskStatus StatusOfPod() const {
+    return state.workload().task(*feed.FindTask("ns/p")).status;
+  }
+};
+
+TEST(ClusterFeed, AnEvictedPodIsOnItsWayOutWhateverItsObjectSays) {
+  FedWithRunningPod fed;
+  ASSERT_EQ(fed.StatusOfPod(), TaskStatus::kRunning);
+  fed.feed.Evict(*fed.feed.FindTask("ns/p"));
+  EXPECT_EQ(fed.StatusOfPod(), TaskStatus::kReleasing);
+  fed.Say("phase: Running, conditions: [{type: Ready, status: 'False'}]");
+  EXPECT_EQ(fed.StatusOfPod(), TaskStatus::kReleasing);
+  fed.feed.KeepPod("ns/p", "another");
+  EXPECT_EQ(fed.StatusOfPod(), TaskStatus::kReleasing);
+  fed.feed.KeepPod("ns/p", "u");
+  EXPECT_EQ(fed.StatusOfPod(), TaskStatus::kRunning);
+}
+
+TEST(ClusterFeed, APodThatEndsWellWhileItIsEvictedIsOnItsWayOut) {
+  FedWithRunningPod fed;
+  const std::string evicted =
+      "phase: Succeeded, conditions: [{type: DisruptionTarget, status: 'True', reason: "
+      "PreemptionByScheduler}]";
+  fed.Say(evicted, ", deletionTimestamp: 2026-08-20T10:00:00Z");
+  EXPECT_EQ(fed.StatusOfPod(), TaskStatus::kReleasing);
+}
+
+TEST(ClusterFeed, OperatorsSwitchEvictionsOffByQueueAndByNamespace) {
+  const std::string queue =
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: default%}}";
+  const std::string ns = "{apiVersion: v1, kind: Namespace, metadata: {name: ns%}}";
+  for (const std::string& object : {queue, ns}) {
+    Fed fed;
+    const auto spared_with = [&](const std::string& annotations) {
+      std::string text = object;
+      text.replace(text.find('%'), 1, annotations);
+      EXPECT_TRUE(fed.feed.Apply(objects::MustLoad(text)));
+      std::vector<std::string> problems;
+      fed.feed.Settle(problems);
+      const auto job = fed.state.workload().FindJob("ns/g");
+      return fed.state.workload().job(*job).spec.preemptable == false;
+    };
+    EXPECT_FALSE(spared_with(""));
+    EXPECT_TRUE(spared_with(", annotations: {strata.sh/evict: 'false'}")) << object;
+    EXPECT_FALSE(spared_with(", annotations: {strata.sh/evict: 'true'}"));
+    EXPECT_TRUE(spared_with(", annotations: {strata.sh/evict: 'no'}"))
+        << "what is not a boolean protects";
+    fed.feed.Remove(
+        object == queue ? "Queue" : "Namespace", "", object == queue ? "default" : "ns");
+    std::vector<std::string> problems;
+    fed.feed.Settle(problems);
+    EXPECT_EQ(fed.state.workload().job(*fed.state.workload().FindJob("ns/g")).spec.preemptable,
+              std::nullopt);
+  }
+}
+
 TEST(ClusterFeed, AGroupThatNamesNoQueueIsInTheDefaultOne) {
   Fed usual;
   EXPECT_EQ(

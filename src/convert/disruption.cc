@@ -18,6 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kCriticalClasses = {"system-cluster-critical",
                                                               "system-node-critical"};
 constexpr std::string_view kSystemNamespace = "kube-system";
+constexpr std::string_view kEvictKey = "strata.sh/evict";
 
 template <typename Array>
 bool IsOneOf(const Array& words, std::string_view word) {
@@ -77,6 +78,17 @@ Disruption ToDisruption(const objects::Pod& pod, const objects::PriorityTable& p
   disruption.critical =
       IsOneOf(kCriticalClasses, pod.spec.priority_class_name) || pod.meta.ns == kSystemNamespace;
   return disruption;
+}
+
+bool SparesJobs(const objects::Metadata& meta) {
+  const std::string* text = objects::Find(meta.annotations, kEvictKey);
+  return text != nullptr && !ToBool(*text);
+}
+
+bool IsPreempted(const objects::Pod& pod) {
+  const objects::Condition* target =
+      objects::FindCondition(pod.status.conditions, "DisruptionTarget");
+  return target != nullptr && target->status == "True" && target->reason == kPreemptionReason;
 }
 
 }  // namespace strata

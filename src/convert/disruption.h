@@ -24,4 +24,12 @@ namespace strata {
 [[nodiscard]] Disruption ToDisruption(const objects::Pod& pod,
                                       const objects::PriorityTable& priorities);
 
+// `strata.sh/evict: "false"`, an annotation of a Queue or Namespace: none of its jobs is evicted.
+[[nodiscard]] bool SparesJobs(const objects::Metadata& meta);
+
+// The reason of the condition DisruptionTarget of a pod that a scheduler evicts.
+inline constexpr const char* kPreemptionReason = "PreemptionByScheduler";
+// True when the pod has that condition: a scheduler evicts it.
+[[nodiscard]] bool IsPreempted(const objects::Pod& pod);
+
 }  // namespace strata

@@ -256,6 +256,8 @@ Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota, ResourceNames
 
 TaskStatus StatusOf(const objects::Pod& pod) {
   const bool terminating = pod.meta.deleted.has_value();
+  // One that is evicted and ends well while it stops has not done its work.
+  if (terminating && !pod.spec.node_name.empty() && IsPreempted(pod)) return TaskStatus::kReleasing;
   switch (pod.status.phase) {
     case objects::PodPhase::kPending:
       if (terminating) return TaskStatus::kReleasing;

@@ -29,9 +29,10 @@ class CycleAgenda {
   // What a cycle left to be decided.
   struct CycleEnd {
     std::uint64_t feed_version = 0;                     // after the cycle
-    bool changed_state = false;                         // it bound pods or changed phases of jobs
+    bool changed_state = false;                         // CycleResult::ChangedState
     bool some_wait = false;                             // jobs have a verdict
     CycleResult::Left left = CycleResult::Left::kNone;  // jobs that its budget did not reach
+    std::optional<net::SteadyTime> again_at = {};       // CycleResult::again_at
   };
 
   // `period` is the least time from one cycle to the next.
@@ -59,6 +60,7 @@ class CycleAgenda {
   bool some_wait_ = false;
   std::uint64_t decided_version_ = 0;  // of the feed, when the last cycle ended
   net::SteadyTime next_cycle_{};
+  std::optional<net::SteadyTime> again_at_;
 };
 
 }  // namespace strata::live

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "convert/cluster_feed.h"
 #include "convert/scheduler_conf.h"
@@ -26,6 +25,7 @@
 #include "live/conf_change.h"
 #include "live/cycle_agenda.h"
 #include "live/default_queues.h"
+#include "live/evictor.h"
 #include "live/metrics.h"
 #include "live/overcommit_book.h"
 #include "live/session_log.h"
@@ -44,6 +44,8 @@ constexpr Duration kIdle = std::chrono::hours(1);
 constexpr Duration kQueueReports = std::chrono::seconds(1);
 constexpr Duration kLastAnswers = std::chrono::seconds(2);
 constexpr int kMaxWrites = 32;
+// Before a plan is made again for a job whose plan was dropped: by a budget, say.
+constexpr Duration kPlanAgain = std::chrono::seconds(30);
 // More than any cycle takes.
 constexpr Duration kThreadLimit = std::chrono::seconds(60);
 // A kilobyte each: pods are bound in waves, and each has its event.
@@ -77,6 +79,19 @@ class LiveScheduler::Impl {
                 mailbox_,
                 options_.default_queue),
         binds_(options_.random),
+        evictor_({calls_,
+                  events_,
+                  feed_,
+                  metrics_,
+                  log,
+                  clock,
+                  [this] { return Now(); },
+                  options_.random,
+                  [this](const std::string& job, const std::string& why) {
+                    scheduler_->claims().Refuse(job, why, clock_.Now() + kPlanAgain);
+                    agenda_.DecideAgain();
+                  }},
+                 mailbox_),
         watch_(client, feed_, log, mailbox_, options_.random) {
     if (!options_.advises) return;
     advisor_.emplace(
@@ -111,7 +126,7 @@ class LiveScheduler::Impl {
     if (agenda_.IsCycleDue(ThisMoment())) Cycle();
     if (Leads()) DoLateWork();
     if (advisor_ && Leads() && !agenda_.IsCycleDue(ThisMoment())) {
-      advisor_->Look(feed_, config_, clock_.Now());
+      advisor_->Look(feed_, advice_config_, clock_.Now());
     }
   }
 
@@ -124,6 +139,7 @@ class LiveScheduler::Impl {
     const std::optional<net::SteadyTime> dues[] = {status_.NextWrite(),
                                                    queues_.NextTry(),
                                                    binds_.NextDue(),
+                                                   evictor_.NextDue(),
                                                    next_queue_report_,
                                                    advisor_ ? advisor_->NextLook() : std::nullopt};
     return agenda_.TimeToSleep(ThisMoment(), dues, poll);
@@ -168,17 +184,14 @@ class LiveScheduler::Impl {
   }
 
   Status Use(SchedulerConf conf) {
-    // Nobody carries out evictions in a running cluster yet.
-    const std::vector<std::string> ignored = RemoveEvictionActions(conf.config);
     TRY_ASSIGN(Scheduler::Made made, Scheduler::Make(conf.config, state_));
-    if (!ignored.empty()) {
-      log_.Warning(fmt::format("ignored actions: {} (no pod of a running cluster is evicted yet)",
-                               fmt::join(ignored, ", ")));
-    }
+    if (scheduler_) made.scheduler->claims() = std::move(scheduler_->claims());
     for (const std::string& warning : conf.warnings) log_.Warning(warning);
     scheduler_ = std::move(made.scheduler);
     scheduler_->LimitWork(options_.work_per_cycle);
     config_ = std::move(conf.config);
+    advice_config_ = config_;
+    RemoveEvictionActions(advice_config_);  // advice is about changes, not about evictions
     agenda_.UseConfig(scheduler_->DependsOnTime());
     return {};
   }
@@ -220,6 +233,7 @@ class LiveScheduler::Impl {
       mailbox_->Post([this] {
         log_.Info("leading", {{"lease", options_.lease->name}});
         watch_.CatchUp();
+        recovered_ = false;
         agenda_.DecideAgain();
       });
     };
@@ -256,13 +270,15 @@ class LiveScheduler::Impl {
       log_.Warning("object skipped", {{"err", problem}});
     }
     TellOfOvercommittedNodes();
+    if (!std::exchange(recovered_, true)) evictor_.Recover(scheduler_->claims());
     ++cycles_;
     CycleTimer timer;
     const CycleResult result = Decide(timer);
     agenda_.EndCycle({.feed_version = feed_.version(),
-                      .changed_state = !result.binds.empty() || result.phases_changed,
+                      .changed_state = result.ChangedState(),
                       .some_wait = !result.verdicts.empty(),
-                      .left = result.left},
+                      .left = result.left,
+                      .again_at = ToSteady(result.again_at)},
                      Now());
     CarryOut(result);
     if (advisor_) advisor_->Follow(state_, result);
@@ -318,7 +334,13 @@ class LiveScheduler::Impl {
     if (!result.binds.empty()) {
       log_.Info("pods placed", {{"pods", result.binds.size()}, {"cycle", cycles_}});
     }
+    evictor_.CarryOut(result, scheduler_->claims());
     status_.Write(feed_, result, cycles_);
+  }
+
+  [[nodiscard]] std::optional<net::SteadyTime> ToSteady(std::optional<Time> time) const {
+    if (!time) return std::nullopt;
+    return Now() + std::max(*time - clock_.Now(), Duration(0));
   }
 
   // What is done when no cycle is due.
@@ -327,6 +349,7 @@ class LiveScheduler::Impl {
     if (const auto due = status_.NextWrite(); due && now >= *due) status_.WriteLate(feed_);
     if (const auto due = queues_.NextTry(); due && now >= *due) queues_.Ensure(feed_);
     for (const kube::PodName& pod : binds_.TakeDue(now)) feed_.Forget(NameOf(pod), pod.uid);
+    if (const auto due = evictor_.NextDue(); due && now >= *due) evictor_.DoDue();
     if (next_queue_report_ && now >= *next_queue_report_) {
       metrics_.RecordQueues(state_, config_);
       next_queue_report_.reset();
@@ -384,12 +407,14 @@ class LiveScheduler::Impl {
   ClusterFeed feed_;
   std::unique_ptr<Scheduler> scheduler_;
   SchedulerConfig config_;
+  SchedulerConfig advice_config_;
   std::optional<kube::ConfFile> file_;
   net::SteadyTime look_at_file_{};
 
   CycleAgenda agenda_;
   std::uint64_t cycles_ = 0;
   bool ran_ = false;
+  bool recovered_ = false;  // what former leaders left was looked at
   bool lost_ = false;
   WarningBook warnings_;
   OvercommitBook overcommits_;
@@ -406,6 +431,7 @@ class LiveScheduler::Impl {
   StatusWriter status_;
   DefaultQueues queues_;
   BindBook binds_;
+  Evictor evictor_;
   std::optional<Advisor> advisor_;
   ClusterWatch watch_;
 };

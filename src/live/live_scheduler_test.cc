@@ -13,7 +13,6 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -225,21 +224,6 @@ TEST_F(LiveSchedulerTest, AnInvalidConfigurationIsToldAndThePreviousOneStays) {
   Pass(seconds(5));
   EXPECT_THAT(Events("InvalidConfiguration"), SizeIs(1));
   EXPECT_THAT(Binds(), SizeIs(1)) << "by the default configuration";
-}
-
-TEST_F(LiveSchedulerTest, ActionsThatEvictAreIgnoredWithAWarning) {
-  cluster_.Put(
-      kube::kConfigMaps,
-      "volcano-system",
-      "volcano-scheduler-configmap",
-      R"("data":{"volcano-scheduler.conf":"actions: enqueue, allocate, gangpreempt, reclaim\n)"
-      R"(tiers: [{plugins: [{name: priority}, {name: gang}, {name: predicates}]}]"})");
-  Start();
-  Pass(seconds(5));
-  EXPECT_THAT(lines_.Last(1000).lines,
-              Contains(HasSubstr("ignored actions: gangpreempt, reclaim (no pod of a running "
-                                 "cluster is evicted yet)")));
-  EXPECT_THAT(Binds(), SizeIs(1));
 }
 
 // A server that keeps one lease until `alive` is false; then it answers no write any more.

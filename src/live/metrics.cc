@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "report/queue_report.h"
+#include "sched/eviction/settings.h"
 
 namespace strata::live {
 namespace {
@@ -80,6 +81,7 @@ class SchedulerMetrics::Impl {
     }
     unscheduled_tasks_.End();
     RecordPlaced(result, state, now);
+    RecordEvictions(timer, result);
   }
 
   void RecordQueues(const ClusterState& state, const SchedulerConfig& config) {
@@ -92,6 +94,9 @@ class SchedulerMetrics::Impl {
 
   void CountBind() { scheduled_.Increment(); }
   void CountFailedBind() { errors_.Increment(); }
+  void CountClaimEnd(const ClaimEnd& end) {
+    if (end.kind == ClaimEnd::Kind::kInVain) in_vain_.Increment();
+  }
 
   [[nodiscard]] std::string Text() const {
     return prometheus::TextSerializer().Serialize(registry_.Collect());
@@ -152,6 +157,25 @@ class SchedulerMetrics::Impl {
     }
     for (const JobId id : placed) {
       job_latency_.Observe(ms_since(state.workload().job(id).spec.created));
+    }
+  }
+
+  void RecordEvictions(const CycleTimer& timer, const CycleResult& result) {
+    claims_.Set(static_cast<double>(result.claims));
+    for (const auto& [action, ms] : timer.actions()) {
+      if (IsEvictionAction(action)) plan_seconds_.Observe(ms / 1000);
+    }
+    for (const CycleResult::EvictionPlan& plan : result.evictions) {
+      transactions_.Add({{"action", plan.action}}).Increment();
+      if (plan.action == "preempt" || plan.action == "gangpreempt") {
+        preemption_attempts_.Increment();
+        preemption_victims_.Set(static_cast<double>(plan.PodCount()));
+      }
+      for (const CycleResult::EvictionPlan::Victim& victim : plan.victims) {
+        const bool gang = victim.unit == VictimUnit::Kind::kGang;
+        victims_.Add({{"action", plan.action}, {"unit", gang ? "gang" : "surplus"}})
+            .Increment(static_cast<double>(victim.tasks.size()));
+      }
     }
   }
 
@@ -242,6 +266,39 @@ class SchedulerMetrics::Impl {
                                  .Add({});
   Gauges unscheduled_tasks_{
       registry_, "volcano_unschedule_task_count", "Pods that wait after the last cycle, by job"};
+  Gauge& preemption_victims_ = BuildGauge()
+                                   .Name("volcano_pod_preemption_victims")
+                                   .Help("Pods that the last plan of preempt evicts")
+                                   .Register(registry_)
+                                   .Add({});
+  prometheus::Counter& preemption_attempts_ =
+      BuildCounter()
+          .Name("volcano_total_preemption_attempts")
+          .Help("Jobs for which preempt or gangpreempt evicted pods")
+          .Register(registry_)
+          .Add({});
+  Family<prometheus::Counter>& transactions_ = BuildCounter()
+                                                   .Name("volcano_eviction_transactions_total")
+                                                   .Help("Plans of eviction by action")
+                                                   .Register(registry_);
+  Histogram& plan_seconds_ = MakeHistogram(registry_,
+                                           "strata_eviction_plan_seconds",
+                                           "Time that the actions that evict took in a cycle",
+                                           Bounds(0.0001, 10, 20));
+  Family<prometheus::Counter>& victims_ = BuildCounter()
+                                              .Name("strata_eviction_victims_total")
+                                              .Help("Pods evicted, by action and unit")
+                                              .Register(registry_);
+  Gauge& claims_ = BuildGauge()
+                       .Name("strata_eviction_claims")
+                       .Help("Jobs for which pods have gone or are going")
+                       .Register(registry_)
+                       .Add({});
+  prometheus::Counter& in_vain_ = BuildCounter()
+                                      .Name("strata_eviction_in_vain_total")
+                                      .Help("Claims that ended although the job did not start")
+                                      .Register(registry_)
+                                      .Add({});
   Gauges weight_{registry_, "volcano_queue_weight", "Weight of a queue"};
   Gauges share_{
       registry_, "volcano_queue_share", "Share of a queue: allocated divided by deserved"};
@@ -274,6 +331,10 @@ void SchedulerMetrics::CountBind() {
 
 void SchedulerMetrics::CountFailedBind() {
   impl_->CountFailedBind();
+}
+
+void SchedulerMetrics::CountClaimEnd(const ClaimEnd& end) {
+  impl_->CountClaimEnd(end);
 }
 
 std::string SchedulerMetrics::Text() const {

@@ -63,6 +63,7 @@ class SchedulerMetrics {
   void RecordQueues(const ClusterState& state, const SchedulerConfig& config);
   void CountBind();
   void CountFailedBind();
+  void CountClaimEnd(const ClaimEnd& end);
 
   // In the text format of Prometheus.
   [[nodiscard]] std::string Text() const;

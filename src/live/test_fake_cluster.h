@@ -63,6 +63,13 @@ class FakeCluster {
     Send(is_new ? "ADDED" : "MODIFIED", stored);
   }
 
+  void Remove(const kube::Resource& resource, const std::string& ns, const std::string& name) {
+    const auto found = objects_.find(kube::ResourcePath{resource, ns, name, ""}.Text());
+    ++version_;
+    Send("DELETED", found->second);
+    objects_.erase(found);
+  }
+
   // Every watch ends with an error, after which all is listed again.
   void ExpireWatches() {
     for (const auto& [id, collection] : std::exchange(watches_, {})) {

@@ -182,6 +182,19 @@ void Journal::ReleaseHeld() {
   }
 }
 
+void Journal::GiveBack(const std::vector<TaskId>& tasks) {
+  CHECK(steps_.empty());
+  const std::set<TaskId> given(tasks.begin(), tasks.end());
+  const auto is_given = [&](const Step& step) {
+    const auto* pipelined = std::get_if<PipelineStep>(&step);
+    return pipelined != nullptr && given.contains(pipelined->task);
+  };
+  for (const Step& step : held_) {
+    if (is_given(step)) std::visit(Undo{workload_, former_domains_}, step);
+  }
+  CHECK(std::erase_if(held_, is_given) == given.size());
+}
+
 void Journal::ListPlaced(const Step& step, std::vector<TaskId>& tasks) {
   std::visit(Overloaded{[&](const AllocateStep& allocated) { tasks.push_back(allocated.task); },
                         [&](const PipelineStep& pipelined) { tasks.push_back(pipelined.task); },

@@ -85,6 +85,9 @@ class Journal {
   void Hold();
   // Ends the cycle. REQUIRES: the journal is empty.
   void ReleaseHeld();
+  // Ends for these tasks alone that their pipelining is held: they are pending again.
+  // REQUIRES: the journal is empty, and it is held.
+  void GiveBack(const std::vector<TaskId>& tasks);
   // Tasks whose allocation or pipelining is held, oldest first.
   [[nodiscard]] std::vector<TaskId> HeldTasks() const;
 

@@ -30,9 +30,16 @@ void Attempts::Open(Time now, bool depends_on_time) {
   }
   const bool quotas = quotas_version_ != state_.quotas().version();
   const bool changed = !touched || !touched->empty() || watch_.any() || quotas;
-  if (!changed && !depends_on_time) return;
+  const bool late = next_time_ && now >= *next_time_;
+  if (!changed && !depends_on_time && !late) return;
+  next_time_.reset();
   for (auto& [key, attempt] : attempts_) {
     if (attempt.wake == Wake::kYes) continue;
+    if (attempt.needs.until) {
+      const bool is_due = now >= *attempt.needs.until;
+      if (is_due) attempt.wake = Wake::kYes;
+      if (!is_due) NoteTime(*attempt.needs.until);
+    }
     if (changed) attempt.wake = std::max(attempt.wake, WakeOf(attempt.needs));
     if (depends_on_time && now - attempt.time >= kVerdictAge) {
       attempt.wake = std::max(attempt.wake, Wake::kPerhaps);
@@ -42,21 +49,23 @@ void Attempts::Open(Time now, bool depends_on_time) {
 
 // The job may be gone, or have become another one.
 void Attempts::Follow(JobId changed) {
-  for (const Action action : {Action::kAllocate, Action::kBackfill}) {
-    const auto known = attempts_.find({action, changed});
-    if (known == attempts_.end()) continue;
-    const Job& job = state_.workload().job(changed);
-    if (job.alive && job.counts.Of(TaskStatus::kPending) > 0) {
-      known->second.verdict.reset();
-      known->second.wake = Wake::kYes;
-    } else {
-      attempts_.erase(known);
-    }
+  const Job& job = state_.workload().job(changed);
+  const bool waits = job.alive && job.counts.Of(TaskStatus::kPending) > 0;
+  if (!waits) Forget(changed);
+  for (auto it = attempts_.lower_bound({changed, Action{}}); it != EndOf(changed); ++it) {
+    it->second.verdict.reset();
+    it->second.wake = Wake::kYes;
   }
   const auto held = std::find_if(last_held_.begin(), last_held_.end(), [&](const Held& one) {
     return std::get<JobId>(one) == changed;
   });
   last_held_.erase(held, last_held_.end());
+}
+
+std::map<Attempts::Key, Attempts::Attempt>::iterator Attempts::EndOf(JobId job) {
+  return std::find_if(attempts_.lower_bound({job, Action{}}),
+                      attempts_.end(),
+                      [&](const auto& entry) { return entry.first.first != job; });
 }
 
 void Attempts::WakeAll() {
@@ -96,7 +105,7 @@ void Attempts::Close() {
 }
 
 const Attempts::Attempt* Attempts::Find(Action action, JobId job) const {
-  const auto known = attempts_.find({action, job});
+  const auto known = attempts_.find({job, action});
   return known == attempts_.end() ? nullptr : &known->second;
 }
 
@@ -109,8 +118,9 @@ bool Attempts::IsAsleep(const Attempt& attempt) const {
 }
 
 void Attempts::Failed(Action action, JobId job, Refusal verdict, Needs needs) {
-  Attempt& attempt = attempts_[{action, job}];
+  Attempt& attempt = attempts_[{job, action}];
   const bool holds = attempt.holds && attempt.cycle == cycle_;  // by an earlier turn
+  if (needs.until) NoteTime(*needs.until);
   attempt = {.verdict = std::move(verdict),
              .wake = holds ? Wake::kYes : Wake::kNo,
              .needs = std::move(needs),
@@ -123,23 +133,42 @@ void Attempts::Failed(Action action, JobId job, Refusal verdict, Needs needs) {
 
 void Attempts::Bound(JobId job, std::span<const TaskId> tasks) {
   for (const TaskId task : tasks) watch_.Bound(state_.workload().task(task).class_id);
-  attempts_.erase({Action::kAllocate, job});
-  attempts_.erase({Action::kBackfill, job});
+  Forget(job);
+}
+
+void Attempts::Forget(JobId job) {
+  attempts_.erase(attempts_.lower_bound({job, Action{}}), EndOf(job));
+}
+
+void Attempts::NoteTime(Time time) {
+  next_time_ = std::min(next_time_.value_or(time), time);
 }
 
 void Attempts::FollowHeld(Action action, JobId job) {
   const std::vector<TaskId> tasks = state_.journal().HeldTasks();
-  if (tasks.size() == held_.size()) return;
-  Attempt& attempt = attempts_[{action, job}];
+  const bool same = std::equal(
+      tasks.begin(), tasks.end(), held_.begin(), held_.end(), [](TaskId task, const Held& held) {
+        return task == std::get<TaskId>(held);
+      });
+  if (same) return;
+  FollowHeld();
+  if (state_.workload().job(job).counts.Of(TaskStatus::kPipelined) == 0) return;
+  Attempt& attempt = attempts_[{job, action}];
   attempt.wake = Wake::kYes;
   attempt.holds = true;
   attempt.round = RoundOf(state_.workload().job(job).queue);
   attempt.cycle = cycle_;
-  for (std::size_t i = held_.size(); i < tasks.size(); ++i) {
-    held_.emplace_back(job, tasks[i], state_.workload().task(tasks[i]).node);
-    const bool same = same_held_ == i && i < last_held_.size() && last_held_[i] == held_[i];
-    if (same) ++same_held_;
+}
+
+void Attempts::FollowHeld() {
+  held_.clear();
+  for (const TaskId id : state_.journal().HeldTasks()) {
+    const Task& task = state_.workload().task(id);
+    held_.emplace_back(task.job, id, task.node);
   }
+  const auto differ =
+      std::mismatch(held_.begin(), held_.end(), last_held_.begin(), last_held_.end());
+  same_held_ = static_cast<std::size_t>(differ.first - held_.begin());
 }
 
 std::uint64_t Attempts::RoundOf(QueueId queue) const {

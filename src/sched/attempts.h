@@ -25,10 +25,11 @@ struct Needs {
   // difference. Otherwise a change that takes room away may help, too: nodes get other scores then,
   // and the tasks are spread otherwise.
   bool only_room = false;
-  bool anything = false;    // a quota refused it, or a filter that looks beyond the node
-  bool sums = false;        // a HyperNode must have more idle in all than its tasks ask for
-  bool departures = false;  // pods that go may help on nodes where they were not
-  bool peers = false;       // pods that come may help: affinity, spread
+  bool anything = false;           // a quota refused it, or a filter that looks beyond the node
+  bool sums = false;               // a HyperNode must have more idle in all than its tasks ask for
+  bool departures = false;         // pods that go may help on nodes where they were not
+  bool peers = false;              // pods that come may help: affinity, spread
+  std::optional<Time> until = {};  // from then on it may have a place although nothing has changed
 };
 
 // Remembers which jobs were tried and found no place, with their verdicts, and which of them may
@@ -38,7 +39,14 @@ struct Needs {
 // Lives as long as the scheduler. REQUIRES: what changes between Close and Open comes from outside.
 class Attempts {
  public:
-  enum class Action : std::uint8_t { kAllocate, kBackfill };
+  enum class Action : std::uint8_t {
+    kAllocate,
+    kBackfill,
+    kPreempt,
+    kReclaim,
+    kGangPreempt,
+    kGangReclaim
+  };
   // Whether something changed since the job was tried. kPerhaps: nothing that it needs, but it may
   // be lucky, or the configuration depends on time.
   enum class Wake : std::uint8_t { kNo, kPerhaps, kYes };
@@ -82,6 +90,14 @@ class Attempts {
   // To be called after every turn: follows what is held for the rest of the cycle. A job that holds
   // places is tried in every cycle, whatever the budget, or others could take these places.
   void FollowHeld(Action action, JobId job);
+  // The same about what is held before the first turn: by claims.
+  void FollowHeld();
+  // A task was evicted from this node.
+  void Evicted(NodeId node) { watch_.Evicted(node); }
+  // The job is to be tried as if it were new.
+  void Forget(JobId job);
+  // When a job may have a place although nothing has changed.
+  [[nodiscard]] std::optional<Time> NextTime() const { return next_time_; }
 
   // ---- rounds
   [[nodiscard]] bool IsBehind(QueueId queue) const { return behind_.contains(queue); }
@@ -90,17 +106,21 @@ class Attempts {
   void LeaveBehind(QueueId queue) { left_.insert(queue); }
 
  private:
-  using Key = std::pair<Action, JobId>;
+  using Key = std::pair<JobId, Action>;
   using Held = std::tuple<JobId, TaskId, NodeId>;
 
   void Follow(JobId changed);
   void WakeAll();
   [[nodiscard]] Wake WakeOf(const Needs& needs);
   [[nodiscard]] std::uint64_t RoundOf(QueueId queue) const;
+  // Behind all that is remembered of the job.
+  [[nodiscard]] std::map<Key, Attempt>::iterator EndOf(JobId job);
+  void NoteTime(Time time);
 
   const ClusterState& state_;
   NodeWatch watch_;
   std::map<Key, Attempt> attempts_;
+  std::optional<Time> next_time_;  // no Needs::until of an attempt is before it
   std::uint64_t cycle_ = 0;
   Time now_{};
   std::uint64_t jobs_version_ = 0;  // these as of Close

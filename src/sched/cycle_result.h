@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
+#include "sched/eviction/claim.h"
 #include "sched/extension.h"
 #include "sched/victim_point.h"
 
@@ -31,6 +34,7 @@ struct CycleResult {
       JobId job;
       VictimUnit::Kind unit = VictimUnit::Kind::kSurplus;
       std::vector<TaskId> tasks;
+      bool has_budget = false;  // a disruption budget selects one of them
     };
     std::string action;
     JobId claimant;               // the job that gets their room; its tasks are in `pipelined`
@@ -43,6 +47,14 @@ struct CycleResult {
       for (const Victim& victim : victims) pods += victim.tasks.size();
       return pods;
     }
+    // Those that are broken; the others lose surplus pods alone.
+    [[nodiscard]] std::size_t GangCount() const {
+      std::size_t gangs = 0;
+      for (const Victim& victim : victims) {
+        if (victim.unit == VictimUnit::Kind::kGang) ++gangs;
+      }
+      return gangs;
+    }
   };
   std::vector<Bind> binds;      // in decision order; the tasks are kBinding in the state
   std::vector<Bind> pipelined;  // wait for resources being released; pending again in the state
@@ -54,6 +66,13 @@ struct CycleResult {
   // due at once.
   enum class Left : std::uint8_t { kNone, kForLater, kForNow };
   Left left = Left::kNone;
+  std::vector<ClaimEnd> ended;   // claims that are over
+  std::size_t claims = 0;        // those that live, the new ones of `evictions` included
+  std::optional<Time> again_at;  // when a cycle may decide otherwise though nothing has changed
+  // The state is another one than before the cycle.
+  [[nodiscard]] bool ChangedState() const {
+    return !binds.empty() || !evictions.empty() || !ended.empty() || phases_changed;
+  }
   // About the jobs of the state, sorted, without duplicates. Shared with the previous result while
   // there is no change.
   std::shared_ptr<const std::vector<Warning>> warnings;

@@ -31,10 +31,12 @@ void NodeWatch::Open() {
   changed_.clear();
   last_binds_ = std::exchange(binds_, {});
   const auto touched = state_.nodes().TouchedSince(version_);
+  const std::vector<NodeId> evictions = std::exchange(evictions_, {});
   everything_ =
       !touched || epoch_ != state_.nodes().epoch() || tree_version_ != state_.tree().version();
   if (everything_) return;
   changed_.assign(touched->begin(), touched->end());
+  changed_.insert(changed_.end(), evictions.begin(), evictions.end());
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
 }

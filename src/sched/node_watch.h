@@ -14,9 +14,10 @@ namespace strata {
 
 // What changed on the nodes since the previous cycle, and for whom that may be of use.
 //
-// Inside a cycle room on nodes only becomes less: no action evicts, and what is held is given back
-// at the end. So what may help a job comes from outside, between Close and Open. The exception are
-// pods that others want to be near to, which a cycle itself places.
+// Inside a cycle room on nodes only becomes less: what is held is given back at the end. So what
+// may help a job comes from outside, between Close and Open. There are two exceptions: pods that
+// others want to be near to, which a cycle itself places; and nodes from which it evicts, which
+// count as changed in the next one.
 class NodeWatch {
  public:
   // REQUIRES: both outlive it.
@@ -28,6 +29,8 @@ class NodeWatch {
   void Open();
   // The cycle bound a task of this class.
   void Bound(ClassId class_id) { binds_.insert(class_id); }
+  // The cycle evicted a task from this node.
+  void Evicted(NodeId node) { evictions_.push_back(node); }
   // True when such a task counts for a rule of the class that pods can satisfy by being there:
   // affinity, spread.
   [[nodiscard]] bool HasBoundPeersOf(ClassId class_id) const;
@@ -59,6 +62,7 @@ class NodeWatch {
   std::vector<NodeId> changed_;    // ascending, each once
   std::set<ClassId> binds_;        // of the cycle under way
   std::set<ClassId> last_binds_;   // of the previous one
+  std::vector<NodeId> evictions_;  // of the cycle under way
   std::map<ClassId, bool> room_;   // answers of HasRoomFor since Open
   std::map<ClassId, bool> peers_;  // answers of BringsPeersOf since Open
 };

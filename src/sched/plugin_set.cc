@@ -124,6 +124,15 @@ std::optional<Refusal> PluginSet::Exhausted(TaskId id) const {
   return std::nullopt;
 }
 
+bool PluginSet::ExhaustedForGood(TaskId id) const {
+  const Task& task = state_.workload().task(id);
+  const QueueId queue = state_.workload().job(task.job).queue;
+  const Resources& request = state_.classes().spec(task.class_id).request;
+  return std::any_of(points_.allocatable.begin(), points_.allocatable.end(), [&](const auto* one) {
+    return one->Exhausted(queue, request, QuotaPoint::Limit::kMax).has_value();
+  });
+}
+
 bool PluginSet::ScoresTasksOf(JobId job) const {
   return std::any_of(points_.tasks.begin(), points_.tasks.end(), [&](const auto& score) {
     return score.point->ScoresTasksOf(job);

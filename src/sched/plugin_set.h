@@ -85,6 +85,9 @@ class PluginSet {
   // incomplete gang may use more than the share of its queue until it is ready; and the share does
   // not count what oversized tasks ask for, so they are not measured by it.
   [[nodiscard]] std::optional<Refusal> Exhausted(TaskId task) const;
+  // The same about the most that the queue may ever have, whatever its share: for what was already
+  // decided by its share.
+  [[nodiscard]] bool ExhaustedForGood(TaskId task) const;
 
   // ---- scores ----
   // True when a plugin gives tasks of one class in this job different scores.

@@ -11,6 +11,7 @@
 #include "sched/actions/actions.h"
 #include "sched/attempts.h"
 #include "sched/caches.h"
+#include "sched/eviction/claims.h"
 #include "sched/eviction/settings.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
@@ -173,10 +174,14 @@ struct Scheduler::Parts {
   struct Cycle {
     Session session;
     Search search;
+    CycleClaims claims;
 
     Cycle(Parts& parts, TraceSink* trace, Time now)
         : session(parts.state, parts.plugins, parts.caches, parts.actions, trace, now),
-          search(session) {}
+          search(session),
+          claims(session, search, parts.claims) {
+      session.UseClaims(claims);
+    }
   };
 
   Parts(ClusterState& cluster, PluginLoader& loader, std::vector<ActionConfig> configured)
@@ -189,6 +194,7 @@ struct Scheduler::Parts {
   PluginSet plugins;
   Caches caches;
   std::vector<ActionConfig> actions;
+  ClaimBook claims;
   std::uint64_t budget = 0;
   std::optional<Attempts> attempts;  // none: cycles have no budget
   std::optional<Cycle> cycle;
@@ -232,6 +238,11 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   parts_->caches.topologies().Refresh();
   parts_->cycle.emplace(*parts_, trace, now);
   if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
+  parts_->cycle->claims.Begin();
+}
+
+ClaimBook& Scheduler::claims() {
+  return parts_->claims;
 }
 
 void Scheduler::RunActions() {
@@ -254,6 +265,7 @@ CycleResult Scheduler::Close() {
   CHECK(parts_->cycle);
   ExplainUnattended(parts_->cycle->session);
   CycleResult result = parts_->cycle->session.Close();
+  parts_->cycle->claims.Close(result);
   parts_->cycle.reset();
   if (parts_->attempts) parts_->attempts->Close();
   return result;

@@ -11,6 +11,7 @@
 #include "model/cluster_state.h"
 #include "sched/config.h"
 #include "sched/cycle_result.h"
+#include "sched/eviction/claim_book.h"
 #include "sched/trace.h"
 
 namespace strata {
@@ -21,8 +22,8 @@ namespace strata {
 [[nodiscard]] Result<std::vector<std::string>> CheckArguments(const ActionConfig& action);
 
 // A compiled configuration: the plugins and actions of a volcano-scheduler.conf, ready to run
-// cycles on one ClusterState. Decisions are a function of state, configuration and `now`; what is
-// cached between cycles never changes them.
+// cycles on one ClusterState. Decisions are a function of state, configuration, claims and `now`;
+// what is cached between cycles never changes them.
 class Scheduler {
  public:
   struct Made {
@@ -43,6 +44,10 @@ class Scheduler {
   // goes on where the previous one stopped (CycleResult::left). Without this, every cycle tries
   // every job. REQUIRES: no cycle is open.
   void LimitWork(std::uint64_t budget);
+
+  // What it keeps for gangs whose victims are still going. To be carried over to the scheduler that
+  // follows it. REQUIRES: no cycle is open, when it is changed.
+  [[nodiscard]] ClaimBook& claims();
 
   // One cycle in three steps, so that a caller can time them. `trace` may be null; else it outlives
   // the cycle.

@@ -70,6 +70,9 @@ void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
   const Journal::Committed done = state_.journal().Commit();
   CHECK(done.bound.empty());
   CHECK(done.evicted.size() == plan.PodCount());
+  if (attempts_ != nullptr) {
+    for (const Journal::Eviction& eviction : done.evicted) attempts_->Evicted(eviction.node);
+  }
   evictions_.push_back(std::move(plan));
 }
 
@@ -98,6 +101,7 @@ CycleResult Session::Close() {
   result.warnings = caches_.topologies().Warnings();
   result.phases_changed = phases_changed_;
   result.left = left_;
+  if (attempts_ != nullptr) result.again_at = attempts_->NextTime();
   return result;
 }
 

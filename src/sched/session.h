@@ -23,6 +23,8 @@
 
 namespace strata {
 
+class CycleClaims;
+
 // One cycle, from its beginning to its result: what has been decided so far, and where the
 // decisions are recorded. It owns nothing that outlives the cycle; the state, the plugins and the
 // caches that it hands out belong to the scheduler.
@@ -75,6 +77,12 @@ class Session {
   void Look(std::size_t count) { meter_.Look(count); }
   // The budget did not reach a job.
   void LeaveOver(CycleResult::Left left) { left_ = std::max(left_, left); }
+
+  // ---- claims ----
+  // REQUIRES: `claims` outlives the session.
+  void UseClaims(CycleClaims& claims) { claims_ = &claims; }
+  // Null before the cycle has them.
+  [[nodiscard]] CycleClaims* claims() { return claims_; }
 
   // ---- decisions ----
   // Allocates the task, or pipelines it (kFuture), with the GPUs it asks for, or with those in
@@ -132,6 +140,7 @@ class Session {
   std::span<const ActionConfig> actions_;
   TraceSink* trace_;
   Attempts* attempts_ = nullptr;
+  CycleClaims* claims_ = nullptr;
   WorkMeter meter_;
   CycleResult::Left left_ = CycleResult::Left::kNone;
   Time now_;

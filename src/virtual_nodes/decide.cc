@@ -111,11 +111,24 @@ kube::Call PatchPodStatus(const SeenPod& pod, Json status) {
                {{"metadata", Precondition(pod)}, {"status", std::move(status)}});
 }
 
-PodAction DecideDeleted(const SeenPod& pod, Host host) {
+// When a pod that was asked to stop has done so: its containers take their time, but not more than
+// the grace period of the pod.
+Time EndOfStop(const SeenPod& pod, Duration stop_time) {
+  const std::chrono::seconds grace(pod.deletion_grace.value_or(0));
+  return *pod.deletion - grace + std::min<Duration>(stop_time, grace);
+}
+
+PodAction DecideDeleted(const SeenPod& pod, const PodCircumstances& around, Time now) {
+  const Host host = around.host;
   // What has no grace left waits for its finalizers only. Without any, it was to go when its server
   // died.
   const bool waits = pod.deletion_grace == 0 && pod.has_finalizers;
   if (host == Host::kForeign || waits) return {};
+  const bool runs = host == Host::kAlive && pod.start_time && !pod.HasEnded();
+  if (runs && pod.deletion && around.stop_time > Duration(0)) {
+    const Time end = EndOfStop(pod, around.stop_time);
+    if (now < end) return end;
+  }
   return kube::DeleteCall({kube::kPods, pod.ns, pod.name, ""},
                           {.grace_seconds = 0, .uid = pod.uid, .version = {}, .propagation = {}});
 }
@@ -162,7 +175,7 @@ kube::Call RenewLease(const SeenNode& node, Time now) {
 
 PodAction DecidePod(const SeenPod& pod, const PodCircumstances& around, Time now) {
   if (pod.node.empty()) return {};
-  if (pod.deleting) return DecideDeleted(pod, around.host);
+  if (pod.deleting) return DecideDeleted(pod, around, now);
   if (around.host != Host::kAlive || pod.HasEnded()) return {};
   if (!pod.start_time) {
     if (!pod.IsPending() || pod.has_container_statuses) return {};

@@ -46,6 +46,7 @@ struct PodCircumstances {
   Host host = Host::kForeign;
   std::string host_ip;
   std::optional<Time> started;  // when we started it, finer than status.startTime
+  Duration stop_time{};         // of its node
 };
 [[nodiscard]] PodAction DecidePod(const SeenPod& pod, const PodCircumstances& around, Time now);
 

@@ -225,6 +225,34 @@ TEST(DecidePod, ADeletedPodGoesWithoutGraceAlsoFromANodeThatFailedOrWent) {
   }
 }
 
+TEST(DecidePod, ADeletedPodTakesTheTimeThatItsNodeSays) {
+  Json pod = RunningJson();
+  pod["metadata"]["deletionTimestamp"] = "2026-08-20T10:00:28Z";  // asked at 09:59:58
+  pod["metadata"]["deletionGracePeriodSeconds"] = 30;
+  const auto after = [&](Duration stop, Host host = Host::kAlive) {
+    return TargetOf(DecidePod(PodOf(pod), {host, "", {}, stop}, kNow));
+  };
+  constexpr const char* kGoes = "DELETE /api/v1/namespaces/ns/pods/p";
+  EXPECT_EQ(after(std::chrono::seconds(10)), "wait 2026-08-20T10:00:08Z");
+  EXPECT_EQ(after(std::chrono::seconds(2)), kGoes);
+  EXPECT_EQ(after(std::chrono::hours(1)), "wait 2026-08-20T10:00:28Z") << "its grace period";
+  EXPECT_EQ(after(std::chrono::seconds(10), Host::kFailed), kGoes);
+  pod["status"]["phase"] = "Succeeded";
+  EXPECT_EQ(after(std::chrono::seconds(10)), kGoes);
+}
+
+TEST(SeenNode, ReadsHowLongItsPodsTakeToStop) {
+  const auto stop_of = [](const std::string& value) {
+    return SeenNode::Read(R"({"metadata":{"name":"n1","annotations":{"strata.sh/stop-seconds":")" +
+                          value + "\"}}}")
+        ->stop_time;
+  };
+  EXPECT_EQ(stop_of("10"), std::chrono::seconds(10));
+  EXPECT_EQ(stop_of("0.5"), std::chrono::milliseconds(500));
+  EXPECT_EQ(stop_of("soon"), Duration(0));
+  EXPECT_EQ(stop_of("-1"), Duration(0));
+}
+
 TEST(DecidePod, OnlyFinalizersHoldADeletedPodWithoutGrace) {
   Json pod = RunningJson();
   pod["metadata"]["deletionTimestamp"] = "2026-08-20T10:00:00Z";

@@ -122,7 +122,8 @@ std::optional<kube::Call> Kubelets::DecideNodeKey(Node& node, Moment now) {
 }
 
 PodCircumstances Kubelets::CircumstancesOf(const Pod& pod) const {
-  PodCircumstances around{.host = Host::kForeign, .host_ip = {}, .started = pod.started};
+  PodCircumstances around{
+      .host = Host::kForeign, .host_ip = {}, .started = pod.started, .stop_time = {}};
   const auto found = nodes_.find(NodeKey(pod.seen.node));
   if (found == nodes_.end()) {
     if (reach_ == Reach::kEvery) around.host = Host::kMissing;
@@ -132,6 +133,7 @@ PodCircumstances Kubelets::CircumstancesOf(const Pod& pod) const {
   if (!IsOurs(node, reach_)) return around;
   around.host = IsAlive(node) ? Host::kAlive : Host::kFailed;
   around.host_ip = node.internal_ip;
+  around.stop_time = node.stop_time;
   return around;
 }
 

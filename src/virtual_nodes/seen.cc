@@ -29,12 +29,24 @@ void ReadIdentity(const Cursor& meta, Seen& seen) {
   meta.At("resourceVersion").Read(seen.version);
 }
 
+// A number of seconds that is not negative; none for any other text.
+std::optional<Duration> ReadSeconds(const std::string& text) {
+  const auto seconds = Quantity::Parse(text);
+  if (!seconds || seconds->IsNegative()) return std::nullopt;
+  const auto milli = seconds->Milli();
+  return milli ? std::optional(Duration(*milli)) : std::nullopt;
+}
+
 void ReadNodeMeta(const Cursor& meta, SeenNode& node) {
   ReadIdentity(meta, node);
   const Cursor labels = meta.At("labels");
   std::string value;
   labels.At(kVirtualLabel).Read(value);
   node.labelled = value == "true";
+  std::string stop;
+  const Cursor annotations = meta.At("annotations");
+  annotations.At(kStopSeconds).Read(stop);
+  node.stop_time = ReadSeconds(stop).value_or(Duration(0));
 }
 
 void ReadNodeStatus(const Cursor& status, SeenNode& node) {
@@ -80,14 +92,8 @@ void ReadAnnotations(const Cursor& annotations, SeenPod& pod) {
   annotations.At(kRunSeconds).Read(run);
   annotations.At(kExitCode).Read(code);
   if (!run.empty()) {
-    const auto seconds = Quantity::Parse(run);
-    const auto milli =
-        seconds && !seconds->IsNegative() ? seconds->Milli() : Fail(Code::kInvalidArgument, "");
-    if (milli) {
-      pod.run_time = Duration(*milli);
-    } else {
-      pod.bad_annotation = kRunSeconds;
-    }
+    pod.run_time = ReadSeconds(run);
+    if (!pod.run_time) pod.bad_annotation = kRunSeconds;
   }
   if (!code.empty()) {
     if (const auto number = WholeNumber(code, 255)) {
@@ -102,6 +108,7 @@ void ReadPodMeta(const Cursor& meta, SeenPod& pod) {
   ReadIdentity(meta, pod);
   meta.At("namespace").Read(pod.ns);
   pod.deleting = meta.At("deletionTimestamp").present();
+  meta.At("deletionTimestamp").Read(pod.deletion);
   meta.At("finalizers").ForEach([&](const Cursor&) { pod.has_finalizers = true; });
   if (const Cursor grace = meta.At("deletionGracePeriodSeconds"); grace.present()) {
     grace.Read(pod.deletion_grace.emplace(0), {INT64_MIN, INT64_MAX});

@@ -15,6 +15,7 @@ namespace strata::virtual_nodes {
 inline constexpr std::string_view kVirtualLabel = "strata.sh/virtual";
 inline constexpr std::string_view kRunSeconds = "strata.sh/run-seconds";
 inline constexpr std::string_view kExitCode = "strata.sh/exit-code";
+inline constexpr std::string_view kStopSeconds = "strata.sh/stop-seconds";
 inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 
 struct SeenTaint {
@@ -41,6 +42,7 @@ struct SeenNode {
   bool has_info = false;          // status.nodeInfo
   std::string internal_ip;        // "" if it has none
   std::vector<SeenTaint> taints;  // all of them, in their order
+  Duration stop_time{};           // strata.sh/stop-seconds: how long its pods take to stop
 
   // kInvalidArgument for anything else than a Node.
   [[nodiscard]] static Result<SeenNode> Read(std::string_view text);
@@ -63,6 +65,7 @@ struct SeenPod {
   std::vector<SeenContainer> containers;       // init containers first
   std::optional<Time> start_time;              // status.startTime: a kubelet has taken it
   std::optional<std::int64_t> deletion_grace;  // seconds
+  std::optional<Time> deletion;                // deletionTimestamp: the end of its grace period
 
   std::optional<Duration> run_time;  // strata.sh/run-seconds; none: until it is deleted
   std::string bad_annotation;        // the first of the two that cannot be read; "" if none

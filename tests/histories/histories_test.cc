@@ -28,6 +28,27 @@ TEST(Histories, LoseNothingAndDoubleNothing) {
   EXPECT_GT(binds, static_cast<int>(kHistories)) << "little was scheduled: nothing is shown";
 }
 
+TEST(Histories, EvictNobodyInVainAndNoGangByHalves) {
+  Broken sum;
+  int evictions = 0;
+  for (std::uint64_t seed = 1; seed <= kHistories / 4; ++seed) {
+    const Report report = RunHistory(seed, Plot::kEvictions);
+    sum += report.broken;
+    evictions += report.evictions;
+    for (const std::string& problem : report.problems) {
+      ADD_FAILURE() << "seed " << seed << ": " << problem
+                    << "\nreplay: build/strata_run_histories --evict " << seed;
+    }
+  }
+  EXPECT_EQ(sum.half_evicted, 0);
+  EXPECT_EQ(sum.in_vain, 0);
+  EXPECT_EQ(sum.lost, 0);
+  EXPECT_EQ(sum.bound_twice, 0);
+  EXPECT_EQ(sum.half_gangs, 0);
+  EXPECT_EQ(sum.over_committed, 0);
+  EXPECT_GT(evictions, static_cast<int>(kHistories / 4)) << "few were evicted: little is shown";
+}
+
 TEST(Histories, TheSameSeedGivesTheSameBytes) {
   for (const std::uint64_t seed : {7U, 8U, 9U}) {
     const Report first = RunHistory(seed);

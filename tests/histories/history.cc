@@ -27,19 +27,23 @@ constexpr int kOfEachKind = 2;
 
 class History {
  public:
-  explicit History(std::uint64_t seed)
-      : random_(seed),
+  History(std::uint64_t seed, Plot plot)
+      : plot_(plot),
+        random_(seed),
         trace_(timeline_),
         server_(timeline_, random_.Split(), HistoryEvents(random_)),
         faults_(random_.Split()),
         judge_(server_, trace_),
-        jobs_(random_.OneIn(2) ? Workload::Jobs::kSome : Workload::Jobs::kNone),
+        // Users bring evicted pods back; a controller would do the same.
+        jobs_(plot == Plot::kUsual && random_.OneIn(2) ? Workload::Jobs::kSome
+                                                       : Workload::Jobs::kNone),
         workload_(world_, judge_, random_.Split(), jobs_) {
     AddProcesses(SchedulerKind());
     if (jobs_ == Workload::Jobs::kSome) AddProcesses(ControllersKind());
   }
 
   Report Run() {
+    if (plot_ == Plot::kEvictions) workload_.AddResidents();
     workload_.Start(kFaults);
     for (const auto& process : processes_) process->Start();
     const auto blows = random_.From(0, 8);
@@ -55,10 +59,12 @@ class History {
     Settle();
     workload_.AddLastNode();
     timeline_.RunUntil(timeline_.now() + kLast);
+    if (plot_ == Plot::kEvictions) Settle();  // pods that have become old enough to go may be going
     judge_.Conclude();
     return {.broken = judge_.broken(),
             .problems = judge_.problems(),
             .binds = judge_.binds(),
+            .evictions = judge_.evictions(),
             .trace = trace_.text()};
   }
 
@@ -117,6 +123,7 @@ class History {
     }
   }
 
+  const Plot plot_;
   Random random_;
   Timeline timeline_;
   Trace trace_;
@@ -140,8 +147,8 @@ class History {
 
 }  // namespace
 
-Report RunHistory(std::uint64_t seed) {
-  History history(seed);
+Report RunHistory(std::uint64_t seed, Plot plot) {
+  History history(seed, plot);
   Report report = history.Run();
   report.seed = seed;
   return report;

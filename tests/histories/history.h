@@ -36,9 +36,14 @@ struct Report {
   Broken broken;
   std::vector<std::string> problems;
   int binds = 0;
+  int evictions = 0;  // of pods
   std::string trace;
 };
 
-[[nodiscard]] Report RunHistory(std::uint64_t seed);
+// kEvictions: gangs of low priority fill the nodes at the beginning, gangpreempt is configured, and
+// users create pods again that were evicted.
+enum class Plot : std::uint8_t { kUsual, kEvictions };
+
+[[nodiscard]] Report RunHistory(std::uint64_t seed, Plot plot = Plot::kUsual);
 
 }  // namespace strata::histories

@@ -26,6 +26,7 @@ bool TakesRoom(const Judge::Pod& pod) {
 Judge::Pod ReadPod(const json& object) {
   Judge::Pod pod;
   pod.name = TextAt(object, {"metadata", "name"});
+  pod.uid = TextAt(object, {"metadata", "uid"});
   pod.gang = TextAt(object, {"metadata", "labels", "volcano.sh/job-name"});
   if (pod.gang.empty()) {
     pod.gang = TextAt(object, {"metadata", "annotations", "scheduling.k8s.io/group-name"});
@@ -33,6 +34,13 @@ Judge::Pod ReadPod(const json& object) {
   pod.node = TextAt(object, {"spec", "nodeName"});
   pod.phase = TextAt(object, {"status", "phase"});
   pod.dying = !TextAt(object, {"metadata", "deletionTimestamp"}).empty();
+  for (const json& condition : ListAt(object, {"status", "conditions"})) {
+    if (TextAt(condition, {"type"}) != "DisruptionTarget") continue;
+    const std::string& message = TextAt(condition, {"message"});
+    const std::size_t at = message.find(" for default/");
+    const bool is_true = TextAt(condition, {"status"}) == "True";
+    if (is_true && at != std::string::npos) pod.target = message.substr(at + 13);
+  }
   const json& container = ListAt(object, {"spec", "containers"}).at(0);
   pod.cpus = std::atoll(TextAt(container, {"resources", "requests", "cpu"}).c_str());
   return pod;
@@ -65,8 +73,13 @@ void Judge::TakeChange(const apiserver::Change& change) {
   Use(known, -1);
   if (change.kind == apiserver::Change::Kind::kDeleted) {
     trace_.Say("store", fmt::format("{} {} deleted", change.version, pod.name));
-    if (!gangs_.at(pod.gang).deleted) Blame(broken_.lost, pod.name + " was deleted");
+    const bool evicted = !pod.target.empty();
+    if (evicted && !known.dying) NoteEviction(pod, change.version);
+    if (!gangs_.at(pod.gang).deleted && !evicted) Blame(broken_.lost, pod.name + " was deleted");
     pods_.erase(pod.name);
+    if (evicted) created_.erase(pod.name);  // it may come back
+    if (evicted && PodsWithNode(pod.gang) == 0) gangs_.at(pod.gang).started = 0;  // it begins anew
+    if (evicted && on_gone) on_gone(pod);
     return;
   }
   if (!known.node.empty() && known.node != pod.node) {
@@ -76,7 +89,11 @@ void Judge::TakeChange(const apiserver::Change& change) {
     ++binds_;
     GangSeen& gang = gangs_.at(pod.gang);
     if (gang.started == 0) gang.started = change.version;
+    pod.bound_since = change.version;
+  } else {
+    pod.bound_since = known.bound_since;
   }
+  if (!pod.target.empty() && pod.dying && !known.dying) NoteEviction(pod, change.version);
   trace_.Say("store",
              fmt::format("{} {} node={} phase={}{}",
                          change.version,
@@ -86,8 +103,20 @@ void Judge::TakeChange(const apiserver::Change& change) {
                          pod.dying ? " dying" : ""));
   known = std::move(pod);
   Use(known, 1);
+  GangSeen& gang = gangs_.at(known.gang);
+  if (gang.whole == 0 && PodsWithNode(known.gang) >= gang.gang.minimum) {
+    gang.whole = change.version;
+  }
   if (!took_room && TakesRoom(known)) CheckRoom(known);
   if (on_pod) on_pod(known);
+}
+
+void Judge::NoteEviction(const Pod& pod, std::int64_t version) {
+  ++evictions_;
+  gangs_.at(pod.gang).evicted = version;
+  if (const auto served = gangs_.find(pod.target); served != gangs_.end()) {
+    served->second.served = version;
+  }
 }
 
 void Judge::Use(const Pod& pod, std::int64_t sign) {
@@ -151,6 +180,7 @@ void Judge::Conclude() {
   for (const auto& [name, gang] : gangs_) {
     if (gang.deleted) continue;
     ConcludeGang(gang);
+    ConcludeEvictions(gang);
     if (gang.gang.is_job) ConcludeJob(gang.gang);
   }
 }
@@ -216,6 +246,31 @@ void Judge::ConcludeGang(const GangSeen& seen) {
                       placed,
                       gang.pods,
                       gang.minimum));
+  }
+}
+
+void Judge::ConcludeEvictions(const GangSeen& seen) {
+  const Gang& gang = seen.gang;
+  int left = 0;
+  int old = 0;
+  for (const auto& [name, pod] : pods_) {
+    if (pod.gang != gang.name || pod.node.empty()) continue;
+    ++left;
+    if (TakesRoom(pod) && pod.bound_since < seen.evicted) ++old;
+  }
+  if (old > 0 && left < gang.minimum) {
+    Blame(broken_.half_evicted,
+          fmt::format("{} runs on with {} of its {} pods", gang.name, left, gang.minimum));
+  }
+  if (seen.served == 0 || seen.whole != 0) return;
+  const bool others = std::any_of(gangs_.begin(), gangs_.end(), [&](const auto& entry) {
+    const Gang& other = entry.second.gang;
+    const bool higher =
+        other.priority == "high" || (other.priority == "middle" && gang.priority == "low");
+    return other.name != gang.name && higher && entry.second.started > seen.served;
+  });
+  if (!others) {
+    Blame(broken_.in_vain, fmt::format("pods went for {}, which never started", gang.name));
   }
 }
 

@@ -34,6 +34,8 @@ struct Broken {
   int over_committed = 0;
   int created_twice = 0;
   int without_lease = 0;
+  int half_evicted = 0;
+  int in_vain = 0;
 
   Broken& operator+=(const Broken& other) {
     lost += other.lost;
@@ -42,6 +44,8 @@ struct Broken {
     over_committed += other.over_committed;
     created_twice += other.created_twice;
     without_lease += other.without_lease;
+    half_evicted += other.half_evicted;
+    in_vain += other.in_vain;
     return *this;
   }
 };
@@ -54,22 +58,28 @@ struct Broken {
 // * half gangs: at the end a gang has some of its pods but not its minimum, and room for the rest;
 //   room that a gang which started later has taken counts, too;
 // * created twice: a pod of a Job comes that was there before, or that the Job does not ask for;
-// * without a lease: a process sends what only the holder of a lease may write, and is not it.
+// * without a lease: a process sends what only the holder of a lease may write, and is not it;
+// * half evicted: at the end a gang of which pods were evicted runs on with fewer than its minimum;
+// * in vain: at the end a gang for which pods were evicted has never had its minimum, and no gang
+//   of higher priority has started since.
 class Judge {
  public:
   struct Pod {
     std::string name;
+    std::string uid;
     std::string gang;
     std::int64_t cpus = 0;
     std::string node;
     std::string phase;
     bool dying = false;
+    std::string target{};          // the gang for which it is evicted; "" for none
+    std::int64_t bound_since = 0;  // the version of its bind
   };
 
   Judge(Server& server, Trace& trace);
 
   void AddNode(const std::string& name, std::int64_t cpus) { nodes_[name] = {cpus, 0}; }
-  void AddGang(const Gang& gang) { gangs_[gang.name] = {gang, false, 0}; }
+  void AddGang(const Gang& gang) { gangs_[gang.name].gang = gang; }
   // The pods of the gang may go from now on.
   void AllowDeletion(const std::string& gang) { gangs_.at(gang).deleted = true; }
   [[nodiscard]] bool IsDeleted(const std::string& gang) const { return gangs_.at(gang).deleted; }
@@ -79,6 +89,8 @@ class Judge {
                 const net::HttpRequest& request);
   // Called for each change of a pod, inside the write to the store.
   std::function<void(const Pod&)> on_pod;
+  // Called for each evicted pod that is gone.
+  std::function<void(const Pod&)> on_gone;
   [[nodiscard]] const std::map<std::string, Pod>& pods() const { return pods_; }
   [[nodiscard]] int PodsWithNode(const std::string& gang) const;
 
@@ -88,6 +100,7 @@ class Judge {
   [[nodiscard]] const Broken& broken() const { return broken_; }
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
   [[nodiscard]] int binds() const { return binds_; }
+  [[nodiscard]] int evictions() const { return evictions_; }
   [[nodiscard]] int changes() const { return changes_; }  // of pods
 
  private:
@@ -99,6 +112,9 @@ class Judge {
     Gang gang;
     bool deleted = false;
     std::int64_t started = 0;  // the version of its first bind; 0: none
+    std::int64_t evicted = 0;  // the version of its last eviction
+    std::int64_t served = 0;   // that of the last eviction for it
+    std::int64_t whole = 0;    // when it first had its minimum
   };
 
   void TakeChanges();
@@ -109,7 +125,9 @@ class Judge {
   void ConcludeJob(const Gang& gang);
   // Whether the Job waits for its queue: others that it has admitted may use what is free.
   [[nodiscard]] bool IsKeptOut(const Gang& gang) const;
+  void NoteEviction(const Pod& pod, std::int64_t version);
   void ConcludeGang(const GangSeen& seen);
+  void ConcludeEvictions(const GangSeen& seen);
   // How many pods of that size find room, also in the room of gangs that started after `since`.
   [[nodiscard]] int Slots(std::int64_t cpus, std::int64_t since) const;
   void Blame(int& count, std::string what);
@@ -123,6 +141,7 @@ class Judge {
   std::set<std::string> created_;  // pods
   Broken broken_;
   int binds_ = 0;
+  int evictions_ = 0;
   int changes_ = 0;
   std::vector<std::string> problems_;
   apiserver::ObjectStore::Token subscription_;

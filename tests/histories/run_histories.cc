@@ -2,6 +2,7 @@
 //
 //   strata_run_histories FIRST LAST    sums, and the seeds that broke a promise
 //   strata_run_histories SEED          one, with everything that happened
+//   strata_run_histories --evict ...   those with evictions
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -24,22 +25,24 @@ std::optional<std::uint64_t> ReadNumber(std::string_view text) {
   return number;
 }
 
-int RunOne(std::uint64_t seed) {
-  const Report report = RunHistory(seed);
+int RunOne(std::uint64_t seed, Plot plot) {
+  const Report report = RunHistory(seed, plot);
   fmt::print("{}", report.trace);
   for (const std::string& problem : report.problems) fmt::print("BROKEN {}\n", problem);
   return report.problems.empty() ? 0 : 1;
 }
 
-int RunRange(std::uint64_t first, std::uint64_t last) {
+int RunRange(std::uint64_t first, std::uint64_t last, Plot plot) {
   const auto begin = std::chrono::steady_clock::now();
   Broken sum;
   std::uint64_t binds = 0;
+  std::uint64_t evictions = 0;
   std::uint64_t broken = 0;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const Report report = RunHistory(seed);
+    const Report report = RunHistory(seed, plot);
     sum += report.broken;
     binds += static_cast<std::uint64_t>(report.binds);
+    evictions += static_cast<std::uint64_t>(report.evictions);
     if (report.problems.empty()) continue;
     ++broken;
     fmt::print("seed {} ({} histories): {}\n", seed, seed - first + 1, report.problems.front());
@@ -49,7 +52,8 @@ int RunRange(std::uint64_t first, std::uint64_t last) {
   const auto histories = static_cast<double>(last - first + 1);
   fmt::print(
       "histories {}-{}: {} broken, {} binds: {} lost, {} bound twice, {} half gangs, {} "
-      "over-committed, {} created twice, {} without a lease; {:.1f} histories per second\n",
+      "over-committed, {} created twice, {} without a lease; {} evictions: {} half, {} in vain; "
+      "{:.1f} histories per second\n",
       first,
       last,
       broken,
@@ -60,19 +64,25 @@ int RunRange(std::uint64_t first, std::uint64_t last) {
       sum.over_committed,
       sum.created_twice,
       sum.without_lease,
+      evictions,
+      sum.half_evicted,
+      sum.in_vain,
       histories / took.count());
   return broken == 0 ? 0 : 1;
 }
 
-int Main(const std::vector<std::string_view>& arguments) {
+int Main(std::vector<std::string_view> arguments) {
   std::vector<std::uint64_t> seeds;
+  const bool evicts = !arguments.empty() && arguments[0] == "--evict";
+  const Plot plot = evicts ? Plot::kEvictions : Plot::kUsual;
+  if (evicts) arguments.erase(arguments.begin());
   for (const std::string_view argument : arguments) {
     if (const auto number = ReadNumber(argument)) seeds.push_back(*number);
   }
   const bool read = seeds.size() == arguments.size();
-  if (read && seeds.size() == 1) return RunOne(seeds[0]);
-  if (read && seeds.size() == 2 && seeds[0] <= seeds[1]) return RunRange(seeds[0], seeds[1]);
-  fmt::print(stderr, "usage: strata_run_histories SEED, or FIRST LAST\n");
+  if (read && seeds.size() == 1) return RunOne(seeds[0], plot);
+  if (read && seeds.size() == 2 && seeds[0] <= seeds[1]) return RunRange(seeds[0], seeds[1], plot);
+  fmt::print(stderr, "usage: strata_run_histories [--evict] SEED, or FIRST LAST\n");
   return 2;
 }
 

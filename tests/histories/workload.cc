@@ -1,5 +1,10 @@
 #include "tests/histories/workload.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -34,10 +39,12 @@ Workload::Workload(const World& world, Judge& judge, Random random, Jobs jobs)
 }
 
 void Workload::Start(Duration end) {
-  AddPriorities();
+  if (!evicts_) {
+    AddPriorities();
+    const auto nodes = random_.From(2, 4);
+    for (int i = 0; i < nodes; ++i) AddNode(fmt::format("node-{}", i), random_.From(2, 5));
+  }
   for (const char* lease : {"volcano", "vc-controller-manager"}) AddLease(lease);
-  const auto nodes = random_.From(2, 4);
-  for (int i = 0; i < nodes; ++i) AddNode(fmt::format("node-{}", i), random_.From(2, 5));
   const auto gangs = random_.From(4, 9);
   for (int i = 0; i < gangs; ++i) {
     const Gang gang = MakeGang(kPriorities[random_.Below(3)].first);
@@ -45,6 +52,74 @@ void Workload::Start(Duration end) {
     const Duration comes = random_.OneIn(2) ? kMeeting : random_.Between(seconds(0), end);
     world_.timeline.After(comes, [this, gang] { Create(gang); });
   }
+}
+
+void Workload::AddResidents() {
+  evicts_ = true;
+  judge_.on_gone = [this](const Judge::Pod& pod) {
+    // What a job's controller does.
+    started_.erase(pod.name);
+    const int number = std::stoi(pod.name.substr(pod.name.rfind('-') + 1));
+    world_.timeline.After(random_.Between(milliseconds(200), seconds(3)), [this, pod, number] {
+      const bool deleted = judge_.IsDeleted(pod.gang);
+      if (!deleted && !judge_.pods().contains(pod.name)) CreatePod(gangs_.at(pod.gang), number);
+    });
+  };
+  AddPriorities();
+  AddConfiguration();
+  std::vector<Gang> residents;
+  for (int i = 0; i < 3; ++i) {
+    Gang& gang = residents.emplace_back();
+    gang.name = fmt::format("gang-{}", gangs_made_++);
+    gang.priority = "low";
+    gang.pods = 0;
+  }
+  std::vector<std::pair<int, std::string>> pods;  // of which gang, and where
+  const auto nodes = random_.From(2, 4);
+  for (int i = 0; i < nodes; ++i) {
+    const std::string name = fmt::format("node-{}", i);
+    const auto cpus = random_.From(2, 5);
+    AddNode(name, cpus);
+    for (int cpu = 0; cpu < cpus; ++cpu) {
+      if (!random_.OneIn(6)) pods.emplace_back(static_cast<int>(random_.Below(3)), name);
+    }
+  }
+  for (const auto& [gang, node] : pods) ++residents[static_cast<std::size_t>(gang)].pods;
+  for (Gang& gang : residents) {
+    if (gang.pods == 0) continue;
+    gang.minimum = random_.OneIn(3) ? std::max(gang.pods - 2, 1) : gang.pods;
+    CreateGroup(gang);
+  }
+  std::vector<int> made(residents.size(), 0);
+  for (const auto& [gang, node] : pods) {
+    const auto index = static_cast<std::size_t>(gang);
+    Settle(residents[index], made[index]++, node);
+  }
+}
+
+void Workload::AddConfiguration() {
+  json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+  map["metadata"]["name"] = "volcano-scheduler-configmap";
+  map["data"]["volcano-scheduler.conf"] =
+      "actions: enqueue, allocate, gangpreempt, backfill\n"
+      "tiers: [{plugins: [{name: priority}, {name: gang}, {name: predicates}]}]\n";
+  CHECK(world_.server.Ask("POST", "/api/v1/namespaces/volcano-system/configmaps", map) == 201);
+}
+
+// The pod has run on the node for a day.
+void Workload::Settle(const Gang& gang, int number, const std::string& node) {
+  CreatePod(gang, number);
+  const std::string name = fmt::format("{}-{}", gang.name, number);
+  started_.insert(name);
+  json binding = {{"apiVersion", "v1"}, {"kind", "Binding"}};
+  binding["metadata"]["name"] = name;
+  binding["target"] = {{"kind", "Node"}, {"name", node}};
+  CHECK(world_.server.Ask("POST", fmt::format("{}/{}/binding", kPods, name), binding) == 201);
+  const json scheduled = {
+      {"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", "2020-01-01T00:00:00Z"}};
+  world_.server.Ask("PATCH",
+                    fmt::format("{}/{}/status", kPods, name),
+                    {{"status", {{"phase", "Running"}, {"conditions", {scheduled}}}}});
 }
 
 Gang Workload::MakeGang(const char* priority) {
@@ -106,9 +181,19 @@ void Workload::Create(const Gang& gang) {
                                gang.minimum,
                                gang.cpus,
                                gang.priority));
+  if (gang.is_job) return CreateJob(gang);
+  CreateGroup(gang);
+  Duration comes(0);
+  for (int i = 0; i < gang.pods; ++i) {
+    world_.timeline.After(comes, [this, gang, i] { CreatePod(gang, i); });
+    comes += random_.Between(milliseconds(0), milliseconds(300));
+  }
+  PlanDeletion(gang, comes);
+}
+
+void Workload::CreateGroup(const Gang& gang) {
   gangs_[gang.name] = gang;
   judge_.AddGang(gang);
-  if (gang.is_job) return CreateJob(gang);
   const int made = world_.server.Ask(
       "POST",
       kGroups,
@@ -117,12 +202,6 @@ void Workload::Create(const Gang& gang) {
        {"metadata", {{"name", gang.name}}},
        {"spec", {{"minMember", gang.minimum}, {"priorityClassName", gang.priority}}}});
   CHECK(made == 201);
-  Duration comes(0);
-  for (int i = 0; i < gang.pods; ++i) {
-    world_.timeline.After(comes, [this, gang, i] { CreatePod(gang, i); });
-    comes += random_.Between(milliseconds(0), milliseconds(300));
-  }
-  PlanDeletion(gang, comes);
 }
 
 void Workload::PlanDeletion(const Gang& gang, Duration comes) {
@@ -133,6 +212,8 @@ void Workload::PlanDeletion(const Gang& gang, Duration comes) {
 }
 
 void Workload::CreateJob(const Gang& gang) {
+  gangs_[gang.name] = gang;
+  judge_.AddGang(gang);
   json task = {{"name", "worker"}, {"replicas", gang.pods}};
   task["template"] = PodTemplate(gang);
   json job = {{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}};
@@ -185,8 +266,12 @@ void Workload::FollowPod(const Judge::Pod& pod) {
   if (!pod.dying && judge_.IsDeleted(pod.gang)) return Collect(name);
   if (pod.node.empty()) return;
   if (pod.dying) {
-    world_.timeline.After(random_.Between(milliseconds(100), seconds(3)), [this, name] {
-      world_.server.Ask("DELETE", fmt::format("{}/{}", kPods, name), {{"gracePeriodSeconds", 0}});
+    // Evicted ones take their time.
+    const Duration longest = evicts_ ? seconds(12) : seconds(3);
+    world_.timeline.After(random_.Between(milliseconds(100), longest), [this, name, uid = pod.uid] {
+      world_.server.Ask("DELETE",
+                        fmt::format("{}/{}", kPods, name),
+                        {{"gracePeriodSeconds", 0}, {"preconditions", {{"uid", uid}}}});
     });
     return;
   }
@@ -212,6 +297,9 @@ void Workload::Collect(const std::string& pod) {
 }
 
 void Workload::FinishGang(const std::string& gang) {
+  for (const auto& [name, pod] : judge_.pods()) {
+    if (pod.gang == gang && !pod.target.empty()) return;  // it is being evicted
+  }
   for (int i = 0; i < gangs_.at(gang).pods; ++i) {
     SetPhase(gangs_.at(gang).PodName(i), "Succeeded");
   }
@@ -220,6 +308,7 @@ void Workload::FinishGang(const std::string& gang) {
 void Workload::SetPhase(const std::string& pod, const char* phase) {
   const auto known = judge_.pods().find(pod);
   if (known == judge_.pods().end() || known->second.phase == "Succeeded") return;
+  if (known->second.node.empty()) return;  // created again since
   world_.server.Ask(
       "PATCH", fmt::format("{}/{}/status", kPods, pod), {{"status", {{"phase", phase}}}});
 }

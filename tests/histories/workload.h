@@ -18,6 +18,9 @@ class Workload {
   enum class Jobs : std::uint8_t { kNone, kSome };
   Workload(const World& world, Judge& judge, Random random, Jobs jobs);
 
+  // Nodes that gangs of low priority have filled long ago, and a configuration that evicts. To be
+  // called before Start.
+  void AddResidents();
   // Plans everything for the time until `end`.
   void Start(Duration end);
   // Something went wrong with a bind: perhaps a gang of high priority comes, and takes its room.
@@ -33,12 +36,15 @@ class Workload {
   void AddLease(const char* name);
   Gang MakeGang(const char* priority);
   void Create(const Gang& gang);
+  void CreateGroup(const Gang& gang);
   void CreatePod(const Gang& gang, int number);
   void CreateJob(const Gang& gang);
   void Delete(const Gang& gang);
   void DeleteJob(const Gang& gang);
   void PlanDeletion(const Gang& gang, Duration comes);
   void Collect(const std::string& pod);
+  void AddConfiguration();
+  void Settle(const Gang& gang, int number, const std::string& node);
   void FollowPod(const Judge::Pod& pod);
   void FinishGang(const std::string& gang);
   void SetPhase(const std::string& pod, const char* phase);
@@ -48,6 +54,7 @@ class Workload {
   Random random_;
   const Jobs jobs_;
   bool calm_ = false;
+  bool evicts_ = false;
   std::map<std::string, Gang> gangs_;
   int gangs_made_ = 0;
   int rivals_ = 0;

@@ -193,6 +193,23 @@ class Rights(LiveTest):
         self.server.json("DELETE", f"{PODS}/{REFUSED}")
         self.until(lambda: self.pod(REFUSED) is None, "the pod is gone")
 
+    def run_eviction(self):
+        """A pod goes for another of higher priority."""
+        self.configure("scheduler", 'actions: "enqueue, allocate, gangpreempt"\n'
+                       "tiers: [{plugins: [{name: priority}, {name: gang}, {name: predicates}]}]\n")
+        self.make("/apis/scheduling.k8s.io/v1/priorityclasses", {
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000})
+        spec = {"nodeSelector": {"kubernetes.io/hostname": "node-0"},
+                "containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "60"}}}]}
+        self.make_pod("victim", **spec)
+        self.until(lambda: self.phase("victim") == "Running", "victim runs")
+        aged = {"status": {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}]}}
+        code, answer = self.server.json("PATCH", f"{PODS}/victim/status", aged, {"Content-Type": "application/strategic-merge-patch+json"})
+        self.assertEqual(code, 200, answer)
+        self.make_pod("urgent", priorityClassName="urgent", **spec)
+        self.until(lambda: self.phase("urgent") == "Running", "urgent runs")
+        self.assertIsNone(self.pod("victim"))
+
     def run_queues(self):
         self.make(QUEUES, {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "team"},
                            "spec": {"weight": 1}})
@@ -258,9 +275,11 @@ class Rights(LiveTest):
         self.run_queues()
         self.run_jobs()
         self.run_pods()
+        self.run_eviction()
         self.run_discovery()
         self.run_bad_configurations()
-        grants = grants_of(RBAC)
+        # The eviction subresource is asked for pods that a PodDisruptionBudget selects.
+        grants = [grant for grant in grants_of(RBAC) if grant.resource != "pods/eviction"]
         if IS_REAL:
             self.run_webhooks()
         else:  # our own server has no webhook configurations; of NetworkPolicies it says with the first request that it has none

@@ -613,7 +613,8 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
       EXPECT_EQ(used.erase(word), 1U) << word << " is documented, and nothing says it";
     }
   }
-  for (const char* word : {"HyperNode",
+  for (const char* word : {"DisruptionTarget",
+                           "HyperNode",
                            "NoExecute",
                            "NoSchedule",
                            "PersistentVolume",

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -27,6 +28,7 @@ struct Decisions {
   std::vector<std::string> plans;  // "gangpreempt for high in s0: gang low, surplus wide x2"
   std::map<std::string, std::pair<std::string, std::string>> verdicts;  // job -> reason, message
   std::set<std::tuple<std::string, std::string, std::string>> warnings;
+  std::vector<std::string> ended;  // claims: "high: started", "high: in vain: the job is gone"
 
   bool operator==(const Decisions&) const = default;
 
@@ -123,6 +125,9 @@ class Cycles {
   [[nodiscard]] CycleResult::Left left() const { return left_; }
   // The time of the next cycles; the epoch unless it is set.
   void SetNow(Time now) { now_ = now; }
+  [[nodiscard]] ClaimBook& claims() { return scheduler_->claims(); }
+  // When the last cycle wants to be followed by another.
+  [[nodiscard]] std::optional<Time> again_at() const { return again_at_; }
 
   // `inside` is called when the actions have run and nothing has been given back yet.
   Decisions Run(TraceSink* trace = nullptr, const std::function<void()>& inside = {}) {
@@ -131,6 +136,7 @@ class Cycles {
     if (inside) inside();
     const CycleResult result = scheduler_->Close();
     left_ = result.left;
+    again_at_ = result.again_at;
     Decisions decisions;
     for (const CycleResult::Bind& bind : result.binds) {
       CHECK(decisions.binds.emplace(TaskName(bind.task), NodeName(bind.node)).second);
@@ -145,10 +151,24 @@ class Cycles {
     for (const CycleResult::Warning& warning : *result.warnings) {
       decisions.warnings.insert({warning.object, warning.reason, warning.message});
     }
+    for (const ClaimEnd& end : result.ended) decisions.ended.push_back(ToText(end));
     return decisions;
   }
 
  private:
+  static std::string ToText(const ClaimEnd& end) {
+    switch (end.kind) {
+      case ClaimEnd::Kind::kStarted:
+        return end.claim.job + ": started";
+      case ClaimEnd::Kind::kTaken:
+        return end.claim.job + ": taken: " + end.why;
+      case ClaimEnd::Kind::kInVain:
+        return end.claim.job + ": in vain: " + end.why;
+      case ClaimEnd::Kind::kVoid:
+        return end.claim.job + ": void: " + end.why;
+    }
+    return "";
+  }
   void NoteEvictions(const CycleResult::EvictionPlan& plan, Decisions& decisions) const {
     std::set<std::string> victims;
     for (const CycleResult::EvictionPlan::Victim& victim : plan.victims) {
@@ -175,6 +195,7 @@ class Cycles {
   ClusterState& state_;
   std::unique_ptr<Scheduler> scheduler_;
   CycleResult::Left left_ = CycleResult::Left::kNone;
+  std::optional<Time> again_at_;
   Time now_{};
 };
 

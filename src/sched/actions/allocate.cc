@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sched/actions/actions.h"
+#include "sched/eviction/claims.h"
 #include "sched/job_queues.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/turns.h"
@@ -58,6 +59,7 @@ class Allocation {
     for (const JobId id : session_.state().workload().WaitingJobs()) {
       const bool outside = session_.state().workload().job(id).phase == JobPhase::kPending;
       if (outside && (admission || !Admit(id))) continue;
+      if (session_.claims() != nullptr && session_.claims()->Has(id)) continue;
       const Turns::Plan plan = turns_.PlanFor(id);
       if (plan == Turns::Plan::kAskAtTurn) queues_.Add(id);
       if (plan != Turns::Plan::kTry) continue;
@@ -94,12 +96,26 @@ class Allocation {
   }
 
   bool TakeTurn(JobId id) {
-    ClusterState& state = session_.state();
     Worksheet& worksheet = worksheets_.try_emplace(id, session_, id).first->second;
+    Search::Outcome outcome = FindPlace(id, worksheet);
+    // What is kept for jobs of lower priority is there for this one.
+    const bool lifted =
+        !outcome.ok && session_.claims() != nullptr && session_.claims()->LiftFor(id);
+    if (lifted) outcome = FindPlace(id, worksheet);
+    const bool again = Conclude(id, worksheet, outcome);
+    if (lifted) session_.claims()->Restore();
+    return again;
+  }
+
+  Search::Outcome FindPlace(JobId id, Worksheet& worksheet) {
     Search::Outcome outcome = search_.Run(id, worksheet, Pass::kReady);
-    if (!outcome.ok && state.nodes().HasReleasing()) {
-      outcome = search_.Run(id, worksheet, Pass::kWaiting);
-    }
+    if (outcome.ok || !session_.state().nodes().HasReleasing()) return outcome;
+    return search_.Run(id, worksheet, Pass::kWaiting);
+  }
+
+  // Makes what the search came to final.
+  bool Conclude(JobId id, Worksheet& worksheet, const Search::Outcome& outcome) {
+    ClusterState& state = session_.state();
     if (!outcome.ok) {
       Refusal refusal = ExplainUnplaced(session_, search_, id, worksheet, outcome.quota);
       turns_.Failed(

@@ -9,9 +9,13 @@
 
 #include "base/check.h"
 #include "sched/actions/actions.h"
+#include "sched/eviction/claims.h"
+#include "sched/eviction/cooldowns.h"
+#include "sched/eviction/plan_text.h"
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
 #include "sched/job_queues.h"
+#include "sched/turns.h"
 #include "sched/verdict.h"
 
 // preempt, reclaim, gangpreempt and gangreclaim: one action with four scopes.
@@ -29,20 +33,11 @@ EvictionSettings SettingsOf(const Session& session, std::string_view name) {
   return {};
 }
 
-std::string Plural(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-// "2 gangs, 9 pods in HyperNode s0 (tier 1)".
-std::string Summary(const CycleResult::EvictionPlan& plan) {
-  const auto gangs = static_cast<std::size_t>(
-      std::count_if(plan.victims.begin(), plan.victims.end(), [](const auto& victim) {
-        return victim.unit == VictimUnit::Kind::kGang;
-      }));
-  std::string text = gangs > 0 ? Plural(gangs, "gang") + ", " : "";
-  text += Plural(plan.PodCount(), "pod");
-  if (plan.hypernode.empty()) return text;
-  return text + fmt::format(" for HyperNode {} (tier {})", plan.hypernode, plan.tier);
+Attempts::Action ActionOf(const EvictionSettings& settings) {
+  using Action = Attempts::Action;
+  const bool preempts = settings.kind == EvictionKind::kPreempt;
+  if (settings.by_gang) return preempts ? Action::kGangPreempt : Action::kGangReclaim;
+  return preempts ? Action::kPreempt : Action::kReclaim;
 }
 
 class Evictions {
@@ -52,30 +47,37 @@ class Evictions {
         search_(search),
         settings_(std::move(settings)),
         planner_(session, search, settings_),
-        queues_(session) {}
+        queues_(session),
+        turns_(session, ActionOf(settings_)) {}
 
   void Run() {
     for (const JobId id : session_.state().workload().WaitingJobs()) {
-      if (IsStarving(id)) queues_.Add(id);
+      if (!MayStarve(id)) continue;
+      const Turns::Plan plan = turns_.PlanFor(id);
+      if (plan == Turns::Plan::kSkip || Worksheet(session_, id).empty()) continue;
+      queues_.Add(id);
+      if (plan == Turns::Plan::kTry) turns_.Expect(id);
     }
     while (const auto queue = queues_.TakeQueue()) {
       const JobId id = queues_.TakeJob(*queue);
       // A queue that has what it deserves takes nothing from others.
       const bool entitled =
           settings_.kind == EvictionKind::kPreempt || !session_.plugins().Overused(*queue);
-      if (entitled) Serve(id);
+      if (entitled && turns_.Begin(id)) {
+        Serve(id);
+        turns_.End(id);
+      }
       queues_.PutBack(*queue);
     }
   }
 
  private:
-  // True when the job was admitted, lacks pods of its minimum, and can have them.
-  [[nodiscard]] bool IsStarving(JobId id) const {
+  // True when the job was admitted, lacks pods of its minimum, and its gang can start.
+  [[nodiscard]] bool MayStarve(JobId id) const {
     const Job& job = session_.state().workload().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid()) return false;
     if (session_.plugins().JobReady(job) || IsHeld(job)) return false;
-    if (session_.topologies().WhyImpossible(id) || session_.plugins().JobInvalid(job)) return false;
-    return !Worksheet(session_, id).empty();
+    return !session_.topologies().WhyImpossible(id) && !session_.plugins().JobInvalid(job);
   }
 
   // True when the gang already waits for what is being released.
@@ -90,15 +92,36 @@ class Evictions {
       return Refuse(id,
                     {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
     }
+    if (const auto* refused = session_.claims() ? session_.claims()->FindRefused(id) : nullptr) {
+      return Refuse(id, {"EvictionNotAllowed", refused->why}, refused->until);
+    }
     const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
     if (!answer.plan) return Refuse(id, answer.refusal);
     if (settings_.dry_run) {
-      return Refuse(id, {"EvictionDryRun", "would evict " + Summary(*answer.plan)});
+      return Refuse(id, {"EvictionDryRun", "would evict " + SummaryOf(*answer.plan)});
+    }
+    if (const auto until = TooManyUntil(answer.plan->GangCount())) {
+      return Refuse(
+          id,
+          {"EvictionNotAllowed",
+           fmt::format("not more than {} gangs per minute are evicted (maxGangsPerMinute)",
+                       settings_.max_gangs_per_minute)},
+          until);
     }
     planner_.Commit(answer);
+    if (session_.claims() != nullptr) {
+      session_.claims()->book().CountGangs(answer.plan->GangCount(), session_.now());
+    }
     Refusal waiting = ExplainWaiting(session_, id);
-    waiting.message += fmt::format("; {} evicts {}", settings_.action, Summary(*answer.plan));
+    waiting.message += fmt::format("; {} evicts {}", settings_.action, SummaryOf(*answer.plan));
     session_.SetVerdict(id, std::move(waiting));
+  }
+
+  // Until when no plan may break so many gangs; none when one may.
+  [[nodiscard]] std::optional<Time> TooManyUntil(std::size_t gangs) {
+    const std::size_t limit = settings_.max_gangs_per_minute;
+    if (limit == 0 || gangs == 0 || session_.claims() == nullptr) return std::nullopt;
+    return session_.claims()->book().MayBreakFrom(gangs, limit, session_.now());
   }
 
   // An action in front of allocate evicts nobody for a gang that has room already.
@@ -125,10 +148,23 @@ class Evictions {
   }
 
   // Adds to what the job lacks why nobody goes for it.
-  void Refuse(JobId id, const Refusal& refusal) {
+  void Refuse(JobId id, const Refusal& refusal, std::optional<Time> until = std::nullopt) {
     std::string message = fmt::format("{}: {}", settings_.action, refusal.message);
     if (const Refusal* so_far = session_.VerdictOf(id)) message = so_far->message + "; " + message;
-    session_.SetVerdict(id, {refusal.reason, std::move(message)});
+    Refusal verdict{refusal.reason, std::move(message)};
+    turns_.Failed(id, verdict, [&] {
+      return Needs{.classes = {}, .anything = true, .until = until ? until : NextTime()};
+    });
+    session_.SetVerdict(id, std::move(verdict));
+  }
+
+  // When somebody may be evicted who is too young now.
+  [[nodiscard]] std::optional<Time> NextTime() {
+    if (!looked_at_times_) {
+      looked_at_times_ = true;
+      next_time_ = NextCooldownEnd(session_.state().workload(), session_.now());
+    }
+    return next_time_;
   }
 
   Session& session_;
@@ -136,6 +172,9 @@ class Evictions {
   const EvictionSettings settings_;
   EvictionPlanner planner_;
   JobQueues queues_;
+  Turns turns_;
+  bool looked_at_times_ = false;
+  std::optional<Time> next_time_;
 };
 
 }  // namespace

@@ -113,6 +113,7 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquir
                 .places = {}};
   option.claim.contested = ShortBelow(option.claim.need, domain);
   option.victims = inquiry.victims.In(domain);
+  session_.Look(option.victims.size());
   std::erase_if(option.victims, [&](const Victim* victim) {
     return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim->unit);
   });

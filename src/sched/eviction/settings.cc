@@ -13,6 +13,7 @@ constexpr std::string_view kMaxDomainsKey = "maxDomains";
 constexpr std::string_view kWholeBundleKey = "allowWholeBundle";
 constexpr std::string_view kOrderKey = "victimOrderPolicy";
 constexpr std::string_view kDryRunKey = "dryRun";
+constexpr std::string_view kMaxGangsKey = "maxGangsPerMinute";
 constexpr std::string_view kErrorCacheKey = "predicateErrorCacheEnable";
 constexpr std::string_view kTopologyAwareKey = "enableTopologyAwarePreemption";
 // They limit what Volcano looks at; here everything is looked at.
@@ -87,7 +88,7 @@ Result<EvictionArguments> ReadEvictionSettings(const ActionConfig& action) {
   settings.action = action.name;
   settings.kind = row.kind;
   settings.by_gang = row.by_gang;
-  std::vector<std::string_view> known = {kMaxDomainsKey, kOrderKey, kDryRunKey};
+  std::vector<std::string_view> known = {kMaxDomainsKey, kOrderKey, kDryRunKey, kMaxGangsKey};
   const auto fallback = static_cast<std::int64_t>(settings.max_domains);
   TRY_ASSIGN(const std::int64_t domains, action.arguments.Int(kMaxDomainsKey, fallback));
   if (domains > 0) {
@@ -98,6 +99,13 @@ Result<EvictionArguments> ReadEvictionSettings(const ActionConfig& action) {
   }
   TRY_ASSIGN(settings.order, ReadVictimOrder(action.arguments));
   TRY_ASSIGN(settings.dry_run, action.arguments.Bool(kDryRunKey, false));
+  TRY_ASSIGN(const std::int64_t gangs, action.arguments.Int(kMaxGangsKey, 0));
+  if (gangs < 0) {
+    read.warnings.push_back(
+        fmt::format("{}: {} is below 0, no limit is used", kMaxGangsKey, gangs));
+  } else {
+    settings.max_gangs_per_minute = static_cast<std::size_t>(gangs);
+  }
   if (row.by_gang) {
     known.push_back(kWholeBundleKey);
     TRY_ASSIGN(settings.allow_whole_gangs, action.arguments.Bool(kWholeBundleKey, true));

@@ -22,6 +22,7 @@ struct EvictionSettings {
   VictimOrder order = VictimOrder::kSafeFirst;
   std::size_t max_domains = 8;  // HyperNodes in which a plan is tried out
   bool dry_run = false;
+  std::size_t max_gangs_per_minute = 0;  // 0: no limit
 };
 
 [[nodiscard]] bool IsEvictionAction(std::string_view name);

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "sched/eviction/cooldowns.h"
+
 namespace strata {
 namespace {
-
-// No job is evicted before it has run this long, so that nobody is started and stopped in turn.
-constexpr std::chrono::seconds kDefaultCooldown{60};
 
 bool Runs(const Task& task) {
   return (task.status == TaskStatus::kBound || task.status == TaskStatus::kRunning) &&
