@@ -31,6 +31,7 @@ struct CycleResult {
       JobId job;
       VictimUnit::Kind unit = VictimUnit::Kind::kSurplus;
       std::vector<TaskId> tasks;
+      bool has_budget = false;  // a disruption budget selects one of them
     };
     std::string action;
     JobId claimant;               // the job that gets their room; its tasks are in `pipelined`

@@ -70,6 +70,9 @@ void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
   const Journal::Committed done = state_.journal().Commit();
   CHECK(done.bound.empty());
   CHECK(done.evicted.size() == plan.PodCount());
+  for (const Journal::Eviction& eviction : done.evicted) {
+    state_.budgets().Charge(state_.workload().task(eviction.task).disruption.budgets);
+  }
   evictions_.push_back(std::move(plan));
 }
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,9 @@
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
 #include "sched/job_queues.h"
+#include "sched/shortage.h"
 #include "sched/verdict.h"
+#include "sched/verdict_text.h"
 
 // preempt, reclaim, gangpreempt and gangreclaim: one action with four scopes.
 namespace strata {
@@ -29,10 +32,6 @@ EvictionSettings SettingsOf(const Session& session, std::string_view name) {
   return {};
 }
 
-std::string Plural(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 // "2 gangs, 9 pods in HyperNode s0 (tier 1)".
 std::string Summary(const CycleResult::EvictionPlan& plan) {
   const auto gangs = static_cast<std::size_t>(
@@ -44,6 +43,18 @@ std::string Summary(const CycleResult::EvictionPlan& plan) {
   if (plan.hypernode.empty()) return text;
   return text + fmt::format(" for HyperNode {} (tier {})", plan.hypernode, plan.tier);
 }
+
+// What a plan for a job depends on, where nothing of it has been placed.
+struct LikeJob {
+  QueueId queue;
+  std::int32_t priority = 0;
+  std::int32_t min_available = 0;
+  std::tuple<TopologySpec::Mode, std::optional<std::int32_t>, std::string> topology;
+  std::optional<Resources> min_resources;
+  Wanted tasks;
+
+  auto operator<=>(const LikeJob&) const = default;
+};
 
 class Evictions {
  public:
@@ -85,20 +96,45 @@ class Evictions {
 
   void Serve(JobId id) {
     const Worksheet worksheet(session_, id);
-    if (FitsWithoutEviction(id, worksheet)) return;
+    const std::optional<LikeJob> like = WhatItIsLike(id, worksheet);
+    const auto known = like ? refused_.find(*like) : refused_.end();
+    if (known == refused_.end() && FitsWithoutEviction(id, worksheet)) return;
     if (const auto pod = PodThatNeverPreempts(worksheet)) {
       return Refuse(id,
                     {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
     }
+    if (known != refused_.end()) return Refuse(id, known->second);
     const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
-    if (!answer.plan) return Refuse(id, answer.refusal);
+    if (!answer.plan) {
+      if (like) refused_.emplace(*like, answer.refusal);
+      return Refuse(id, answer.refusal);
+    }
     if (settings_.dry_run) {
       return Refuse(id, {"EvictionDryRun", "would evict " + Summary(*answer.plan)});
     }
     planner_.Commit(answer);
+    refused_.clear();
     Refusal waiting = ExplainWaiting(session_, id);
     waiting.message += fmt::format("; {} evicts {}", settings_.action, Summary(*answer.plan));
     session_.SetVerdict(id, std::move(waiting));
+  }
+
+  // Jobs that are alike get one answer, until somebody is evicted. None for a job that is like no
+  // other.
+  [[nodiscard]] std::optional<LikeJob> WhatItIsLike(JobId id, const Worksheet& worksheet) const {
+    const Job& job = session_.state().workload().job(id);
+    const bool plain = job.spec.sub_groups.empty() && job.spec.min_task_member.empty() &&
+                       job.counts.Total() == job.counts.Of(TaskStatus::kPending) &&
+                       job.allocated_hypernode.empty();
+    if (!plain) return std::nullopt;
+    const TopologySpec& topology = job.spec.topology;
+    return LikeJob{
+        .queue = job.queue,
+        .priority = job.spec.priority,
+        .min_available = job.spec.min_available,
+        .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
+        .min_resources = job.spec.min_resources,
+        .tasks = FirstOf(session_.state(), worksheet.AllLeft(session_), worksheet.left())};
   }
 
   // An action in front of allocate evicts nobody for a gang that has room already.
@@ -136,6 +172,7 @@ class Evictions {
   const EvictionSettings settings_;
   EvictionPlanner planner_;
   JobQueues queues_;
+  std::map<LikeJob, Refusal> refused_;
 };
 
 }  // namespace
