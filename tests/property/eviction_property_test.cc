@@ -141,7 +141,8 @@ TEST(EvictionProperty, ReclaimCostsWhatAnExhaustiveSearchFinds) {
   });
 }
 
-// Victims that come back waiting, as their controllers make them anew.
+// Victims that come back waiting, as their controllers make them anew. The claimant gets the room
+// that it waits for, as by the claims of a running scheduler.
 class ClosedSystem {
  public:
   ClosedSystem(ClusterState& state, const std::string& action)
@@ -151,21 +152,26 @@ class ClosedSystem {
   std::size_t RunCycle() {
     now_ += std::chrono::hours(2);  // nobody is in its cooldown any more
     cycles_.SetNow(now_);
-    const std::size_t evicted = cycles_.Run().evicted.size();
+    const Decisions decided = cycles_.Run();
     for (const TaskId id : state_.workload().AllTasks()) {
-      const Task task = state_.workload().task(id);
-      if (task.status == TaskStatus::kBinding) {
-        Disruption disruption = task.disruption;
-        disruption.runs_since = ToMoment(now_);
-        state_.workload().SetDisruption(id, disruption);
-        state_.workload().SetTaskStatus(id, TaskStatus::kRunning);
-      }
+      const Task& task = state_.workload().task(id);
+      if (task.status == TaskStatus::kBinding) Start(id, task.node);
       if (task.status == TaskStatus::kReleasing) ComeBack(id);
     }
-    return evicted;
+    for (const TaskId id : state_.workload().AllTasks()) {
+      const auto waits = decided.pipelined.find(state_.workload().task(id).name);
+      if (waits != decided.pipelined.end()) Start(id, *state_.nodes().Find(waits->second));
+    }
+    return decided.evicted.size();
   }
 
  private:
+  void Start(TaskId id, NodeId node) {
+    Disruption disruption = state_.workload().task(id).disruption;
+    disruption.runs_since = ToMoment(now_);
+    state_.workload().SetDisruption(id, disruption);
+    state_.workload().Move(id, TaskStatus::kRunning, node);
+  }
   void ComeBack(TaskId id) {
     const Task& task = state_.workload().task(id);
     TaskSpec spec;
