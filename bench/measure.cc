@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 
+#include <malloc.h>
 #include <time.h>
 
 #include <algorithm>
@@ -7,6 +8,11 @@
 #include <vector>
 
 namespace strata::bench {
+
+std::size_t HeapInUse() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 double CoreSeconds() {
   timespec used{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -12,6 +13,9 @@ namespace strata::bench {
 // One measured run per repetition, its time set by the benchmark itself; p50 and p99 over the
 // repetitions. The set-up is done anew for each, outside the clock.
 void Repeat(benchmark::internal::Benchmark* bench, int repetitions);
+
+// Bytes that the program holds on glibc's heap.
+[[nodiscard]] std::size_t HeapInUse();
 
 // Seconds of one core that this thread has used.
 [[nodiscard]] double CoreSeconds();

@@ -1,6 +1,4 @@
 // What keeping the state costs: time per event of a pod and of a node, memory per node and per pod.
-#include <malloc.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,11 +72,6 @@ void NodeEvent(benchmark::State& bench) {
     bench.SetIterationTime(time / kEvents);
   }
   bench.counters["nodes"] = static_cast<double>(nodes);
-}
-
-std::size_t HeapInUse() {
-  const auto info = mallinfo2();
-  return info.uordblks + info.hblkhd;
 }
 
 // Bytes of a ClusterState per node (with its share of the HyperNodes) and per running pod.

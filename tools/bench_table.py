@@ -58,7 +58,7 @@ def run(program, wanted):
         if aggregate in ("p50", "p99"):
             figure[aggregate] = row["real_time"] * TO_MS[row["time_unit"]]
         if aggregate == "p50":
-            for counter in ("nodes", "pods", "bytes_per_node", "bytes_per_pod"):
+            for counter in ("nodes", "pods", "bytes_per_node", "bytes_per_pod", "percent"):
                 if counter in row:
                     figure[counter] = row[counter]
     return figures

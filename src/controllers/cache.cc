@@ -106,7 +106,13 @@ Cache::Change Cache::Take(const kube::Delta& delta) {
 }
 
 void Cache::TakePod(const kube::Delta& delta, const json& object, Change& change) {
-  change.pod = std::make_shared<const PodSeen>(SeePod(object));
+  PodSeen seen = SeePod(object);
+  if (watched_[static_cast<std::size_t>(change.source)].pod_labels) {
+    for (const auto& [key, value] : ObjectAt(object, {"metadata", "labels"}).items()) {
+      if (value.is_string()) seen.labels[key] = value.get<std::string>();
+    }
+  }
+  change.pod = std::make_shared<const PodSeen>(std::move(seen));
   PodRef& known = pods_[delta.key];
   if (known != nullptr) pods_of_[known->owner_uid].erase(delta.key);
   known = change.pod;
@@ -155,6 +161,15 @@ std::vector<PodSeen> Cache::PodsOf(const std::string& owner_uid) const {
   const auto owned = pods_of_.find(owner_uid);
   if (owned == pods_of_.end()) return pods;
   for (const kube::ObjectKey& key : owned->second) pods.push_back(*pods_.find(key)->second);
+  return pods;
+}
+
+std::vector<PodSeen> Cache::PodsIn(const std::string& ns) const {
+  const ReaderLock lock(mutex_);
+  std::vector<PodSeen> pods;
+  for (auto it = pods_.lower_bound({ns, ""}); it != pods_.end() && it->first.ns == ns; ++it) {
+    pods.push_back(*it->second);
+  }
   return pods;
 }
 

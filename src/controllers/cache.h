@@ -33,6 +33,7 @@ class Cache {
   struct Watched {
     kube::WatchSpec spec;
     Keep keep = Keep::kWhole;
+    bool pod_labels = false;  // of pods: PodSeen::labels, too
   };
   // Deltas of source i are of watched[i]. A table that has a part of a collection only is left out
   // of what is asked by resource.
@@ -59,6 +60,9 @@ class Cache {
   [[nodiscard]] std::vector<ObjectRef> All(const kube::Resource& resource) const;
   // Pods that the owner controls, by namespace and name.
   [[nodiscard]] std::vector<PodSeen> PodsOf(const std::string& owner_uid) const;
+
+  // All pods of a namespace, by name.
+  [[nodiscard]] std::vector<PodSeen> PodsIn(const std::string& ns) const;
 
   // Whether what a write left has been seen.
   struct Expectation {

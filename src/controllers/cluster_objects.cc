@@ -45,6 +45,12 @@ std::optional<objects::HyperNode> HyperNodeFrom(const json& hypernode) {
   return std::move(read->hypernodes.front());
 }
 
+std::optional<objects::PodDisruptionBudget> BudgetFrom(const json& budget) {
+  std::optional<objects::ObjectSet> read = Read(budget);
+  if (!read || read->disruption_budgets.size() != 1) return std::nullopt;
+  return std::move(read->disruption_budgets.front());
+}
+
 std::optional<objects::Secret> SecretFrom(const json& secret) {
   std::optional<objects::ObjectSet> read = Read(secret);
   if (!read || read->secrets.size() != 1) return std::nullopt;

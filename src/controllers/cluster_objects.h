@@ -6,6 +6,7 @@
 
 #include "objects/hypernode.h"
 #include "objects/node.h"
+#include "objects/policy.h"
 #include "objects/secret.h"
 
 // Objects of the API server as the types that topology and discovery work with.
@@ -16,5 +17,7 @@ namespace strata::controllers {
 // None for one that cannot be read.
 [[nodiscard]] std::optional<objects::HyperNode> HyperNodeFrom(const nlohmann::json& hypernode);
 [[nodiscard]] std::optional<objects::Secret> SecretFrom(const nlohmann::json& secret);
+
+[[nodiscard]] std::optional<objects::PodDisruptionBudget> BudgetFrom(const nlohmann::json& budget);
 
 }  // namespace strata::controllers

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/timestamp.h"
+#include "controllers/budget_reconcile.h"
 #include "controllers/cache.h"
 #include "controllers/controller.h"
 #include "controllers/discoverers.h"
@@ -56,7 +57,8 @@ constexpr const char* kConfKey = "volcano-controller.conf";
 constexpr const char* kStatusKey = "status";
 constexpr const char* kDiscoveryKey = "discovery";
 
-// Which of the watches is the ConfigMap with the configuration.
+// Which of the watches are pods, and the ConfigMap with the configuration.
+constexpr std::size_t kPodSource = 2;
 constexpr int kConfSource = 8;
 
 std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
@@ -79,6 +81,10 @@ std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
   conf.spec.ns = kConfNamespace;
   conf.spec.field_selector = std::string("metadata.name=") + kConfMap;
   watches.push_back(std::move(conf));  // kConfSource
+  if (options.keep_budgets) {
+    watches[kPodSource].pod_labels = true;
+    watches.push_back(all(kube::kDisruptionBudgets, Keep::kWhole));
+  }
   if (!options.collect_garbage) return watches;
   for (const kube::Resource& resource :
        {kube::kConfigMaps, kube::kSecrets, kube::kServices, kube::kVolumeClaims}) {
@@ -110,6 +116,7 @@ class Controllers::Impl {
         pod_group_("podgroup", tools_, [this](const std::string& key) { return LonePod(key); }),
         queue_("queue", tools_, [this](const std::string& key) { return QueueWork(key); }),
         hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
+        budget_("disruption", tools_, [this](const std::string& key) { return Budget(key); }),
         garbage_("garbage", tools_, [this](const std::string& uid) { return owned_.Decide(uid); }),
         discoverers_({client,
                       cache_,
@@ -199,7 +206,7 @@ class Controllers::Impl {
 
  private:
   std::vector<const Controller*> AllControllers() const {
-    return {&job_, &pod_group_, &queue_, &hypernode_, &garbage_};
+    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_};
   }
 
   Status TakeConfText(const Result<std::string>& text) {
@@ -270,8 +277,8 @@ class Controllers::Impl {
     if (options_.ready) options_.ready();
   }
 
-  [[nodiscard]] std::array<Controller*, 5> Mine() {
-    return {&job_, &pod_group_, &queue_, &hypernode_, &garbage_};
+  [[nodiscard]] std::array<Controller*, 6> Mine() {
+    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_};
   }
 
   bool StartWorkers() {
@@ -322,12 +329,15 @@ class Controllers::Impl {
       job_.Add(KeyText(change.key));
     } else if (resource == kube::kPods) {
       TakePod(change);
+      NotePodOfBudgets(change.key.ns);
     } else if (change.seen == nullptr) {
       return;
     } else if (resource == kube::kPodGroups) {
       TakeGroup(change);
     } else if (resource == kube::kQueues) {
       TakeQueue(change);
+    } else if (resource == kube::kDisruptionBudgets) {
+      budget_.Add(KeyText(change.key));
     } else if (resource == kube::kCommands) {
       TakeCommand(*change.seen);
     } else if ((resource == kube::kNodes || resource == kube::kHyperNodes) && !change.same) {
@@ -367,6 +377,14 @@ class Controllers::Impl {
       job_.AddAfter(KeyText({change.key.ns, change.pod->job}), kGatherPods);
     } else if (!gone) {
       pod_group_.Add(KeyText(change.key));
+    }
+  }
+
+  void NotePodOfBudgets(const std::string& ns) {
+    if (!options_.keep_budgets) return;
+    for (const ObjectRef& budget : cache_.All(kube::kDisruptionBudgets)) {
+      if (TextAt(*budget, {"metadata", "namespace"}) != ns) continue;
+      budget_.AddAfter(KeyText({ns, TextAt(*budget, {"metadata", "name"})}), kGatherPods);
     }
   }
 
@@ -434,6 +452,14 @@ class Controllers::Impl {
     return {.plan = ReconcileQueue(view), .done = {}};
   }
 
+  Controller::Work Budget(const std::string& key) {
+    const kube::ObjectKey name = KeyFrom(key);
+    const ObjectRef budget = cache_.Find(kube::kDisruptionBudgets, name);
+    if (budget == nullptr || IsBeingDeleted(*budget)) return {};
+    return {.plan = ReconcileBudget({.budget = budget, .pods = cache_.PodsIn(name.ns)}),
+            .done = {}};
+  }
+
   Controller::Work HyperNodes(const std::string& key) {
     if (key == kDiscoveryKey) return discoverers_.Work();
     return {.plan = ReconcileHyperNodeStatus(
@@ -462,6 +488,7 @@ class Controllers::Impl {
   Controller pod_group_;
   Controller queue_;
   Controller hypernode_;
+  Controller budget_;
   Controller garbage_;
   Discoverers discoverers_;
   CreationLatency latency_;

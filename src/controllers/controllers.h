@@ -25,13 +25,16 @@ struct ControllersOptions {
   // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
   // does not.
   bool collect_garbage = false;
+  // Keeps the status of PodDisruptionBudgets, likewise.
+  bool keep_budgets = false;
   int workers = 3;                             // for each controller
   std::function<void()> ready;                 // once, when it has seen the cluster; any thread
   kube::Random random = kube::SystemRandom();  // spreads retries
 };
 
-// The controllers of a running cluster: job, podgroup, queue, hypernode, garbage collection. Each
-// is a pure function from what is seen to what is to be written, and a work queue around it.
+// The controllers of a running cluster: job, podgroup, queue, hypernode, garbage collection,
+// budgets. Each is a pure function from what is seen to what is to be written, and a work queue
+// around it.
 class Controllers {
  public:
   // All that it is given must outlive it.

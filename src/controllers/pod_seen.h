@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "kube/json_text.h"
+#include "model/labels.h"
 #include "objects/pod.h"
 
 namespace strata::controllers {
@@ -33,6 +34,7 @@ struct PodSeen {
   Time created{};
   std::optional<std::int32_t> exit_code;  // of its first container
   std::int64_t restarts = 0;              // of all its containers
+  Labels labels;                          // kept only where somebody asks for them
 
   friend bool operator==(const PodSeen&, const PodSeen&) = default;
 

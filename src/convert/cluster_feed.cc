@@ -73,6 +73,7 @@ Status ClusterFeed::ApplyAll(Set& objects) {
   TRY(put_all(objects.hypernodes));
   TRY(put_all(objects.queues));
   TRY(put_all(objects.quotas));
+  TRY(put_all(objects.disruption_budgets));
   TRY(put_all(objects.pod_groups));
   Learn(objects.pods);
   return put_all(objects.pods);
@@ -80,12 +81,13 @@ Status ClusterFeed::ApplyAll(Set& objects) {
 
 void ClusterFeed::Remove(std::string_view kind, const std::string& ns, const std::string& name) {
   using Member = void (ClusterFeed::*)(const std::string&);
-  constexpr std::array<std::pair<std::string_view, Member>, 9> kRemovers = {
+  constexpr std::array<std::pair<std::string_view, Member>, 10> kRemovers = {
       {{"Pod", &ClusterFeed::RemovePod},
        {"Node", &ClusterFeed::RemoveNode},
        {"PodGroup", &ClusterFeed::RemoveGroup},
        {"Queue", &ClusterFeed::RemoveQueue},
        {"ResourceQuota", &ClusterFeed::RemoveQuota},
+       {"PodDisruptionBudget", &ClusterFeed::RemoveBudget},
        {"HyperNode", &ClusterFeed::RemoveHyperNode},
        {"Numatopology", &ClusterFeed::RemoveNumaTopology},
        {"PriorityClass", &ClusterFeed::RemovePriorityClass},
@@ -277,6 +279,7 @@ objects::ObjectSet ClusterFeed::Objects() const {
   }
   CopyTo(queues_, set.queues);
   CopyTo(quotas_, set.quotas);
+  CopyTo(budgets_, set.disruption_budgets);
   CopyTo(hypernodes_, set.hypernodes);
   CopyTo(numa_, set.numa_topologies);
   CopyTo(priorities_, set.priority_classes);

@@ -112,6 +112,7 @@ class ClusterFeed {
   Status Put(Ref<objects::PodGroup> group);
   Status Put(Ref<objects::Queue> queue);
   Status Put(Ref<objects::ResourceQuota> quota);
+  Status Put(Ref<objects::PodDisruptionBudget> budget);
   Status Put(Ref<objects::HyperNode> hypernode);
   Status Put(Ref<objects::NumaTopology> topology);
   Status Put(Ref<objects::Namespace> ns);
@@ -129,6 +130,7 @@ class ClusterFeed {
   void RemoveGroup(const std::string& name);
   void RemoveQueue(const std::string& name);
   void RemoveQuota(const std::string& name);
+  void RemoveBudget(const std::string& name);
   void RemoveHyperNode(const std::string& name);
   void RemoveNumaTopology(const std::string& name);
   void RemovePriorityClass(const std::string& name);
@@ -178,6 +180,7 @@ class ClusterFeed {
   Kept<objects::PodGroup> groups_;
   Kept<objects::Queue> queues_;
   Kept<objects::ResourceQuota> quotas_;
+  Kept<objects::PodDisruptionBudget> budgets_;
   Kept<objects::HyperNode> hypernodes_;
   Kept<objects::NumaTopology> numa_;
   Kept<objects::PriorityClass> priorities_;

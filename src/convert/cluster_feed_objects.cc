@@ -185,6 +185,24 @@ void ClusterFeed::RemoveQuota(const std::string& name) {
   Changed();
 }
 
+Status ClusterFeed::Put(Ref<objects::PodDisruptionBudget> budget) {
+  const std::string name = objects::NamespacedName(budget->meta);
+  BudgetSpec spec = ToBudgetSpec(*budget);
+  const auto known = state_.budgets().all().find(name);
+  if (known == state_.budgets().all().end() || known->second != spec) {
+    if (state_.budgets().Upsert(std::move(spec))) MakeNamespaceStale(budget->meta.ns);
+    Changed();
+  }
+  budgets_.insert_or_assign(name, std::move(budget));
+  return {};
+}
+
+void ClusterFeed::RemoveBudget(const std::string& name) {
+  if (budgets_.erase(name) == 0) return;
+  if (state_.budgets().Remove(name)) MakeNamespaceStale(name.substr(0, name.find('/')));
+  Changed();
+}
+
 Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   TRY_ASSIGN(JobSpec spec,
              Of(group.meta, ToJobSpec(group, around_.priorities, state_.resource_names())));

@@ -137,6 +137,28 @@ TEST(ClusterFeed, AGroupThatNamesNoQueueIsInTheDefaultOne) {
   EXPECT_EQ(fed.feed.Objects().pod_groups[0].queue, "team");
 }
 
+TEST(ClusterFeed, ABudgetThatComesLaterSelectsThePodsThatAreThere) {
+  Fed fed;
+  const auto group = [&] {
+    std::vector<std::string> problems;
+    fed.feed.Settle(problems);
+    return fed.state.workload().task(*fed.feed.FindTask("ns/p")).disruption.budgets;
+  };
+  EXPECT_EQ(group(), 0U);
+  EXPECT_TRUE(fed.feed.Apply(objects::MustLoad(
+      "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b, namespace: ns}\n"
+      "spec: {maxUnavailable: 25%, selector: {}}\n"
+      "status: {disruptionsAllowed: 2, disruptedPods: {x: \"2026-01-01T00:00:00Z\"}}\n")));
+  ASSERT_NE(group(), 0U);
+  const BudgetSpec budget = *fed.state.budgets().In(group()).at(0);
+  EXPECT_EQ(budget.max_unavailable, (BudgetSpec::Amount{.number = 25, .percent = true}));
+  EXPECT_EQ(budget.allowed, 2);
+  EXPECT_THAT(budget.disrupted, testing::ElementsAre("ns/x"));
+  EXPECT_EQ(fed.feed.Objects().disruption_budgets.size(), 1U);
+  fed.feed.Remove("PodDisruptionBudget", "ns", "b");
+  EXPECT_EQ(group(), 0U);
+}
+
 TEST(ClusterFeed, APodThatIsBeingBoundIsOnItsNodeInACopyOfTheObjects) {
   Fed fed;
   EXPECT_EQ(fed.feed.Objects().pods[0].spec.node_name, "");

@@ -20,6 +20,7 @@ Result<TaskSpec> ReadTask(const objects::Pod& pod,
   task.constraints.identity = around.rules.IdentityOf(pod);
   task.constraints.rules = around.rules.RulesOf(pod);
   task.constraints.volumes = around.volumes.RulesOf(pod);
+  task.disruption.budgets = state.budgets().GroupOf(pod.meta.ns, pod.meta.labels);
   if (task.constraints.gpus && LimitsGpus(state, pod.meta.ns)) {
     task.constraints.gpus->quota_namespace = pod.meta.ns;
   }

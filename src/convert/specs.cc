@@ -246,6 +246,28 @@ Result<GpuLimits> ToGpuLimits(const objects::ResourceList& hard) {
 
 }  // namespace
 
+BudgetSpec ToBudgetSpec(const objects::PodDisruptionBudget& budget) {
+  using Said = objects::PodDisruptionBudget::Amount;
+  using Percent = objects::PodDisruptionBudget::Percent;
+  const auto amount = [](const std::optional<Said>& said) -> std::optional<BudgetSpec::Amount> {
+    if (!said) return std::nullopt;
+    if (const auto* percent = std::get_if<Percent>(&*said)) {
+      return BudgetSpec::Amount{.number = percent->value, .percent = true};
+    }
+    return BudgetSpec::Amount{.number = std::get<std::int32_t>(*said)};
+  };
+  BudgetSpec spec{.name = objects::NamespacedName(budget.meta),
+                  .selector = budget.selector,
+                  .min_available = amount(budget.min_available),
+                  .max_unavailable = amount(budget.max_unavailable),
+                  .allowed = budget.disruptions_allowed,
+                  .disrupted = {}};
+  for (const std::string& pod : budget.disrupted_pods) {
+    spec.disrupted.push_back(budget.meta.ns + "/" + pod);
+  }
+  return spec;
+}
+
 Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota, ResourceNames& names) {
   QuotaSpec spec{.name = objects::NamespacedName(quota.meta), .hard = {}, .used = {}};
   TRY_ASSIGN(spec.hard, InField("spec.hard", ToLimits(quota.hard, names)));

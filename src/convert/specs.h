@@ -23,6 +23,8 @@ namespace strata {
 
 [[nodiscard]] Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names);
 
+[[nodiscard]] BudgetSpec ToBudgetSpec(const objects::PodDisruptionBudget& budget);
+
 // `requests.cpu` counts as `cpu`; limits and counts of objects are left out (CountedName).
 [[nodiscard]] Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota,
                                             ResourceNames& names);

@@ -124,6 +124,7 @@ class LocalCluster {
     options.conf_file = settings_.controller_conf;
     options.scheduler_names = {};
     options.collect_garbage = true;
+    options.keep_budgets = true;
     options.ready = std::move(ready);
     return ComponentOf(std::make_shared<controllers::Controllers>(
         client, std::move(options), controllers_log_, clock_));

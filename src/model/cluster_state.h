@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "model/budget_table.h"
 #include "model/class_table.h"
 #include "model/hypernode_sums.h"
 #include "model/hypernode_tree.h"
@@ -25,6 +26,7 @@ namespace strata {
 //   classes()  | the classes that tasks come in                     | workload()
 //   workload() | queues, jobs, tasks                                | nodes(), journal(), its own
 //   quotas()   | ResourceQuotas                                     | its own events
+//   budgets()  | PodDisruptionBudgets                               | its own events
 //   journal()  | what this cycle decided, to take back or to commit | the cycle
 //
 // Events from outside come between cycles and cost what they change. Events that concern several
@@ -54,6 +56,8 @@ class ClusterState {
   [[nodiscard]] const WorkloadTable& workload() const { return workload_; }
   [[nodiscard]] QuotaTable& quotas() { return quotas_; }
   [[nodiscard]] const QuotaTable& quotas() const { return quotas_; }
+  [[nodiscard]] BudgetTable& budgets() { return budgets_; }
+  [[nodiscard]] const BudgetTable& budgets() const { return budgets_; }
   [[nodiscard]] Journal& journal() { return journal_; }
   [[nodiscard]] const Journal& journal() const { return journal_; }
 
@@ -81,6 +85,7 @@ class ClusterState {
   ClassTable classes_;
   WorkloadTable workload_{resource_names_, nodes_, sums_, classes_};
   QuotaTable quotas_;
+  BudgetTable budgets_;
   Journal journal_{workload_, nodes_, classes_, sums_};
 };
 

@@ -118,6 +118,7 @@ struct Disruption {
   Moment saved_at{};                  // the last checkpoint of its work
   std::int32_t grace_seconds = 30;    // how long it may take to stop
   std::int32_t cooldown_seconds = 0;  // not evicted before it has run that long
+  std::uint32_t budgets = 0;          // which disruption budgets select it: BudgetTable::Group
   bool preemptable = true;
   bool never_preempts = false;  // nobody is evicted for it
   bool critical = false;        // a system pod

@@ -212,6 +212,18 @@ void WorkloadTable::Account(TaskId id, int sign) {
     sums_.Account(task, spec, sign);
   }
   if (task.job.valid()) AccountOnJob(task, sign);
+  if (task.disruption.budgets != 0) AccountOnBudgets(task, sign);
+}
+
+void WorkloadTable::AccountOnBudgets(const Task& task, int sign) {
+  const std::uint32_t group = task.disruption.budgets;
+  if (group >= budget_counts_.size()) budget_counts_.resize(group + 1);
+  BudgetCounts& counts = budget_counts_[group];
+  if (task.status != TaskStatus::kSucceeded && task.status != TaskStatus::kFailed) {
+    counts.expected += sign;
+  }
+  if (task.status == TaskStatus::kRunning) counts.healthy += sign;
+  if (task.status == TaskStatus::kReleasing) counts.releasing += sign;
 }
 
 void WorkloadTable::Move(TaskId id, TaskStatus status, NodeId node) {
@@ -221,8 +233,10 @@ void WorkloadTable::Move(TaskId id, TaskStatus status, NodeId node) {
     TaskCounts* const counts[] = {
         &job.counts, &job.sub_jobs[task.sub_job].counts, &job.roles[task.role].counts};
     for (TaskCounts* count : counts) Count(*count, task, -1);
+    if (task.disruption.budgets != 0) AccountOnBudgets(task, -1);
     task.status = status;
     for (TaskCounts* count : counts) Count(*count, task, +1);
+    if (task.disruption.budgets != 0) AccountOnBudgets(task, +1);
     Touch(task.job);
     return;
   }
@@ -239,6 +253,15 @@ void WorkloadTable::Move(TaskId id, TaskStatus status, NodeId node) {
 const GpuClaim& WorkloadTable::GpusOf(TaskId id) const {
   static const GpuClaim none;
   return id.index() < gpu_claims_.size() ? gpu_claims_[id.index()] : none;
+}
+
+void WorkloadTable::SetDisruption(TaskId id, const Disruption& disruption) {
+  Task& task = tasks_[id.index()];
+  if (task.disruption == disruption) return;
+  if (task.disruption.budgets != 0) AccountOnBudgets(task, -1);
+  task.disruption = disruption;
+  if (task.disruption.budgets != 0) AccountOnBudgets(task, +1);
+  if (task.job.valid()) Touch(task.job);
 }
 
 void WorkloadTable::SetGpus(TaskId id, GpuClaim gpus) {

@@ -62,9 +62,17 @@ class WorkloadTable {
   // Gives the task another status and node. A task that holds no node loses its GPUs.
   void Move(TaskId task, TaskStatus status, NodeId node);
   void SetGpus(TaskId task, GpuClaim gpus);
-  // No sum depends on it.
-  void SetDisruption(TaskId task, const Disruption& disruption) {
-    tasks_[task.index()].disruption = disruption;
+  // The budgets that select the task count it from now on.
+  void SetDisruption(TaskId task, const Disruption& disruption);
+
+  // The tasks of one BudgetTable::Group, pods of other schedulers included.
+  struct BudgetCounts {
+    std::int32_t expected = 0;   // not over
+    std::int32_t healthy = 0;    // running
+    std::int32_t releasing = 0;  // on their way out
+  };
+  [[nodiscard]] BudgetCounts InBudgetGroup(std::uint32_t group) const {
+    return group < budget_counts_.size() ? budget_counts_[group] : BudgetCounts{};
   }
 
   // ---- jobs
@@ -127,6 +135,7 @@ class WorkloadTable {
   // Adds (+1) or removes (-1) the task's part in every sum, by its present status and node.
   void Account(TaskId id, int sign);
   void AccountOnJob(const Task& task, int sign);
+  void AccountOnBudgets(const Task& task, int sign);
   [[nodiscard]] bool ExceedsNodes(const Task& task) const;
   // Limits what the task counts with, for one that comes with its node, and adds that to the total.
   void EnterTotals(ClassSpec& spec, std::span<const Amount> node);
@@ -151,7 +160,8 @@ class WorkloadTable {
   std::vector<std::uint32_t> free_tasks_;
   std::map<std::string, std::set<TaskId>, std::less<>> tasks_awaiting_node_;  // by its name
   std::map<TaskId, std::string> awaited_node_;                                // the same, by task
-  std::vector<GpuClaim> gpu_claims_;  // by task, as far as one was ever made
+  std::vector<GpuClaim> gpu_claims_;         // by task, as far as one was ever made
+  std::vector<BudgetCounts> budget_counts_;  // by group; 0 is not counted
   std::map<std::string, GpuTotals, std::less<>> gpu_totals_;  // by namespace
   std::uint64_t placements_ = Task::kCameWithNode;
   Resources held_;                  // requests of tasks that came with their node

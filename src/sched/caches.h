@@ -9,6 +9,7 @@
 #include "sched/class_view_cache.h"
 #include "sched/cluster_index.h"
 #include "sched/domain_kinds.h"
+#include "sched/eviction/victim_book.h"
 #include "sched/job_topologies.h"
 #include "sched/lifecycle.h"
 #include "sched/plugin_set.h"
@@ -37,6 +38,7 @@ class Caches {
   [[nodiscard]] JobTopologies& topologies() { return topologies_; }
   [[nodiscard]] JobPhases& phases() { return phases_; }
   [[nodiscard]] ClassViewCache& views() { return views_; }
+  [[nodiscard]] VictimBook& victims() { return victims_; }
   [[nodiscard]] ClusterIndex& cluster_index() { return cluster_index_; }
   // The kinds of HyperNodes for tasks of these classes. Valid until TrimKinds or Trim.
   // REQUIRES: `classes` are ascending, without duplicates, and DomainKinds::Suffice for them.
@@ -50,6 +52,7 @@ class Caches {
   JobPhases phases_;
   ClassViewCache views_;
   ClusterIndex cluster_index_;
+  VictimBook victims_;
   std::map<std::vector<ClassId>, DomainKinds> domain_kinds_;  // by classes
 };
 

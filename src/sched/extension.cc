@@ -56,12 +56,22 @@ std::string_view VictimPoint::Protects(const Task& /*task*/) const {
   return {};
 }
 
+bool VictimPoint::SparesUnit(const VictimUnit& /*unit*/) const {
+  return false;
+}
+
 bool VictimPoint::DecidesOn(EvictionKind /*kind*/) const {
   return false;
 }
 
 bool VictimPoint::Grants(const EvictionClaim& /*claim*/, const VictimUnit& /*unit*/) const {
   return false;
+}
+
+bool VictimPoint::MayGrant(const EvictionClaim& /*claim*/,
+                           QueueId /*queue*/,
+                           std::int32_t /*priority*/) const {
+  return true;
 }
 
 std::optional<std::string> VictimPoint::NotEntitled(const EvictionClaim& /*claim*/) const {

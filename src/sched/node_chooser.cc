@@ -82,7 +82,7 @@ std::optional<NodeChooser::Choice> NodeChooser::Choose(TaskId task) {
     return ChooseBySweep(task);
   }
   if (auto choice = ChooseByIndex(task)) return choice;
-  return request_.pass == Pass::kWaiting ? ChooseBySweep(task) : std::nullopt;
+  return request_.pass == Pass::kWaiting ? ChooseAmongWaiting(task) : std::nullopt;
 }
 
 bool NodeChooser::Better(Score score,

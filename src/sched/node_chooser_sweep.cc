@@ -72,6 +72,85 @@ ScoreSheet NodeChooser::ScoreAll(TaskId task, std::span<const NodeId> nodes, boo
   return sheet;
 }
 
+std::vector<Score> NodeChooser::FutureScores(const ClassView& view,
+                                             std::span<const NodeId> nodes) const {
+  std::vector<Score> total(nodes.size(), 0);
+  std::vector<Score> row(nodes.size());
+  for (const auto& score : view.points().scores) {
+    score.point->ScoreNodes(session_.state(), view.spec(), nodes, row);
+    for (std::size_t i = 0; i < row.size(); ++i) total[i] += row[i];
+  }
+  return total;
+}
+
+NodeChooser::Waiting& NodeChooser::WaitingOf(ClassId class_id) {
+  ClassView& view = session_.views().Of(class_id);
+  const auto [it, is_new] = waiting_.try_emplace(class_id);
+  Waiting& waiting = it->second;
+  if (is_new) {
+    const std::vector<std::size_t> positions =
+        Collect([&](NodeId node) { return view.FitsFuture(node); });
+    std::vector<NodeId> nodes;
+    nodes.reserve(positions.size());
+    for (const std::size_t position : positions) nodes.push_back(shape_.nodes[position]);
+    const std::vector<Score> scores = FutureScores(view, nodes);
+    waiting.scores.assign(shape_.nodes.size(), kNoScore);
+    for (std::size_t i = 0; i < positions.size(); ++i) waiting.scores[positions[i]] = scores[i];
+    waiting.feasible.resize(shape_.groups.size());
+    waiting.best.resize(shape_.groups.size());
+    for (std::size_t g = 0; g < shape_.groups.size(); ++g) FollowGroup(waiting, g);
+    waiting.seen = changed_.size();
+  }
+  for (; waiting.seen < changed_.size(); ++waiting.seen) {
+    const std::size_t position = changed_[waiting.seen];
+    if (waiting.scores[position] == kNoScore) continue;
+    const NodeId node = shape_.nodes[position];
+    const bool fits = view.FitsFuture(node);
+    waiting.scores[position] = fits ? FutureScores(view, std::span(&node, 1)).front() : kNoScore;
+    const auto group = std::upper_bound(
+        shape_.groups.begin(), shape_.groups.end(), position, [](std::size_t p, const auto& one) {
+          return p < one.end;
+        });
+    FollowGroup(waiting, static_cast<std::size_t>(group - shape_.groups.begin()));
+  }
+  return waiting;
+}
+
+void NodeChooser::FollowGroup(Waiting& waiting, std::size_t group) const {
+  const HyperNodeTree& tree = session_.tree();
+  std::uint32_t feasible = 0;
+  std::size_t best = 0;
+  for (std::size_t i = shape_.groups[group].begin; i < shape_.groups[group].end; ++i) {
+    if (waiting.scores[i] == kNoScore) continue;
+    const bool better = feasible == 0 || waiting.scores[i] > waiting.scores[best] ||
+                        (waiting.scores[i] == waiting.scores[best] &&
+                         tree.NameRank(shape_.nodes[i]) < tree.NameRank(shape_.nodes[best]));
+    if (better) best = i;
+    ++feasible;
+  }
+  waiting.feasible[group] = feasible;
+  waiting.best[group] = best;
+}
+
+std::optional<NodeChooser::Choice> NodeChooser::ChooseAmongWaiting(TaskId task) {
+  const Waiting& waiting = WaitingOf(session_.state().workload().task(task).class_id);
+  std::vector<ChainGroup>& groups = Groups();
+  session_.Look(groups.size());
+  bool any = false;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    groups[g].feasible = waiting.feasible[g];
+    any = any || waiting.feasible[g] > 0;
+  }
+  if (!any) return std::nullopt;
+  ScoreChains(task, groups);
+  Best best;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (waiting.feasible[g] == 0) continue;
+    Offer(best, waiting.best[g], waiting.scores[waiting.best[g]] + chain_scores_[g]);
+  }
+  return Choice{.position = *best.position, .idle = false};
+}
+
 std::optional<NodeChooser::Choice> NodeChooser::ChooseBySweep(TaskId task) {
   const ClassId class_id = session_.state().workload().task(task).class_id;
   ClassView& view = session_.views().Of(class_id);

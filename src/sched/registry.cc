@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "sched/plugins/binpack.h"
 #include "sched/plugins/capacity.h"
+#include "sched/plugins/cdp.h"
 #include "sched/plugins/conformance.h"
 #include "sched/plugins/deviceshare.h"
 #include "sched/plugins/drf.h"
@@ -15,6 +16,7 @@
 #include "sched/plugins/nodeorder.h"
 #include "sched/plugins/numa_aware.h"
 #include "sched/plugins/overcommit.h"
+#include "sched/plugins/pdb.h"
 #include "sched/plugins/predicates.h"
 #include "sched/plugins/priority.h"
 #include "sched/plugins/proportion.h"
@@ -34,6 +36,7 @@ constexpr std::array kPlugins = {
     // ascending by name
     Entry{"binpack", MakeBinpack},
     Entry{"capacity", MakeCapacity},
+    Entry{"cdp", MakeCdp},
     Entry{"conformance", MakeConformance},
     Entry{"deviceshare", MakeDeviceshare},
     Entry{"drf", MakeDrf},
@@ -43,6 +46,7 @@ constexpr std::array kPlugins = {
     Entry{"nodeorder", MakeNodeorder},
     Entry{"numa-aware", MakeNumaAware},
     Entry{"overcommit", MakeOvercommit},
+    Entry{"pdb", MakePdb},
     Entry{"predicates", MakePredicates},
     Entry{"priority", MakePriority},
     Entry{"proportion", MakeProportion},
@@ -51,10 +55,8 @@ constexpr std::array kPlugins = {
     Entry{"task-topology", MakeTaskTopology},
 };
 
-constexpr std::array<std::string_view, 7> kVolcanoPlugins = {
-    "cdp",
+constexpr std::array<std::string_view, 5> kVolcanoPlugins = {
     "extender",
-    "pdb",
     "rescheduling",
     "resource-strategy-fit",
     "tdm",

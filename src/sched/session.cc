@@ -70,8 +70,9 @@ void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
   const Journal::Committed done = state_.journal().Commit();
   CHECK(done.bound.empty());
   CHECK(done.evicted.size() == plan.PodCount());
-  if (attempts_ != nullptr) {
-    for (const Journal::Eviction& eviction : done.evicted) attempts_->Evicted(eviction.node);
+  for (const Journal::Eviction& eviction : done.evicted) {
+    if (attempts_ != nullptr) attempts_->Evicted(eviction.node);
+    state_.budgets().Charge(state_.workload().task(eviction.task).disruption.budgets);
   }
   evictions_.push_back(std::move(plan));
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ enum class EvictionKind : std::uint8_t { kPreempt, kReclaim };
 struct VictimUnit {
   enum class Kind : std::uint8_t { kSurplus, kGang } kind = Kind::kSurplus;
   JobId job;
-  std::vector<TaskId> tasks;
+  std::span<const TaskId> tasks;  // must outlive the unit
 };
 
 // A job that asks for room that others hold.
@@ -36,6 +37,9 @@ struct EvictionClaim {
   std::vector<ResourceId> contested;  // what of that must be taken from others; never pods
 };
 
+// A kind of pod, for sentences.
+inline constexpr std::string_view kInCooldown = "in their cooldown";
+
 class VictimPoint {
  public:
   virtual ~VictimPoint() = default;
@@ -44,6 +48,8 @@ class VictimPoint {
   // What kind of pod this is that nobody may evict ("of the system"); "" when the plugin does not
   // protect it.
   [[nodiscard]] virtual std::string_view Protects(const Task& task) const;
+  // True when the unit may not go, now that everything that the journal evicts is gone.
+  [[nodiscard]] virtual bool SparesUnit(const VictimUnit& unit) const;
   // True when preempt and reclaim may take surplus pods alone, never a whole gang.
   [[nodiscard]] virtual bool SparesGangs() const { return false; }
 
@@ -53,6 +59,11 @@ class VictimPoint {
   // True when the claim may take the unit, now that everything that the journal evicts is gone.
   // REQUIRES: DecidesOn the kind of the claim.
   [[nodiscard]] virtual bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const;
+  // False when the claim may take nothing of the jobs of this queue and priority, whatever they
+  // are. REQUIRES: DecidesOn the kind of the claim.
+  [[nodiscard]] virtual bool MayGrant(const EvictionClaim& claim,
+                                      QueueId queue,
+                                      std::int32_t priority) const;
   // Why the claim may take nothing at all; none when it may. REQUIRES: DecidesOn its kind.
   [[nodiscard]] virtual std::optional<std::string> NotEntitled(const EvictionClaim& claim) const;
 };

@@ -45,6 +45,7 @@ const std::map<std::string_view, std::string_view> kSamples = {
     {"PriorityClass", R"(,"value":1)"},
     {"Queue", R"(,"spec":{"weight":1})"},
     {"ResourceQuota", R"(,"spec":{"hard":{"cpu":"1"}})"},
+    {"PodDisruptionBudget", R"(,"spec":{"minAvailable":1})"},
     {"PersistentVolumeClaim",
      R"(,"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}})"},
     {"PodGroup", R"(,"spec":{"minMember":1,"queue":"default"})"},

@@ -236,6 +236,9 @@ SchedulerConfig CrowdConfig(const std::string& action, bool dry_run) {
   if (dry_run) added.arguments.Set("dryRun", true);
   config.actions.resize(2);
   config.actions.push_back(std::move(added));
+  PluginConfig cooldowns;
+  cooldowns.name = "cdp";
+  config.tiers.front().push_back(std::move(cooldowns));
   const bool reclaims = action.ends_with("reclaim");
   for (auto& tier : config.tiers) {
     for (PluginConfig& plugin : tier) {

@@ -54,7 +54,7 @@ inline constexpr Amount kCrowdNodeCores = 4;
 // things are put in.
 [[nodiscard]] std::unique_ptr<ClusterBuilder> Build(const Crowd& crowd, unsigned seed);
 
-// Actions enqueue, allocate and this one; capacity with reclaim, else no quota.
+// Actions enqueue, allocate and this one; cdp; capacity with reclaim, else no quota.
 [[nodiscard]] SchedulerConfig CrowdConfig(const std::string& action, bool dry_run = false);
 
 }  // namespace strata::testing

@@ -166,6 +166,67 @@ bool Holds(const ClusterState& state,
   return slots >= wanted;
 }
 
+// What queues have and may have, in thousandths of a core.
+struct Part {
+  Amount has = 0, deserved = 0, guarantee = 0;
+};
+
+Part PartOf(const ClusterState& state, QueueId id) {
+  const QueueSpec& spec = state.workload().queue(id).spec;
+  Part part;
+  for (const TaskId task : state.workload().AllTasks()) {
+    const Task& one = state.workload().task(task);
+    if (one.status != TaskStatus::kRunning || state.workload().job(one.job).queue != id) continue;
+    part.has += state.classes().spec(one.class_id).request.Get(kCpu);
+  }
+  Amount limit = 0;  // what there is, less what others are guaranteed
+  for (const NodeId node : state.nodes().all()) {
+    limit += state.nodes().Allocatable(node)[kCpu.index()];
+  }
+  for (const QueueId other : state.workload().queues()) {
+    if (other != id) limit -= state.workload().queue(other).spec.guarantee.Get(kCpu);
+  }
+  part.guarantee = spec.guarantee.Get(kCpu);
+  const auto deserved = spec.deserved.find(kCpu);
+  if (deserved != spec.deserved.end()) part.deserved = deserved->second;
+  part.deserved = std::max(std::min(part.deserved, std::max<Amount>(limit, 0)), part.guarantee);
+  return part;
+}
+
+// A queue reclaims up to what it deserves.
+bool IsEntitled(const ClusterState& state, const Job& claimant, const CrowdGang& gang) {
+  const Part part = PartOf(state, claimant.queue);
+  const Amount need = claimant.spec.min_available * CrowdCores(gang.size) * 1000;
+  return part.has + need <= part.deserved;
+}
+
+// Surplus takes a queue down to what it deserves; then gangs go while it has more than that, the
+// largest last, so that as many as possible may go.
+bool QueuesAllow(const ClusterState& state, const Choices& choices) {
+  struct Loss {
+    Amount surplus = 0, gangs = 0, largest = 0;
+  };
+  std::map<QueueId, Loss> losses;
+  for (std::size_t i = 0; i < choices.jobs.size(); ++i) {
+    const Way& way = choices.jobs[i].second[choices.at[i]];
+    if (way.pods.empty()) continue;
+    Amount amount = 0;
+    for (const TaskId id : way.pods) {
+      amount += state.classes().spec(state.workload().task(id).class_id).request.Get(kCpu);
+    }
+    Loss& loss = losses[state.workload().job(choices.jobs[i].first).queue];
+    (way.gang ? loss.gangs : loss.surplus) += amount;
+    if (way.gang) loss.largest = std::max(loss.largest, amount);
+  }
+  return std::all_of(losses.begin(), losses.end(), [&](const auto& entry) {
+    const Part part = PartOf(state, entry.first);
+    const Loss& loss = entry.second;
+    if (part.has - loss.surplus - loss.gangs < part.guarantee) return false;
+    if (loss.surplus > 0 && part.has - loss.surplus < part.deserved) return false;
+    return loss.gangs == 0 || part.has - loss.surplus - (loss.gangs - loss.largest) > part.deserved;
+  });
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& os, const PlanCost& cost) {
@@ -180,22 +241,27 @@ std::ostream& operator<<(std::ostream& os, const PlanCost& cost) {
 
 std::optional<PlanCost> CheapestPlan(const ClusterBuilder& cluster,
                                      const CrowdGang& gang,
-                                     bool may_break_gangs) {
+                                     const std::string& action) {
   const ClusterState& state = cluster.state;
   const Job& claimant = cluster.JobNamed("g0");
+  const bool may_break_gangs = action.starts_with("gang");
+  const bool reclaims = action.ends_with("reclaim");
+  if (reclaims && !IsEntitled(state, claimant, gang)) return std::nullopt;
   Choices choices;
   for (const JobId id : state.workload().jobs()) {
     const Job& job = state.workload().job(id);
-    if (job.spec.queue != claimant.spec.queue || job.spec.priority >= claimant.spec.priority) {
-      continue;
-    }
-    choices.jobs.emplace_back(id, WaysOf(state, id, may_break_gangs));
+    const bool same_queue = job.spec.queue == claimant.spec.queue;
+    const bool in_scope = reclaims
+                              ? !same_queue && state.workload().queue(job.queue).spec.reclaimable
+                              : same_queue && job.spec.priority < claimant.spec.priority;
+    if (in_scope) choices.jobs.emplace_back(id, WaysOf(state, id, may_break_gangs));
   }
   const std::vector<Domain> domains = DomainsOf(state, gang);
   const Amount cores = CrowdCores(gang.size);
   choices.at.assign(choices.jobs.size(), 0);
   std::optional<PlanCost> best;
   do {
+    if (reclaims && !QueuesAllow(state, choices)) continue;
     const auto [bill, freed] = choices.Look(state);
     for (const Domain& domain : domains) {
       if (!Holds(state, domain, freed, cores, claimant.spec.min_available)) continue;

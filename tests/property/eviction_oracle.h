@@ -10,8 +10,8 @@
 #include "sched/cycle_result.h"
 #include "tests/property/crowd.h"
 
-// The cheapest way to make room for the one gang of a Crowd by preempt or gangpreempt, found by
-// trying everything: a second opinion that shares no code with the scheduler.
+// The cheapest way to make room for the one gang of a Crowd, found by trying everything: a second
+// opinion that shares no code with the scheduler.
 namespace strata::testing {
 
 // What a plan costs, in the order in which costs are compared for this gang.
@@ -24,10 +24,10 @@ struct PlanCost {
 };
 std::ostream& operator<<(std::ostream& os, const PlanCost& cost);
 
-// None when nothing that may be evicted makes enough room.
+// None when nothing that the action may evict makes enough room.
 [[nodiscard]] std::optional<PlanCost> CheapestPlan(const ClusterBuilder& cluster,
                                                    const CrowdGang& gang,
-                                                   bool may_break_gangs);
+                                                   const std::string& action);
 // The cost of what a cycle decided.
 [[nodiscard]] PlanCost CostOf(const ClusterBuilder& cluster,
                               const CrowdGang& gang,

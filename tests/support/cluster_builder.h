@@ -76,6 +76,7 @@ struct QueueArgs {
   bool reclaimable = true;
   std::optional<Amount> cpu_deserved = std::nullopt;  // cores
   Amount cpu_guarantee = 0;                           // cores
+  std::string parent = {};
 };
 
 [[nodiscard]] inline TopologySpec Hard(std::int32_t tier) {
@@ -146,6 +147,7 @@ class ClusterBuilder {
     if (args.cpu_capability) spec.capability[kCpu] = Cores(*args.cpu_capability);
     if (args.cpu_deserved) spec.deserved[kCpu] = Cores(*args.cpu_deserved);
     spec.guarantee.Set(kCpu, Cores(args.cpu_guarantee));
+    spec.parent = args.parent;
     state.workload().UpsertQueue(std::move(spec));
     return *this;
   }

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,10 @@
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
 #include "sched/job_queues.h"
+#include "sched/shortage.h"
 #include "sched/turns.h"
 #include "sched/verdict.h"
+#include "sched/verdict_text.h"
 
 // preempt, reclaim, gangpreempt and gangreclaim: one action with four scopes.
 namespace strata {
@@ -39,6 +42,18 @@ Attempts::Action ActionOf(const EvictionSettings& settings) {
   if (settings.by_gang) return preempts ? Action::kGangPreempt : Action::kGangReclaim;
   return preempts ? Action::kPreempt : Action::kReclaim;
 }
+
+// What a plan for a job depends on, where nothing of it has been placed.
+struct LikeJob {
+  QueueId queue;
+  std::int32_t priority = 0;
+  std::int32_t min_available = 0;
+  std::tuple<TopologySpec::Mode, std::optional<std::int32_t>, std::string> topology;
+  std::optional<Resources> min_resources;
+  Wanted tasks;
+
+  auto operator<=>(const LikeJob&) const = default;
+};
 
 class Evictions {
  public:
@@ -87,16 +102,22 @@ class Evictions {
 
   void Serve(JobId id) {
     const Worksheet worksheet(session_, id);
-    if (FitsWithoutEviction(id, worksheet)) return;
+    const std::optional<LikeJob> like = WhatItIsLike(id, worksheet);
+    const auto known = like ? refused_.find(*like) : refused_.end();
+    if (known == refused_.end() && FitsWithoutEviction(id, worksheet)) return;
     if (const auto pod = PodThatNeverPreempts(worksheet)) {
       return Refuse(id,
                     {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
     }
+    if (known != refused_.end()) return Refuse(id, known->second);
     if (const auto* refused = session_.claims() ? session_.claims()->FindRefused(id) : nullptr) {
       return Refuse(id, {"EvictionNotAllowed", refused->why}, refused->until);
     }
     const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
-    if (!answer.plan) return Refuse(id, answer.refusal);
+    if (!answer.plan) {
+      if (like) refused_.emplace(*like, answer.refusal);
+      return Refuse(id, answer.refusal);
+    }
     if (settings_.dry_run) {
       return Refuse(id, {"EvictionDryRun", "would evict " + SummaryOf(*answer.plan)});
     }
@@ -112,6 +133,7 @@ class Evictions {
     if (session_.claims() != nullptr) {
       session_.claims()->book().CountGangs(answer.plan->GangCount(), session_.now());
     }
+    refused_.clear();
     Refusal waiting = ExplainWaiting(session_, id);
     waiting.message += fmt::format("; {} evicts {}", settings_.action, SummaryOf(*answer.plan));
     session_.SetVerdict(id, std::move(waiting));
@@ -122,6 +144,24 @@ class Evictions {
     const std::size_t limit = settings_.max_gangs_per_minute;
     if (limit == 0 || gangs == 0 || session_.claims() == nullptr) return std::nullopt;
     return session_.claims()->book().MayBreakFrom(gangs, limit, session_.now());
+  }
+
+  // Jobs that are alike get one answer, until somebody is evicted. None for a job that is like no
+  // other.
+  [[nodiscard]] std::optional<LikeJob> WhatItIsLike(JobId id, const Worksheet& worksheet) const {
+    const Job& job = session_.state().workload().job(id);
+    const bool plain = job.spec.sub_groups.empty() && job.spec.min_task_member.empty() &&
+                       job.counts.Total() == job.counts.Of(TaskStatus::kPending) &&
+                       job.allocated_hypernode.empty();
+    if (!plain) return std::nullopt;
+    const TopologySpec& topology = job.spec.topology;
+    return LikeJob{
+        .queue = job.queue,
+        .priority = job.spec.priority,
+        .min_available = job.spec.min_available,
+        .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
+        .min_resources = job.spec.min_resources,
+        .tasks = FirstOf(session_.state(), worksheet.AllLeft(session_), worksheet.left())};
   }
 
   // An action in front of allocate evicts nobody for a gang that has room already.
@@ -175,6 +215,7 @@ class Evictions {
   Turns turns_;
   bool looked_at_times_ = false;
   std::optional<Time> next_time_;
+  std::map<LikeJob, Refusal> refused_;
 };
 
 }  // namespace

@@ -84,6 +84,19 @@ TEST_F(EvictTest, NobodyIsEvictedInItsFirstMinuteOrInItsCooldown) {
   EXPECT_THAT(cycles.Run().plans, ElementsAre("gangpreempt for high: gang fresh"));
 }
 
+TEST_F(EvictTest, WhatAPodSaysLaterCounts) {
+  Runs("wide", {"node0", "node1", "node2", "node3"}, {.min_available = 0});
+  Waits("high", 1);
+  Cycles cycles(cluster_.state, Evicting("gangpreempt", {{"dryRun", true}}));
+  EXPECT_EQ(cycles.Run().Reason("high"), "EvictionDryRun");
+  for (const TaskId id : cluster_.state.workload().AllTasks()) {
+    Disruption disruption = cluster_.state.workload().task(id).disruption;
+    disruption.preemptable = false;
+    cluster_.state.workload().SetDisruption(id, disruption);
+  }
+  EXPECT_EQ(cycles.Run().Reason("high"), "NothingToEvict");
+}
+
 TEST_F(EvictTest, AJobWhosePodIsBeingBoundIsNotBroken) {
   Runs("moving", {"node0", "node1", "node2"}, {.min_available = 3});
   TaskArgs pod = kWholeNode;

@@ -148,6 +148,17 @@ TEST_F(ReclaimTest, Gr7AQueueReclaimsNoMoreThanItDeserves) {
                         "16"));
 }
 
+TEST_F(ReclaimTest, OnlyWhatIsShortMustBeDeserved) {
+  // By sums there is room, in pieces. Neither queue deserves memory, and nobody has to give any.
+  Queues();
+  testing::TaskArgs half;
+  half.cpu = 4;
+  Runs("wide", {"node0", "node1", "node2", "node3"}, {.min_available = 0, .queue = "rich"}, half);
+  Runs("more", {"node2", "node3"}, {.min_available = 0, .queue = "rich"}, half);
+  Waits("claimant", 1, {.queue = "poor"});
+  EXPECT_THAT(RunCapacity("reclaim").plans, ElementsAre("reclaim for claimant: surplus wide x1"));
+}
+
 TEST_F(ReclaimTest, WhatWasReclaimedIsNotReclaimedBack) {
   Queues();
   Runs("wide", {"node0", "node1", "node2", "node3"}, {.min_available = 0, .queue = "rich"});

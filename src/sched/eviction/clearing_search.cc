@@ -21,7 +21,7 @@ struct ClearingSearch::Branch {
 
 ClearingSearch::ClearingSearch(Session& session,
                                const UnitTaker& taker,
-                               const std::vector<const Victim*>& victims,
+                               const std::vector<Victim>& victims,
                                const FreedRoom& room,
                                VictimOrder order)
     : session_(session), taker_(taker), victims_(victims), room_(room), order_(order) {}
@@ -30,14 +30,14 @@ Clearing ClearingSearch::Make(std::vector<std::size_t> units) const {
   std::sort(units.begin(), units.end());
   std::set<JobId> whole;
   for (const std::size_t i : units) {
-    if (victims_[i]->unit.kind == VictimUnit::Kind::kGang) whole.insert(victims_[i]->unit.job);
+    if (victims_[i].unit.kind == VictimUnit::Kind::kGang) whole.insert(victims_[i].unit.job);
   }
   Clearing clearing;
   for (const std::size_t i : units) {
-    const VictimUnit& unit = victims_[i]->unit;
+    const VictimUnit& unit = victims_[i].unit;
     if (unit.kind == VictimUnit::Kind::kSurplus && whole.contains(unit.job)) continue;
     clearing.units.push_back(i);
-    clearing.cost.Add(unit.kind, victims_[i]->price, order_);
+    clearing.cost.Add(unit.kind, victims_[i].price, order_);
   }
   return clearing;
 }
@@ -45,30 +45,21 @@ Clearing ClearingSearch::Make(std::vector<std::size_t> units) const {
 std::vector<std::size_t> ClearingSearch::FromDearest(const Clearing& clearing) const {
   std::vector<std::size_t> units(clearing.units.rbegin(), clearing.units.rend());
   std::stable_sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
-    return victims_[b]->alone < victims_[a]->alone;
+    return CostsLess(
+        victims_[b].unit.kind, victims_[b].price, victims_[a].unit.kind, victims_[a].price, order_);
   });
   return units;
 }
 
-std::optional<Clearing> ClearingSearch::Find() {
-  FreedRoom all = room_;
-  std::set<TaskId> gone;
-  for (const Victim* victim : victims_) {
-    for (const TaskId task : victim->unit.tasks) {
-      if (gone.insert(task).second) all.Free(task);
-    }
-  }
-  if (!all.Suffices()) return std::nullopt;
+std::optional<Clearing> ClearingSearch::Find(const Cost& least) {
   std::optional<Clearing> best = TakeInOrder(ByCost());
+  if (best && best->cost <= least) return best;
   if (auto other = TakeInOrder(ByNode()); other && (!best || other->cost < best->cost)) {
     best = std::move(other);
   }
-  if (victims_.size() > kExactUnits) return best;
-  Branch branch{.now = room_, .most = std::move(all), .may_go = {}, .best = std::move(best)};
-  for (const Victim* victim : victims_) {
-    for (const TaskId task : victim->unit.tasks) ++branch.may_go[task];
-  }
-  TryAll(branch, 0);
+  if (victims_.size() > kExactUnits || (best && best->cost <= least)) return best;
+  Branch branch{.now = room_, .most = room_, .may_go = {}, .best = std::move(best)};
+  TryCombinations(branch);
   return std::move(branch.best);
 }
 
@@ -76,12 +67,7 @@ std::optional<Clearing> ClearingSearch::FindProven(const std::function<bool()>& 
                                                    std::size_t max_proofs) {
   Branch branch{
       .now = room_, .most = room_, .may_go = {}, .proof = &proof, .proofs_left = max_proofs};
-  for (const Victim* victim : victims_) {
-    for (const TaskId task : victim->unit.tasks) {
-      if (++branch.may_go[task] == 1) branch.most.Free(task);
-    }
-  }
-  TryAll(branch, 0);
+  TryCombinations(branch);
   return std::move(branch.best);
 }
 
@@ -92,7 +78,7 @@ std::optional<Clearing> ClearingSearch::TakeInOrder(const std::vector<std::size_
   std::vector<std::size_t> taken;
   for (const std::size_t i : order) {
     if (room.Suffices()) break;
-    const std::vector<TaskId> gone = taker_.Take(victims_[i]->unit);
+    const std::vector<TaskId> gone = taker_.Take(victims_[i].unit);
     for (const TaskId task : gone) room.Free(task);
     if (!gone.empty()) taken.push_back(i);
   }
@@ -104,14 +90,14 @@ std::optional<Clearing> ClearingSearch::TakeInOrder(const std::vector<std::size_
 Clearing ClearingSearch::WithoutUnneeded(Clearing clearing) const {
   FreedRoom room = room_;
   for (const std::size_t i : clearing.units) {
-    for (const TaskId task : victims_[i]->unit.tasks) room.Free(task);
+    for (const TaskId task : victims_[i].unit.tasks) room.Free(task);
   }
   for (const std::size_t i : FromDearest(clearing)) {
-    for (const TaskId task : victims_[i]->unit.tasks) room.Take(task);
+    for (const TaskId task : victims_[i].unit.tasks) room.Take(task);
     if (room.Suffices()) {
       std::erase(clearing.units, i);
     } else {
-      for (const TaskId task : victims_[i]->unit.tasks) room.Free(task);
+      for (const TaskId task : victims_[i].unit.tasks) room.Free(task);
     }
   }
   return Make(std::move(clearing.units));
@@ -121,7 +107,8 @@ std::vector<std::size_t> ClearingSearch::ByCost() const {
   std::vector<std::size_t> order(victims_.size());
   std::iota(order.begin(), order.end(), 0);
   const auto cheaper = [&](std::size_t a, std::size_t b) {
-    return victims_[a]->alone < victims_[b]->alone;
+    return CostsLess(
+        victims_[a].unit.kind, victims_[a].price, victims_[b].unit.kind, victims_[b].price, order_);
   };
   // They are, but for priority-first.
   if (!std::is_sorted(order.begin(), order.end(), cheaper)) {
@@ -134,7 +121,7 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
   const WorkloadTable& workload = session_.state().workload();
   std::map<NodeId, std::vector<std::size_t>> on_node;  // units, surplus before gangs
   for (std::size_t i = 0; i < victims_.size(); ++i) {
-    for (const TaskId task : victims_[i]->unit.tasks) {
+    for (const TaskId task : victims_[i].unit.tasks) {
       std::vector<std::size_t>& units = on_node[workload.task(task).node];
       if (units.empty() || units.back() != i) units.push_back(i);
     }
@@ -151,12 +138,12 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
     std::set<JobId> gives_surplus;
     Price price;
     for (const std::size_t i : it->second) {
-      const VictimUnit& unit = victims_[i]->unit;
+      const VictimUnit& unit = victims_[i].unit;
       const bool surplus = unit.kind == VictimUnit::Kind::kSurplus;
       if (surplus) gives_surplus.insert(unit.job);
       if (!surplus && gives_surplus.contains(unit.job)) continue;
       price.units.push_back(i);
-      price.cost.Add(unit.kind, victims_[i]->price, order_);
+      price.cost.Add(unit.kind, victims_[i].price, order_);
     }
     nodes.push_back(std::move(price));
   }
@@ -170,6 +157,15 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
   const std::vector<std::size_t> rest = ByCost();
   order.insert(order.end(), rest.begin(), rest.end());
   return order;
+}
+
+void ClearingSearch::TryCombinations(Branch& branch) {
+  for (const Victim& victim : victims_) {
+    for (const TaskId task : victim.unit.tasks) {
+      if (++branch.may_go[task] == 1) branch.most.Free(task);
+    }
+  }
+  TryAll(branch, 0);
 }
 
 void ClearingSearch::TryAll(Branch& branch, std::size_t next) {
@@ -196,10 +192,10 @@ void ClearingSearch::TryAll(Branch& branch, std::size_t next) {
 }
 
 void ClearingSearch::TryWith(Branch& branch, std::size_t unit) {
-  const VictimUnit& the_unit = victims_[unit]->unit;
+  const VictimUnit& the_unit = victims_[unit].unit;
   // A gang makes its own surplus pods needless: that combination comes without them.
   const bool needless = std::any_of(branch.units.begin(), branch.units.end(), [&](std::size_t i) {
-    return victims_[i]->unit.job == the_unit.job && the_unit.kind == VictimUnit::Kind::kGang;
+    return victims_[i].unit.job == the_unit.job && the_unit.kind == VictimUnit::Kind::kGang;
   });
   if (needless) return;
   Journal& journal = session_.state().journal();
@@ -216,11 +212,11 @@ void ClearingSearch::TryWith(Branch& branch, std::size_t unit) {
 }
 
 void ClearingSearch::TryWithout(Branch& branch, std::size_t unit) {
-  for (const TaskId task : victims_[unit]->unit.tasks) {
+  for (const TaskId task : victims_[unit].unit.tasks) {
     if (--branch.may_go[task] == 0) branch.most.Take(task);
   }
   TryAll(branch, unit + 1);
-  for (const TaskId task : victims_[unit]->unit.tasks) {
+  for (const TaskId task : victims_[unit].unit.tasks) {
     if (++branch.may_go[task] == 1) branch.most.Free(task);
   }
 }

@@ -35,12 +35,13 @@ class ClearingSearch {
   // REQUIRES: all of them outlive it.
   ClearingSearch(Session& session,
                  const UnitTaker& taker,
-                 const std::vector<const Victim*>& victims,
+                 const std::vector<Victim>& victims,
                  const FreedRoom& room,
                  VictimOrder order);
 
-  // None when all units together are not enough, or may not go together.
-  [[nodiscard]] std::optional<Clearing> Find();
+  // None when all units together are not enough, or may not go together. Stops at a clearing that
+  // costs no more than `least`, which none costs less than.
+  [[nodiscard]] std::optional<Clearing> Find(const Cost& least);
   // The same among all combinations, counting only those for which `proof` holds while the journal
   // evicts them. Asks it at most `max_proofs` times. REQUIRES: at most kExactUnits victims.
   [[nodiscard]] std::optional<Clearing> FindProven(const std::function<bool()>& proof,
@@ -62,13 +63,14 @@ class ClearingSearch {
   [[nodiscard]] std::vector<std::size_t> ByCost() const;
   [[nodiscard]] std::vector<std::size_t> ByNode() const;
   [[nodiscard]] Clearing WithoutUnneeded(Clearing clearing) const;
+  void TryCombinations(Branch& branch);
   void TryAll(Branch& branch, std::size_t next);
   void TryWith(Branch& branch, std::size_t unit);
   void TryWithout(Branch& branch, std::size_t unit);
 
   Session& session_;
   const UnitTaker& taker_;
-  const std::vector<const Victim*>& victims_;
+  const std::vector<Victim>& victims_;
   const FreedRoom& room_;  // with nobody gone
   VictimOrder order_;
   bool cut_ = false;

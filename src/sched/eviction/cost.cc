@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <tuple>
 
 #include "model/resources.h"
 
@@ -20,7 +21,18 @@ std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-// Thousandths of a device; a pod without devices counts a core as a thousandth.
+std::int64_t SecondsLost(const Disruption& disruption, Time now) {
+  const Disruption::Moment since = WorkSince(disruption);
+  if (since == Disruption::Moment{} || Time(since) >= now) return 0;
+  return std::chrono::duration_cast<std::chrono::seconds>(now - Time(since)).count();
+}
+
+}  // namespace
+
+Disruption::Moment WorkSince(const Disruption& disruption) {
+  return std::max(disruption.runs_since, disruption.saved_at);
+}
+
 std::int64_t DevicesOf(const ResourceNames& names, const Resources& request) {
   std::int64_t devices = 0;
   for (std::size_t i = 0; i < request.size(); ++i) {
@@ -30,14 +42,6 @@ std::int64_t DevicesOf(const ResourceNames& names, const Resources& request) {
   }
   return devices > 0 ? devices : request.Get(kCpu) / 1000;
 }
-
-std::int64_t SecondsLost(const Disruption& disruption, Time now) {
-  const Disruption::Moment since = std::max(disruption.runs_since, disruption.saved_at);
-  if (since == Disruption::Moment{} || Time(since) >= now) return 0;
-  return std::chrono::duration_cast<std::chrono::seconds>(now - Time(since)).count();
-}
-
-}  // namespace
 
 UnitPrice PriceOf(const ClusterState& state, const VictimUnit& unit, Time now) {
   UnitPrice price;
@@ -71,6 +75,24 @@ void Cost::Add(VictimUnit::Kind kind, const UnitPrice& price, VictimOrder order)
   pods += price.pods;
   lost_work = SaturatingAdd(lost_work, price.lost_work);
   grace_seconds = std::max(grace_seconds, price.grace_seconds);
+}
+
+bool CostsLess(VictimUnit::Kind a_kind,
+               const UnitPrice& a,
+               VictimUnit::Kind b_kind,
+               const UnitPrice& b,
+               VictimOrder order) {
+  const auto key = [&](VictimUnit::Kind kind, const UnitPrice& price) {
+    const bool gang = kind == VictimUnit::Kind::kGang;
+    return std::tuple(gang && order == VictimOrder::kSafeFirst,
+                      price.priority,
+                      gang,
+                      gang ? 0 : price.pods,
+                      price.pods,
+                      price.lost_work,
+                      price.grace_seconds);
+  };
+  return key(a_kind, a) < key(b_kind, b);
 }
 
 }  // namespace strata

@@ -26,6 +26,10 @@ struct UnitPrice {
   std::int32_t grace_seconds = 0;  // of the pod that may take longest to stop
 };
 
+// When the work began that the pod would lose; the epoch when that is not known.
+[[nodiscard]] Disruption::Moment WorkSince(const Disruption& disruption);
+// Thousandths of a device; a pod without devices counts a core as a thousandth.
+[[nodiscard]] std::int64_t DevicesOf(const ResourceNames& names, const Resources& request);
 [[nodiscard]] UnitPrice PriceOf(const ClusterState& state, const VictimUnit& unit, Time now);
 
 struct Cost {
@@ -48,5 +52,12 @@ struct Cost {
 
   void Add(VictimUnit::Kind kind, const UnitPrice& price, VictimOrder order);
 };
+
+// True when `a` alone costs less than `b` alone, as Costs would say.
+[[nodiscard]] bool CostsLess(VictimUnit::Kind a_kind,
+                             const UnitPrice& a,
+                             VictimUnit::Kind b_kind,
+                             const UnitPrice& b,
+                             VictimOrder order);
 
 }  // namespace strata

@@ -41,7 +41,7 @@ std::optional<Places> PlanProof::FindPlacesWithout(const std::vector<std::size_t
 
 bool PlanProof::Evict(const std::vector<std::size_t>& units) {
   return std::all_of(units.begin(), units.end(), [&](std::size_t i) {
-    return taker_.Take(victims_[i]->unit).size() == victims_[i]->unit.tasks.size();
+    return taker_.Take(victims_[i].unit).size() == victims_[i].unit.tasks.size();
   });
 }
 
@@ -85,7 +85,7 @@ std::vector<std::size_t> PlanProof::WithoutUnneeded(std::vector<std::size_t> uni
   for (const auto& [task, node] : places) taken.insert(node);
   CHECK(Apply(units, places));
   for (const std::size_t unit : from_dearest) {
-    if (!MayStay(victims_[unit]->unit, taken)) continue;
+    if (!MayStay(victims_[unit].unit, taken)) continue;
     std::vector<std::size_t> fewer = units;
     std::erase(fewer, unit);
     journal.RollbackTo(begin);

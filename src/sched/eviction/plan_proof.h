@@ -28,7 +28,7 @@ class PlanProof {
   PlanProof(Session& session,
             Search& search,
             const UnitTaker& taker,
-            const std::vector<const Victim*>& victims,
+            const std::vector<Victim>& victims,
             JobId job,
             const Worksheet& worksheet,
             HyperNodeId domain)
@@ -66,7 +66,7 @@ class PlanProof {
   Session& session_;
   Search& search_;
   const UnitTaker& taker_;
-  const std::vector<const Victim*>& victims_;
+  const std::vector<Victim>& victims_;
   JobId job_;
   const Worksheet& worksheet_;
   HyperNodeId domain_;

@@ -11,16 +11,16 @@
 
 #include "base/check.h"
 #include "sched/eviction/gang_need.h"
+#include "sched/eviction/spare_pods.h"
+#include "sched/verdict_text.h"
 
 namespace strata {
 namespace {
 
 // How often the search may be asked to find the best combination of few units.
 constexpr std::size_t kMaxProofs = 64;
-
-std::string CountPods(std::size_t count) {
-  return count == 1 ? "1 pod" : fmt::format("{} pods", count);
-}
+// HyperNodes with many units that are looked at closely.
+constexpr std::size_t kMaxEstimates = 32;
 
 }  // namespace
 
@@ -32,26 +32,64 @@ EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksh
                       .contested = {}};
   claim.contested = ShortBelow(claim.need, HyperNodeId{});
   const VictimFinder::Found found = finder_.For(claim);
-  const VictimList victims(session_, found.candidates, settings_.order);
+  const VictimMap victims(session_, finder_, found);
+  const Wanted wanted = NeededAtLeast(session_, job, worksheet);
   Inquiry inquiry{.job = job,
                   .worksheet = worksheet,
+                  .claim = claim,
                   .found = found,
                   .victims = victims,
-                  .wanted = NeededAtLeast(session_, job, worksheet)};
+                  .wanted = wanted};
+  std::optional<Option> best;
+  if (!found.candidates.empty()) best = Best(inquiry, Bounded(inquiry));
+  if (!best) return {.plan = std::nullopt, .places = {}, .refusal = WhyNobody(inquiry)};
+  return {.plan = Describe(job, *best), .places = std::move(best->places), .refusal = {}};
+}
+
+std::vector<EvictionPlanner::Option> EvictionPlanner::Bounded(Inquiry& inquiry) const {
+  const std::vector<HyperNodeId> domains = AllowedDomains(inquiry.job);
+  const ClearingBounds bounds(session_, finder_, inquiry.found, inquiry.wanted, domains);
   std::vector<Option> options;
-  if (!found.candidates.empty()) {
-    for (const HyperNodeId domain : AllowedDomains(job)) {
-      if (auto option = Estimate(inquiry, domain)) options.push_back(std::move(*option));
+  for (const HyperNodeId domain : domains) {
+    auto bound = bounds.Of(domain, settings_.order);
+    if (!bound) {
+      inquiry.ruled_out = true;
+      continue;
     }
+    Option& option = options.emplace_back();
+    option.domain = domain;
+    option.clearing.cost = bound->cost;
+    option.bound = std::move(*bound);
   }
+  return options;
+}
+
+std::optional<EvictionPlanner::Option> EvictionPlanner::Best(Inquiry& inquiry,
+                                                             std::vector<Option> options) {
   const bool soft =
-      session_.state().workload().job(job).spec.topology.mode == TopologySpec::Mode::kSoft;
+      session_.state().workload().job(inquiry.job).spec.topology.mode == TopologySpec::Mode::kSoft;
   const auto before = [&](const Option& a, const Option& b) { return Precedes(a, b, soft); };
-  std::stable_sort(options.begin(), options.end(), before);
+  const auto after = [&](const Option& a, const Option& b) { return Precedes(b, a, soft); };
+  std::make_heap(options.begin(), options.end(), after);
   std::optional<Option> best;
   std::size_t proofs = 0;
-  for (Option& option : options) {
+  std::size_t estimates = 0;
+  while (!options.empty()) {
+    std::pop_heap(options.begin(), options.end(), after);
+    Option option = std::move(options.back());
+    options.pop_back();
     if (best && !before(option, *best)) break;
+    if (!option.estimated) {
+      const bool large = option.bound.jobs > ClearingSearch::kExactUnits;
+      if (large && ++estimates > kMaxEstimates) continue;
+      if (!Estimate(inquiry, option)) {
+        if (large) --estimates;
+        continue;
+      }
+      options.push_back(std::move(option));
+      std::push_heap(options.begin(), options.end(), after);
+      continue;
+    }
     if (proofs == settings_.max_domains) {
       inquiry.cut = true;
       break;
@@ -61,8 +99,7 @@ EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksh
     if (option.clearing.units.empty()) continue;  // it needs nobody to go: allocate's business
     if (!best || before(option, *best)) best = std::move(option);
   }
-  if (!best) return {.plan = std::nullopt, .places = {}, .refusal = WhyNobody(inquiry)};
-  return {.plan = Describe(job, *best), .places = std::move(best->places), .refusal = {}};
+  return best;
 }
 
 std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
@@ -101,37 +138,61 @@ std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
   return lacking.empty() ? asked : lacking;
 }
 
-std::optional<EvictionPlanner::Option> EvictionPlanner::Estimate(Inquiry& inquiry,
-                                                                 HyperNodeId domain) {
-  Option option{.domain = domain,
-                .claim = {.kind = settings_.kind,
-                          .job = inquiry.job,
-                          .need = NeedOf(session_, inquiry.job, inquiry.worksheet),
-                          .contested = {}},
-                .victims = {},
-                .clearing = {},
-                .places = {}};
-  option.claim.contested = ShortBelow(option.claim.need, domain);
-  option.victims = inquiry.victims.In(domain);
-  session_.Look(option.victims.size());
-  std::erase_if(option.victims, [&](const Victim* victim) {
-    return !finder_.votes().Grants(inquiry.found.tier, option.claim, victim->unit);
-  });
-  if (option.victims.empty()) return std::nullopt;
-  inquiry.has_victims = true;
-  if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
-    if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
-    return std::nullopt;
+std::vector<ResourceId> EvictionPlanner::ShortBelow(const Inquiry& inquiry,
+                                                    HyperNodeId domain) const {
+  const std::vector<ResourceId> by_sums = ShortBelow(inquiry.claim.need, domain);
+  if (by_sums != inquiry.claim.contested) return by_sums;
+  // Every sum is large enough, or none is: what is short is so node by node.
+  const ClusterState& state = session_.state();
+  std::set<ResourceId> lacking;
+  for (const auto& [class_id, count] : inquiry.wanted) {
+    const Resources& request = state.classes().spec(class_id).request;
+    for (const ResourceId id : by_sums) {
+      const Amount amount = request.Get(id);
+      if (amount <= 0 || lacking.contains(id)) continue;
+      Amount slots = 0;
+      for (const NodeId node : session_.tree().NodesOf(domain)) {
+        slots += std::max<Amount>(state.nodes().FutureIdle(node)[id.index()], 0) / amount;
+      }
+      if (slots < static_cast<Amount>(count)) lacking.insert(id);
+    }
   }
-  if (!Clear(inquiry, option)) return std::nullopt;
-  return option;
+  return lacking.empty() ? by_sums : std::vector<ResourceId>(lacking.begin(), lacking.end());
+}
+
+bool EvictionPlanner::Estimate(Inquiry& inquiry, Option& option) {
+  option.estimated = true;
+  option.claim = inquiry.claim;
+  option.claim.contested = ShortBelow(inquiry, option.domain);
+  const auto clear_up_to = [&](std::optional<std::int32_t> level) {
+    option.victims = inquiry.victims.UnitsIn(option.domain, settings_.order, level);
+    session_.Look(option.victims.size());
+    const bool granted =
+        std::any_of(option.victims.begin(), option.victims.end(), [&](const Victim& victim) {
+          return finder_.votes().Grants(inquiry.found.tier, option.claim, victim.unit);
+        });
+    if (!granted) return false;
+    inquiry.has_victims = true;
+    if (auto why = finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) {
+      if (!inquiry.not_entitled) inquiry.not_entitled = std::move(why);
+      return false;
+    }
+    return Clear(inquiry, option);
+  };
+  if (option.bound.jobs > ClearingSearch::kExactUnits) {
+    // Gangs of higher priority are of use only if fewer of them have to go.
+    if (clear_up_to(option.bound.level) && option.clearing.cost.gangs == option.bound.cost.gangs) {
+      return true;
+    }
+  }
+  return clear_up_to(std::nullopt);
 }
 
 bool EvictionPlanner::Clear(Inquiry& inquiry, Option& option) {
   const FreedRoom room(session_, inquiry.wanted, option.domain);
   const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
   ClearingSearch search(session_, taker, option.victims, room, settings_.order);
-  auto clearing = search.Find();
+  auto clearing = search.Find(option.bound.cost);
   inquiry.cut = inquiry.cut || search.cut();
   if (clearing) option.clearing = std::move(*clearing);
   return clearing.has_value();
@@ -183,7 +244,7 @@ bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof&
     const Journal::Savepoint begin = journal.Mark();
     std::vector<std::size_t> taken;
     const auto take = [&](std::size_t i) {
-      if (!taker.Take(option.victims[i]->unit).empty()) taken.push_back(i);
+      if (!taker.Take(option.victims[i].unit).empty()) taken.push_back(i);
     };
     for (const std::size_t i : units) take(i);
     for (std::size_t added = 0; next < option.victims.size() && added < step; ++next) {
@@ -260,7 +321,7 @@ CycleResult::EvictionPlan EvictionPlanner::Describe(JobId job, const Option& opt
     plan.tier = tree.at(option.domain).tier;
   }
   for (const std::size_t i : option.clearing.units) {
-    const VictimUnit& unit = option.victims[i]->unit;
+    const VictimUnit& unit = option.victims[i].unit;
     auto victim = std::find_if(plan.victims.begin(), plan.victims.end(), [&](const auto& one) {
       return one.job == unit.job;
     });
@@ -268,6 +329,10 @@ CycleResult::EvictionPlan EvictionPlanner::Describe(JobId job, const Option& opt
       victim = plan.victims.insert(victim, {.job = unit.job, .unit = unit.kind, .tasks = {}});
     }
     victim->tasks.insert(victim->tasks.end(), unit.tasks.begin(), unit.tasks.end());
+    victim->has_budget =
+        victim->has_budget || std::any_of(unit.tasks.begin(), unit.tasks.end(), [&](TaskId task) {
+          return session_.state().workload().task(task).disruption.budgets != 0;
+        });
   }
   return plan;
 }
@@ -283,8 +348,6 @@ void EvictionPlanner::Commit(const Answer& answer) {
     session_.Place(task, node, DevicePoint::When::kFuture, domain);
   }
   session_.CommitEvictions(*answer.plan);
-  finder_.Refresh(answer.plan->claimant);
-  for (const auto& victim : answer.plan->victims) finder_.Refresh(victim.job);
 }
 
 Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
@@ -295,36 +358,44 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
                         settings_.max_domains)};
   }
   if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
-  if (inquiry.has_victims) {
-    std::set<TaskId> open;
-    for (const Victim& victim : inquiry.victims.all()) {
-      open.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
+  std::size_t pods = 0;
+  if (inquiry.has_victims || inquiry.ruled_out) {
+    for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
+      const bool granted = finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate);
+      if (granted) pods += MayLose(candidate);
     }
+  }
+  if (inquiry.has_victims || pods > 0) {
     return {"NothingToEvict",
             fmt::format("even without the {} that it may evict the gang would not fit",
-                        CountPods(open.size()))};
+                        Plural(pods, "pod"))};
   }
   const std::string stays = WhoStays(inquiry);
   return {"NothingToEvict",
           stays.empty() ? "no pod is in its reach" : "it may evict nobody: " + stays};
 }
 
+std::size_t EvictionPlanner::MayLose(const VictimFinder::Candidate& candidate) const {
+  if (candidate.whole) return candidate.open.size();
+  return static_cast<std::size_t>(
+      std::count_if(candidate.open.begin(), candidate.open.end(), [&](TaskId task) {
+        return IsSpare(session_.state(), task);
+      }));
+}
+
 std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
-  std::map<std::string, std::size_t> kinds = inquiry.found.kept;
-  std::set<TaskId> in_units;
-  for (const Victim& victim : inquiry.victims.all()) {
-    in_units.insert(victim.unit.tasks.begin(), victim.unit.tasks.end());
-  }
+  std::map<std::string, std::size_t> kinds = finder_.Kept(inquiry.claim, inquiry.found);
   for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
-    for (const TaskId task : candidate.open) {
-      ++kinds[in_units.contains(task) ? VictimFinder::WithoutRight(settings_.kind)
-                                      : "that their gangs need"];
-    }
+    if (!finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate)) continue;
+    const std::size_t may_lose = MayLose(candidate);
+    if (may_lose > 0) kinds[VictimFinder::WithoutRight(settings_.kind)] += may_lose;
+    const std::size_t needed = candidate.open.size() - may_lose;
+    if (needed > 0) kinds["that their gangs need"] += needed;
   }
   std::vector<std::string> parts;
   parts.reserve(kinds.size());
   for (const auto& [kind, count] : kinds) {
-    parts.push_back(fmt::format("{} {}", CountPods(count), kind));
+    parts.push_back(fmt::format("{} {}", Plural(count, "pod"), kind));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "sched/cycle_result.h"
+#include "sched/eviction/clearing_bounds.h"
 #include "sched/eviction/cost.h"
 #include "sched/eviction/plan_proof.h"
 #include "sched/eviction/settings.h"
@@ -19,13 +20,18 @@ namespace strata {
 // Finds who has to go so that one gang can start: of all HyperNodes that the gang's topology allows
 // the one whose clearing costs least.
 //
-//   1. Every allowed HyperNode gets an estimate: the cheapest units there whose room is enough by
-//      counting slots (ClearingSearch). A HyperNode in which all units together are not enough is
-//      out.
-//   2. The cheapest estimates, at most EvictionSettings::max_domains, are proven: the search itself
+//   1. Sums say what clearing each allowed HyperNode costs at least (ClearingBounds). A HyperNode
+//   in
+//      which everything together is not enough is out.
+//   2. Those that may be the cheapest get an estimate: the cheapest units there whose room is
+//   enough
+//      by counting slots (ClearingSearch).
+//   3. The cheapest estimates, at most EvictionSettings::max_domains, are proven: the search itself
 //      places the whole gang in the HyperNode with the units evicted in the journal (PlanProof).
 //      Where the slots were too optimistic, further units are tried.
-//   3. Units that the places do not need stay.
+//   4. Units that the places do not need stay.
+//
+// HyperNodes whose bound is not below the best plan are never looked at.
 //
 // A hard gang takes a higher tier only if that evicts less important pods, fewer gangs or fewer
 // pods; a soft one only for the first two, since closeness is worth pods to it.
@@ -53,24 +59,33 @@ class EvictionPlanner {
   struct Option {
     HyperNodeId domain;
     EvictionClaim claim;
-    std::vector<const Victim*> victims;
-    Clearing clearing;
+    std::vector<Victim> victims;
+    ClearingBounds::Bound bound;
+    Clearing clearing;  // with the cost of the bound until it is estimated
+    bool estimated = false;
     Places places;  // once it is proven
   };
   // What one call of Plan is about.
   struct Inquiry {
     JobId job;
     const Worksheet& worksheet;
+    const EvictionClaim& claim;  // in the cluster as a whole
     const VictimFinder::Found& found;
-    const VictimList& victims;
-    Wanted wanted;
+    const VictimMap& victims;
+    const Wanted& wanted;
     std::optional<std::string> not_entitled = {};
-    bool has_victims = false;  // in one of the HyperNodes
+    bool has_victims = false;  // in one of the HyperNodes that were looked at
+    bool ruled_out = false;    // a HyperNode, by sums
     bool cut = false;
   };
 
   [[nodiscard]] std::vector<HyperNodeId> AllowedDomains(JobId job) const;
-  [[nodiscard]] std::optional<Option> Estimate(Inquiry& inquiry, HyperNodeId domain);
+  // The HyperNodes that may be enough, with what they cost at least.
+  [[nodiscard]] std::vector<Option> Bounded(Inquiry& inquiry) const;
+  // The cheapest plan that the search proves; none when there is none.
+  [[nodiscard]] std::optional<Option> Best(Inquiry& inquiry, std::vector<Option> options);
+  // Sets the claim, the victims and the clearing; false when there is none.
+  [[nodiscard]] bool Estimate(Inquiry& inquiry, Option& option);
   // Sets the clearing of the option by counting slots; false when there is none.
   [[nodiscard]] bool Clear(Inquiry& inquiry, Option& option);
   [[nodiscard]] bool Prove(Inquiry& inquiry, Option& option);
@@ -82,9 +97,14 @@ class EvictionPlanner {
   [[nodiscard]] bool IsEntitled(const Inquiry& inquiry, Option& option);
   [[nodiscard]] bool Precedes(const Option& a, const Option& b, bool soft) const;
   [[nodiscard]] std::vector<ResourceId> ShortBelow(const Resources& need, HyperNodeId domain) const;
+  // The same for what the inquiry wants, where sums do not tell: counted in pods of each node.
+  [[nodiscard]] std::vector<ResourceId> ShortBelow(const Inquiry& inquiry,
+                                                   HyperNodeId domain) const;
   [[nodiscard]] std::vector<ResourceId> TakenFromOthers(const Places& places) const;
   [[nodiscard]] CycleResult::EvictionPlan Describe(JobId job, const Option& option) const;
   [[nodiscard]] Refusal WhyNobody(const Inquiry& inquiry) const;
+  // The pods of a candidate that are in units.
+  [[nodiscard]] std::size_t MayLose(const VictimFinder::Candidate& candidate) const;
   // "2 pods of the system, 3 pods that their gangs need".
   [[nodiscard]] std::string WhoStays(const Inquiry& inquiry) const;
 

@@ -34,7 +34,9 @@ Relief EvictionRelief::For(JobId id) {
   std::set<TaskId> counted;  // several actions may reach the same pods
   for (Action& action : actions_) {
     claim.kind = action.kind;
-    for (const VictimFinder::Candidate& candidate : action.finder.For(claim).candidates) {
+    const VictimFinder::Found found = action.finder.For(claim);
+    for (const VictimFinder::Candidate& candidate : found.candidates) {
+      if (!action.finder.IsGranted(found.tier, claim, candidate)) continue;
       for (const TaskId task : candidate.open) {
         if (!counted.insert(task).second) continue;
         const Resources& request =

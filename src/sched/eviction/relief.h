@@ -17,7 +17,7 @@ namespace strata {
 class EvictionRelief {
  public:
   // REQUIRES: `session` outlives it.
-  explicit EvictionRelief(const Session& session) : session_(session) {}
+  explicit EvictionRelief(Session& session) : session_(session) {}
   EvictionRelief(const EvictionRelief&) = delete;
   EvictionRelief& operator=(const EvictionRelief&) = delete;
 
@@ -32,7 +32,7 @@ class EvictionRelief {
 
   void ReadActions();
 
-  const Session& session_;
+  Session& session_;
   bool read_ = false;
   std::vector<Action> actions_;
 };

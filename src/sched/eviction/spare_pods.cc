@@ -35,10 +35,14 @@ bool HasMinimums(const Job& job) {
   return true;
 }
 
+bool MayHaveSpare(const Job& job) {
+  return Arrived(job.counts) > job.spec.min_available && HasMinimums(job);
+}
+
 bool IsSpare(const ClusterState& state, TaskId id) {
   const Task& task = state.workload().task(id);
   const Job& job = state.workload().job(task.job);
-  if (Arrived(job.counts) <= job.spec.min_available || !HasMinimums(job)) return false;
+  if (!MayHaveSpare(job)) return false;
   const Role& role = job.roles[task.role];
   if (RolesCount(job) && Arrived(role.counts) <= role.min_member) return false;
   const SubJob& sub_job = job.sub_jobs[task.sub_job];

@@ -2,122 +2,64 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "sched/eviction/cooldowns.h"
-
 namespace strata {
 namespace {
-
-bool Runs(const Task& task) {
-  return (task.status == TaskStatus::kBound || task.status == TaskStatus::kRunning) &&
-         task.node.valid();
-}
 
 bool IsKnown(Disruption::Moment moment) {
   return moment != Disruption::Moment{};
 }
 
-// Without a minimum there is no gang to break: every pod is surplus.
-bool HasGang(const Job& job) {
-  return job.spec.min_available > 0 ||
-         std::any_of(job.spec.sub_groups.begin(),
-                     job.spec.sub_groups.end(),
-                     [](const auto& policy) { return policy.min_sub_groups > 0; });
-}
-
-// Since when the first of the pods runs; the epoch when that is not known of one of them.
-Time RunsSince(const WorkloadTable& workload, const std::vector<TaskId>& pods) {
-  Disruption::Moment first{};
-  for (const TaskId id : pods) {
-    const Disruption::Moment since = workload.task(id).disruption.runs_since;
-    if (!IsKnown(since)) return Time{};
-    if (!IsKnown(first) || since < first) first = since;
-  }
-  return Time(first);
-}
-
 }  // namespace
 
-VictimFinder::VictimFinder(const Session& session, const EvictionSettings& settings)
-    : session_(session), votes_(session.plugins().points(), settings) {}
+VictimFinder::VictimFinder(Session& session, const EvictionSettings& settings)
+    : session_(session),
+      votes_(session.plugins().points(), settings),
+      book_(session.caches().victims()) {}
 
-std::string VictimFinder::WhyKept(const Task& task, Time job_runs_since) const {
+std::string VictimFinder::WhyKept(const Task& task, const VictimBook::Entry& entry) const {
   const Disruption& disruption = task.disruption;
-  if (!disruption.preemptable) return "not preemptable";
-  if (const std::string_view kind = votes_.Protects(task); !kind.empty()) return std::string(kind);
-  const std::chrono::seconds cooldown(disruption.cooldown_seconds);
-  if (IsKnown(disruption.runs_since) && Time(disruption.runs_since) + cooldown > session_.now()) {
-    return "in their cooldown";
+  if (session_.state().workload().job(task.job).spec.preemptable == false ||
+      !disruption.preemptable) {
+    return "not preemptable";
   }
-  if (job_runs_since != Time{} && job_runs_since + kDefaultCooldown > session_.now()) {
-    return fmt::format("of jobs in their first {} s", kDefaultCooldown.count());
+  if (const std::string_view kind = votes_.Protects(task); !kind.empty()) return std::string(kind);
+  if (!IsKnown(entry.runs_since)) return "";
+  const Time began(entry.runs_since);
+  if (began + std::chrono::seconds(disruption.cooldown_seconds) > session_.now()) {
+    return std::string(kInCooldown);
+  }
+  if (began + VictimBook::kFirstTime > session_.now()) {
+    return fmt::format("of jobs in their first {} s", VictimBook::kFirstTime.count());
   }
   return "";
 }
 
-VictimFinder::RunningJob VictimFinder::Look(JobId id) const {
-  const WorkloadTable& workload = session_.state().workload();
-  const Job& job = workload.job(id);
-  RunningJob running;
-  running.job = id;
-  running.in_flight = job.counts.Of(TaskStatus::kBinding) + job.counts.Of(TaskStatus::kAllocated) +
-                          job.counts.Of(TaskStatus::kPipelined) >
-                      0;
-  for (const SubJob& sub_job : job.sub_jobs) {
-    for (const TaskId task : sub_job.tasks) {
-      if (Runs(workload.task(task))) running.pods.push_back(task);
-    }
-  }
-  const bool says_no = job.spec.preemptable == false;
-  const Time since = RunsSince(workload, running.pods);
-  for (const TaskId task : running.pods) {
-    const std::string why = says_no ? "not preemptable" : WhyKept(workload.task(task), since);
-    if (why.empty()) {
-      running.open.push_back(task);
-    } else {
-      ++running.kept[why];
-    }
-  }
-  SortOpen(running.open);
-  return running;
+bool VictimFinder::IsOpen(const VictimBook::Entry& entry) const {
+  return entry.unprotected && entry.open_from <= session_.now();
 }
 
-// Lower task priority first, then less work lost since it started later, then higher index, then
-// the name from behind: the order in which Volcano's victims come.
-void VictimFinder::SortOpen(std::vector<TaskId>& pods) const {
+void VictimFinder::AddOpen(JobId job, Found& found) const {
   const WorkloadTable& workload = session_.state().workload();
-  std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
-    const Task& left = workload.task(a);
-    const Task& right = workload.task(b);
-    return std::tie(left.priority,
-                    right.disruption.runs_since,
-                    right.index,
-                    right.created,
-                    right.uid,
-                    right.name) < std::tie(right.priority,
-                                           left.disruption.runs_since,
-                                           left.index,
-                                           left.created,
-                                           left.uid,
-                                           left.name);
-  });
-}
-
-void VictimFinder::Collect() {
-  collected_ = true;
-  const WorkloadTable& workload = session_.state().workload();
-  for (const JobId id : workload.jobs()) {
-    const TaskCounts& counts = workload.job(id).counts;
-    if (counts.Of(TaskStatus::kBound) + counts.Of(TaskStatus::kRunning) == 0) continue;
-    running_.push_back(Look(id));
+  const VictimBook::Entry& entry = book_.at(job);
+  std::span<const TaskId> open = entry.pods;
+  if (!IsOpen(entry)) {
+    std::vector<TaskId> some;
+    std::copy_if(entry.pods.begin(), entry.pods.end(), std::back_inserter(some), [&](TaskId pod) {
+      return WhyKept(workload.task(pod), entry).empty();
+    });
+    if (some.empty()) return;
+    open = found.lists.emplace_back(std::move(some));
   }
-  std::stable_sort(running_.begin(), running_.end(), [&](const auto& a, const auto& b) {
-    return workload.job(a.job).spec.priority < workload.job(b.job).spec.priority;
-  });
+  const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = job, .tasks = open};
+  const bool breakable = open.size() == entry.pods.size() && !entry.in_flight &&
+                         !votes_.SparesGangs() && entry.has_gang &&
+                         (entry.unprotected || !votes_.SparesUnit(gang));
+  found.candidates.push_back({.job = job, .whole = breakable, .open = open});
 }
 
 const char* VictimFinder::WithoutRight(EvictionKind kind) {
@@ -125,20 +67,13 @@ const char* VictimFinder::WithoutRight(EvictionKind kind) {
                                         : "of queues within what they deserve";
 }
 
-void VictimFinder::Refresh(JobId job) {
-  const auto known = std::find_if(running_.begin(), running_.end(), [&](const RunningJob& running) {
-    return running.job == job;
-  });
-  if (known != running_.end()) *known = Look(job);
-}
-
 std::optional<std::string> VictimFinder::OutOfReach(const EvictionClaim& claim,
-                                                    const Job& victim) const {
+                                                    QueueId queue) const {
   const WorkloadTable& workload = session_.state().workload();
   const QueueId own = workload.job(claim.job).queue;
   const bool preempts = claim.kind == EvictionKind::kPreempt;
-  if (!victim.queue.valid() || (victim.queue == own) != preempts) return "";
-  if (!preempts && !workload.queue(victim.queue).spec.reclaimable) {
+  if (!queue.valid() || (queue == own) != preempts) return "";
+  if (!preempts && !workload.queue(queue).spec.reclaimable) {
     return "of queues that are not reclaimable";
   }
   return std::nullopt;
@@ -146,53 +81,77 @@ std::optional<std::string> VictimFinder::OutOfReach(const EvictionClaim& claim,
 
 bool VictimFinder::IsGranted(std::size_t tier,
                              const EvictionClaim& claim,
-                             const RunningJob& running) const {
-  const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = running.job, .tasks = running.open};
+                             const Candidate& candidate) const {
+  const VictimUnit gang{
+      .kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open};
   if (votes_.Grants(tier, claim, gang)) return true;
-  return std::any_of(running.open.begin(), running.open.end(), [&](TaskId task) {
+  return std::any_of(candidate.open.begin(), candidate.open.end(), [&](const TaskId& task) {
     return votes_.Grants(
-        tier, claim, {.kind = VictimUnit::Kind::kSurplus, .job = running.job, .tasks = {task}});
+        tier,
+        claim,
+        {.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = std::span(&task, 1)});
   });
 }
 
-std::vector<const VictimFinder::RunningJob*> VictimFinder::Reachable(
-    const EvictionClaim& claim, std::map<std::string, std::size_t>& kept) const {
-  std::vector<const RunningJob*> reachable;
-  for (const RunningJob& running : running_) {
-    if (running.job == claim.job) continue;
-    const auto why = OutOfReach(claim, session_.state().workload().job(running.job));
-    if (why && !why->empty()) kept[*why] += running.pods.size();
-    if (why) continue;
-    for (const auto& [kind, pods] : running.kept) kept[kind] += pods;
-    if (!running.open.empty()) reachable.push_back(&running);
-  }
-  return reachable;
-}
-
 VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
-  if (!collected_) Collect();
-  const WorkloadTable& workload = session_.state().workload();
+  book_.Refresh(session_.state());
   Found found;
-  const std::vector<const RunningJob*> reachable = Reachable(claim, found.kept);
-  for (std::size_t tier = 0; tier < votes_.tiers() && found.candidates.empty(); ++tier) {
+  for (std::size_t tier = 0; tier < votes_.tiers(); ++tier) {
     found.tier = tier;
-    for (const RunningJob* running : reachable) {
-      if (!IsGranted(tier, claim, *running)) continue;
-      const bool complete = running->open.size() == running->pods.size();
-      const bool breakable = complete && !running->in_flight && !votes_.SparesGangs() &&
-                             HasGang(workload.job(running->job));
-      found.candidates.push_back({.job = running->job, .whole = breakable, .open = running->open});
+    for (const auto& [key, shelf] : book_.shelves()) {
+      const auto& [queue, priority] = key;
+      if (OutOfReach(claim, queue) || !votes_.MayGrant(tier, claim, queue, priority)) continue;
+      for (const JobId job : shelf.jobs) {
+        if (job != claim.job) AddOpen(job, found);
+      }
     }
-  }
-  std::size_t next = 0;  // candidates are in the order of `reachable`
-  for (const RunningJob* running : reachable) {
-    if (next < found.candidates.size() && found.candidates[next].job == running->job) {
-      ++next;
-    } else {
-      found.kept[WithoutRight(claim.kind)] += running->open.size();
-    }
+    const bool granted =
+        std::any_of(found.candidates.begin(), found.candidates.end(), [&](const Candidate& one) {
+          return IsGranted(tier, claim, one);
+        });
+    if (granted) return found;
+    found.candidates.clear();
+    found.lists.clear();
   }
   return found;
+}
+
+std::map<std::string, std::size_t> VictimFinder::Kept(const EvictionClaim& claim,
+                                                      const Found& found) const {
+  const WorkloadTable& workload = session_.state().workload();
+  std::set<JobId> granted;
+  for (const Candidate& candidate : found.candidates) {
+    if (IsGranted(found.tier, claim, candidate)) granted.insert(candidate.job);
+  }
+  std::map<std::string, std::size_t> kept;
+  for (const auto& [key, shelf] : book_.shelves()) {
+    const auto why = OutOfReach(claim, key.first);
+    if (why && why->empty()) continue;
+    if (why || (granted.empty() && shelf.IsOpen(session_.now()))) {
+      const bool own =
+          key == std::pair(workload.job(claim.job).queue, workload.job(claim.job).spec.priority);
+      const std::size_t not_others = own ? book_.PodsOf(claim.job) : 0;
+      if (shelf.pods > not_others) {
+        kept[why ? *why : WithoutRight(claim.kind)] += shelf.pods - not_others;
+      }
+      continue;
+    }
+    for (const JobId job : shelf.jobs) {
+      if (job == claim.job) continue;
+      const VictimBook::Entry& entry = book_.at(job);
+      std::size_t open = entry.pods.size();
+      if (!IsOpen(entry)) {
+        for (const TaskId pod : entry.pods) {
+          const std::string kind = WhyKept(workload.task(pod), entry);
+          if (kind.empty()) continue;
+          ++kept[kind];
+          --open;
+        }
+      }
+      if (open > 0 && !granted.contains(job)) kept[WithoutRight(claim.kind)] += open;
+    }
+  }
+  return kept;
 }
 
 }  // namespace strata

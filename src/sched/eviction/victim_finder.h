@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/victim_book.h"
 #include "sched/eviction/victim_votes.h"
 #include "sched/session.h"
 
@@ -15,62 +18,54 @@ namespace strata {
 
 // Finds the pods that one action may evict, in the state as it is.
 //
-// Lives for one action of one cycle. What does not depend on the claimant is looked up once, at the
-// first question: who runs, and what protects them.
+// Lives for one action of one cycle.
 class VictimFinder {
  public:
   // A job that may lose pods to a claimant.
   struct Candidate {
     JobId job;
-    bool whole = false;        // the gang may go as a whole: all its pods are in `open`
-    std::vector<TaskId> open;  // pods that nothing protects, the first to go first
+    bool whole = false;            // the gang may go as a whole: all its pods are in `open`
+    std::span<const TaskId> open;  // pods that nothing protects, the first to go first
   };
   struct Found {
-    std::vector<Candidate> candidates;        // ascending by job priority, then by name
-    std::size_t tier = 0;                     // of the plugins that grant them
-    std::map<std::string, std::size_t> kept;  // pods in scope that may not go, by kind of pod
+    std::vector<Candidate> candidates;           // in no particular order
+    std::size_t tier = 0;                        // of the plugins that grant some of them
+    std::deque<std::vector<TaskId>> lists = {};  // what `open` of some of them points into
   };
 
-  VictimFinder(const Session& session, const EvictionSettings& settings);
+  VictimFinder(Session& session, const EvictionSettings& settings);
 
-  // The jobs that may lose pods to the claim. Rights that depend on how much is taken are asked
-  // about the first pod alone; DomainClearing asks again.
+  // The jobs that may lose pods to the claim: those that the plugins of the tier may grant it, and
+  // at least one that they do. Whether a unit is granted, the one who takes it asks (UnitTaker).
+  // Valid until the next call. COST: O(jobs that changed since, and jobs in scope).
   [[nodiscard]] Found For(const EvictionClaim& claim);
 
-  // The kind of pod that no plugin lets the claim take.
-  [[nodiscard]] static const char* WithoutRight(EvictionKind kind);
-  // To be called for each job whose pods were evicted or placed since the first question.
-  void Refresh(JobId job);
-
-  [[nodiscard]] const VictimVotes& votes() const { return votes_; }
-
- private:
-  struct RunningJob {
-    JobId job;
-    std::vector<TaskId> pods;
-    std::vector<TaskId> open;
-    bool in_flight = false;                   // a pod of it is being placed
-    std::map<std::string, std::size_t> kept;  // pods that are protected, by kind of pod
-  };
-
-  void Collect();
-  [[nodiscard]] RunningJob Look(JobId job) const;
-  [[nodiscard]] std::string WhyKept(const Task& task, Time job_runs_since) const;
-  // Why the claim cannot concern the job at all, as a kind of pod; none when it can.
-  [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
-                                                      const Job& victim) const;
-  // The jobs in scope that have a pod which nothing protects; counts the others in `kept`.
-  [[nodiscard]] std::vector<const RunningJob*> Reachable(
-      const EvictionClaim& claim, std::map<std::string, std::size_t>& kept) const;
+  // Pods in scope that may not go, by kind of pod. COST: O(pods in scope).
+  [[nodiscard]] std::map<std::string, std::size_t> Kept(const EvictionClaim& claim,
+                                                        const Found& found) const;
+  // True when the claim may take one unit of the job at least.
   [[nodiscard]] bool IsGranted(std::size_t tier,
                                const EvictionClaim& claim,
-                               const RunningJob& running) const;
-  void SortOpen(std::vector<TaskId>& pods) const;
+                               const Candidate& candidate) const;
+  // The kind of pod that no plugin lets the claim take.
+  [[nodiscard]] static const char* WithoutRight(EvictionKind kind);
+
+  [[nodiscard]] const VictimVotes& votes() const { return votes_; }
+  [[nodiscard]] const VictimBook& book() const { return book_; }
+
+ private:
+  // None when the pod may go; else what kind of pod it is.
+  [[nodiscard]] std::string WhyKept(const Task& task, const VictimBook::Entry& entry) const;
+  // True when no pod of the job is protected; quickly, so that it may be false without need.
+  [[nodiscard]] bool IsOpen(const VictimBook::Entry& entry) const;
+  // Why the claim cannot concern jobs of this queue, as a kind of pod; none when it can.
+  [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
+                                                      QueueId queue) const;
+  void AddOpen(JobId job, Found& found) const;
 
   const Session& session_;
   VictimVotes votes_;
-  bool collected_ = false;
-  std::vector<RunningJob> running_;  // ascending by job priority, then by name
+  VictimBook& book_;
 };
 
 }  // namespace strata

@@ -36,11 +36,25 @@ std::string_view VictimVotes::Protects(const Task& task) const {
   return {};
 }
 
+bool VictimVotes::SparesUnit(const VictimUnit& unit) const {
+  return std::any_of(
+      all_.begin(), all_.end(), [&](const auto* point) { return point->SparesUnit(unit); });
+}
+
 bool VictimVotes::Grants(std::size_t tier,
                          const EvictionClaim& claim,
                          const VictimUnit& unit) const {
   return std::all_of(rights_[tier].begin(), rights_[tier].end(), [&](const auto* point) {
     return point->Grants(claim, unit);
+  });
+}
+
+bool VictimVotes::MayGrant(std::size_t tier,
+                           const EvictionClaim& claim,
+                           QueueId queue,
+                           std::int32_t priority) const {
+  return std::all_of(rights_[tier].begin(), rights_[tier].end(), [&](const auto* point) {
+    return point->MayGrant(claim, queue, priority);
   });
 }
 

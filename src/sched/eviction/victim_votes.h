@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ class VictimVotes {
   // What kind of pod it is that nobody may evict ("not preemptable"); "" when no plugin protects
   // it.
   [[nodiscard]] std::string_view Protects(const Task& task) const;
+  // True when a plugin protects the unit, now that everything that the journal evicts is gone.
+  [[nodiscard]] bool SparesUnit(const VictimUnit& unit) const;
   // True when only surplus pods may go.
   [[nodiscard]] bool SparesGangs() const { return spares_gangs_; }
 
@@ -31,6 +34,11 @@ class VictimVotes {
   [[nodiscard]] bool Grants(std::size_t tier,
                             const EvictionClaim& claim,
                             const VictimUnit& unit) const;
+  // False when the tier grants nothing of the jobs of this queue and priority.
+  [[nodiscard]] bool MayGrant(std::size_t tier,
+                              const EvictionClaim& claim,
+                              QueueId queue,
+                              std::int32_t priority) const;
   [[nodiscard]] std::optional<std::string> NotEntitled(std::size_t tier,
                                                        const EvictionClaim& claim) const;
 

@@ -9,70 +9,76 @@
 namespace strata {
 namespace {
 
-Victim MakeVictim(const Session& session, VictimUnit unit, VictimOrder order) {
-  Victim victim{.unit = std::move(unit), .price = {}, .alone = {}};
-  victim.price = PriceOf(session.state(), victim.unit, session.now());
-  victim.alone.Add(victim.unit.kind, victim.price, order);
-  return victim;
-}
-
 bool StillRuns(const Task& task) {
   return task.status == TaskStatus::kBound || task.status == TaskStatus::kRunning;
 }
 
-}  // namespace
-
-VictimList::VictimList(const Session& session,
-                       const std::vector<VictimFinder::Candidate>& candidates,
-                       VictimOrder order) {
-  const ClusterState& state = session.state();
-  const HyperNodeTree& tree = session.tree();
-  std::vector<Victim> gangs;
-  for (const VictimFinder::Candidate& candidate : candidates) {
-    for (const TaskId task : candidate.open) {
-      if (!IsSpare(state, task)) continue;
-      VictimUnit unit{.kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = {task}};
-      victims_.push_back(MakeVictim(session, std::move(unit), order));
-    }
-    if (!candidate.whole) continue;
-    VictimUnit unit{.kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open};
-    gangs.push_back(MakeVictim(session, std::move(unit), order));
-  }
-  const auto cheaper = [](const Victim& a, const Victim& b) { return a.alone < b.alone; };
-  std::stable_sort(victims_.begin(), victims_.end(), cheaper);
-  std::stable_sort(gangs.begin(), gangs.end(), cheaper);
-  std::move(gangs.begin(), gangs.end(), std::back_inserter(victims_));
-  in_.resize(tree.hypernodes().size());
-  for (std::uint32_t i = 0; i < victims_.size(); ++i) {
-    for (const TaskId task : victims_[i].unit.tasks) {
-      const ChainId chain = tree.ChainOf(state.workload().task(task).node);
-      for (const HyperNodeId hypernode : tree.HyperNodesOf(chain)) {
-        std::vector<std::uint32_t>& units = in_[hypernode.index()];
-        if (units.empty() || units.back() != i) units.push_back(i);
-      }
-    }
-  }
+// Units of one kind that cost the same go by the name of the job; those of one job stay in the
+// order in which its pods go.
+void SortByCost(std::vector<Victim>& victims, VictimOrder order) {
+  std::stable_sort(victims.begin(), victims.end(), [&](const Victim& a, const Victim& b) {
+    if (CostsLess(a.unit.kind, a.price, b.unit.kind, b.price, order)) return true;
+    if (CostsLess(b.unit.kind, b.price, a.unit.kind, a.price, order)) return false;
+    return a.job_name < b.job_name;
+  });
 }
 
-std::vector<const Victim*> VictimList::In(HyperNodeId hypernode) const {
-  std::vector<const Victim*> victims;
-  victims.reserve(in_[hypernode.index()].size());
-  for (const std::uint32_t i : in_[hypernode.index()]) victims.push_back(&victims_[i]);
-  return victims;
+}  // namespace
+
+std::vector<Victim> VictimMap::UnitsIn(HyperNodeId hypernode,
+                                       VictimOrder order,
+                                       std::optional<std::int32_t> highest) const {
+  const ClusterState& state = session_.state();
+  const VictimBook& book = finder_.book();
+  std::vector<Victim> surplus;
+  std::vector<Victim> gangs;
+  std::vector<bool> inside(state.tree().chain_count());
+  for (const NodeId node : state.tree().NodesOf(hypernode)) {
+    inside[state.tree().ChainOf(node).index()] = true;
+  }
+  for (const VictimFinder::Candidate& candidate : found_.candidates) {
+    const auto& where = book.at(candidate.job).where;
+    if (std::none_of(where.begin(), where.end(), [&](const auto& part) {
+          return inside[part.chain.index()];
+        })) {
+      continue;
+    }
+    const Job& job = state.workload().job(candidate.job);
+    if (book.at(candidate.job).may_have_spare) {
+      for (const TaskId& task : candidate.open) {
+        const ChainId chain = state.tree().ChainOf(state.workload().task(task).node);
+        if (!inside[chain.index()] || !IsSpare(state, task)) continue;
+        VictimUnit unit{
+            .kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = std::span(&task, 1)};
+        const UnitPrice price = PriceOf(state, unit, session_.now());
+        surplus.push_back({.unit = unit, .price = price, .job_name = job.spec.name});
+      }
+    }
+    if (!candidate.whole || (highest && job.spec.priority > *highest)) continue;
+    const VictimUnit unit{
+        .kind = VictimUnit::Kind::kGang, .job = candidate.job, .tasks = candidate.open};
+    const UnitPrice price = book.PriceOfAll(state, candidate.job, session_.now());
+    gangs.push_back({.unit = unit, .price = price, .job_name = job.spec.name});
+  }
+  SortByCost(surplus, order);
+  SortByCost(gangs, order);
+  surplus.insert(surplus.end(), gangs.begin(), gangs.end());
+  return surplus;
 }
 
 std::vector<TaskId> UnitTaker::Take(const VictimUnit& unit) const {
   const ClusterState& state = session_.state();
-  VictimUnit left{.kind = unit.kind, .job = unit.job, .tasks = {}};
-  std::copy_if(
-      unit.tasks.begin(), unit.tasks.end(), std::back_inserter(left.tasks), [&](TaskId task) {
-        return StillRuns(state.workload().task(task));
-      });
-  if (left.tasks.empty()) return {};
-  if (unit.kind == VictimUnit::Kind::kSurplus && !IsSpare(state, left.tasks.front())) return {};
-  if (!votes_.Grants(tier_, claim_, left)) return {};
-  for (const TaskId task : left.tasks) session_.Evict(task);
-  return std::move(left.tasks);
+  std::vector<TaskId> left;
+  left.reserve(unit.tasks.size());
+  std::copy_if(unit.tasks.begin(), unit.tasks.end(), std::back_inserter(left), [&](TaskId task) {
+    return StillRuns(state.workload().task(task));
+  });
+  if (left.empty()) return {};
+  if (unit.kind == VictimUnit::Kind::kSurplus && !IsSpare(state, left.front())) return {};
+  const VictimUnit rest{.kind = unit.kind, .job = unit.job, .tasks = left};
+  if (!votes_.Grants(tier_, claim_, rest) || votes_.SparesUnit(rest)) return {};
+  for (const TaskId task : left) session_.Evict(task);
+  return left;
 }
 
 }  // namespace strata

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -12,30 +14,32 @@
 
 namespace strata {
 
-// A unit that may go, and what it costs when it alone goes.
+// A unit that may go, and what it costs.
 struct Victim {
   VictimUnit unit;
   UnitPrice price;
-  Cost alone;
+  std::string_view job_name;
 };
 
-// Everything that may go for one claim, in one order: surplus pods one by one, then whole gangs;
-// among equals the cheaper first. Taken in this order, most are allowed: a queue loses surplus
-// while it has more than its share, before it loses a gang.
-class VictimList {
+// What may go for one claim, by HyperNode.
+class VictimMap {
  public:
-  // COST: O(pods x tiers), and to sort them.
-  VictimList(const Session& session,
-             const std::vector<VictimFinder::Candidate>& candidates,
-             VictimOrder order);
+  // REQUIRES: `found` outlives it.
+  VictimMap(const Session& session, const VictimFinder& finder, const VictimFinder::Found& found)
+      : session_(session), finder_(finder), found_(found) {}
 
-  [[nodiscard]] const std::vector<Victim>& all() const { return victims_; }
-  // Those with a pod below the HyperNode, in that order. Valid as long as the list.
-  [[nodiscard]] std::vector<const Victim*> In(HyperNodeId hypernode) const;
+  // The units with a pod below the HyperNode, in one order: surplus pods one by one, then whole
+  // gangs; among equals the cheaper first. Taken in this order, most are allowed: a queue loses
+  // surplus while it has more than its share, before it loses a gang. With `highest`, without gangs
+  // of a higher priority. COST: O(candidates + nodes of the HyperNode), and to sort the units.
+  [[nodiscard]] std::vector<Victim> UnitsIn(HyperNodeId hypernode,
+                                            VictimOrder order,
+                                            std::optional<std::int32_t> highest = {}) const;
 
  private:
-  std::vector<Victim> victims_;
-  std::vector<std::vector<std::uint32_t>> in_;  // by HyperNode, indexes of victims_
+  const Session& session_;
+  const VictimFinder& finder_;
+  const VictimFinder::Found& found_;
 };
 
 // Evicts units in the journal, as far as the state and the plugins allow it at that moment.

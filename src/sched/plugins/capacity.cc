@@ -34,7 +34,8 @@ class Capacity final : public Plugin,
                        public JobGatePoint,
                        public VictimPoint {
  public:
-  explicit Capacity(CapacityTree::Shape shape) : shape_(shape) {}
+  Capacity(CapacityTree::Shape shape, std::size_t reclaim_level)
+      : shape_(shape), reclaim_level_(reclaim_level) {}
 
   void Open(const ClusterState& state, Time now) override;
   [[nodiscard]] int CompareQueues(const Queue& a, const Queue& b) const override;
@@ -50,14 +51,20 @@ class Capacity final : public Plugin,
     return kind == EvictionKind::kReclaim;
   }
   [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
-    return MayReclaim(*state_, claim, unit, Parts());
+    return MayReclaim(*state_, claim, unit, Rules());
+  }
+  [[nodiscard]] bool MayGrant(const EvictionClaim& claim,
+                              QueueId queue,
+                              std::int32_t /*priority*/) const override {
+    return HasTooMuch(claim, queue, Rules());
   }
   [[nodiscard]] std::optional<std::string> NotEntitled(const EvictionClaim& claim) const override {
-    return WhyNotReclaim(*state_, claim, Parts());
+    return WhyNotReclaim(*state_, claim, Rules());
   }
 
  private:
-  [[nodiscard]] PartOf Parts() const;
+  [[nodiscard]] ReclaimRules Rules() const;
+  [[nodiscard]] std::vector<QueueId> LineOf(QueueId id) const;
   // Promised to jobs that have entered, less what jobs hold beyond their minimum; of the queue and
   // all below it.
   void AddPromise(const Job& job);
@@ -80,6 +87,7 @@ class Capacity final : public Plugin,
                                                     const Resources& relief) const;
 
   CapacityTree::Shape shape_;
+  std::size_t reclaim_level_;  // so many ancestors of a queue count when it takes or loses
   const ClusterState* state_ = nullptr;
   CapacityTree tree_;
   PromiseBook book_;
@@ -102,14 +110,26 @@ void Capacity::Open(const ClusterState& state, Time /*now*/) {
   }
 }
 
-PartOf Capacity::Parts() const {
-  return [this](QueueId id, ResourceId resource) {
+ReclaimRules Capacity::Rules() const {
+  const auto part_of = [this](QueueId id, ResourceId resource) {
     const auto index = tree_.Find(id);
     if (!index) return QueuePart{};
     return QueuePart{.has = tree_.Allocated(*state_, *index, resource),
                      .deserved = At(tree_.at(*index).deserved, resource),
                      .guarantee = At(tree_.at(*index).guarantee, resource)};
   };
+  return {.part_of = part_of, .line_of = [this](QueueId id) { return LineOf(id); }};
+}
+
+std::vector<QueueId> Capacity::LineOf(QueueId id) const {
+  std::vector<QueueId> line{id};
+  const auto index = tree_.Find(id);
+  if (!index || shape_ == CapacityTree::Shape::kFlat) return line;
+  const std::vector<std::size_t>& path = tree_.at(*index).path;
+  for (std::size_t i = 1; i <= reclaim_level_ && i + 1 < path.size(); ++i) {
+    line.push_back(tree_.at(path[i]).queue);
+  }
+  return line;
 }
 
 void Capacity::AddPromise(const Job& job) {
@@ -298,7 +318,7 @@ void Capacity::OnEnqueued(const Job& job) {
 }  // namespace
 
 Result<MadePlugin> MakeCapacity(const PluginConfig& config, ResourceNames& /*resources*/) {
-  TRY(config.arguments.Int(kReclaimLevelKey, 0));
+  TRY_ASSIGN(const std::int64_t level, config.arguments.Int(kReclaimLevelKey, 0));
   std::vector<std::string> warnings =
       WarnOfUnknown(config, {kReclaimLevelKey, kDraKey, kDraCapacityKey});
   for (const std::string_view key : {kDraKey, kDraCapacityKey}) {
@@ -310,7 +330,9 @@ Result<MadePlugin> MakeCapacity(const PluginConfig& config, ResourceNames& /*res
   }
   const auto shape = config.Enabled("enableHierarchy") ? CapacityTree::Shape::kHierarchical
                                                        : CapacityTree::Shape::kFlat;
-  return MadePlugin{.plugin = std::make_unique<Capacity>(shape), .warnings = std::move(warnings)};
+  return MadePlugin{.plugin = std::make_unique<Capacity>(
+                        shape, static_cast<std::size_t>(std::max<std::int64_t>(level, 0))),
+                    .warnings = std::move(warnings)};
 }
 
 }  // namespace strata

@@ -10,15 +10,23 @@
 
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/drf_tree.h"
+#include "sched/plugins/queue_rules.h"
+#include "sched/victim_point.h"
 
 namespace strata {
 namespace {
 
 enum class QueueOrder : std::uint8_t { kNone, kByBranch };
 
-class Drf final : public Plugin, public OrderPoint {
+// Whether jobs with less may take from jobs with more, and queues from queues.
+struct Rights {
+  bool of_jobs = true;
+  bool of_queues = false;
+};
+
+class Drf final : public Plugin, public OrderPoint, public VictimPoint {
  public:
-  explicit Drf(QueueOrder queue_order) : queue_order_(queue_order) {}
+  Drf(QueueOrder queue_order, Rights rights) : queue_order_(queue_order), rights_(rights) {}
 
   void Open(const ClusterState& state, Time now) override;
 
@@ -34,17 +42,37 @@ class Drf final : public Plugin, public OrderPoint {
     return Tree().Compare(DrfPathOf(*state_, a.spec), DrfPathOf(*state_, b.spec));
   }
 
+  [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    return kind == EvictionKind::kPreempt ? rights_.of_jobs : rights_.of_queues;
+  }
+  [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    return claim.kind == EvictionKind::kPreempt ? MayPreempt(claim, unit) : MayReclaim(claim, unit);
+  }
+  [[nodiscard]] bool MayGrant(const EvictionClaim& claim,
+                              QueueId /*queue*/,
+                              std::int32_t priority) const override {
+    return claim.kind == EvictionKind::kReclaim ||
+           priority <= state_->workload().job(claim.job).spec.priority;
+  }
+
  private:
+  // What jobs have beside what the state says, by job.
+  using Changes = std::map<JobId, Amounts>;
+
   [[nodiscard]] double ShareOf(const Job& job) const {
     return DominantShare(ToAmounts(job.allocated.amounts(), total_.size()), total_);
   }
+  [[nodiscard]] Amounts AmountsOf(std::span<const TaskId> tasks) const;
+  [[nodiscard]] bool MayPreempt(const EvictionClaim& claim, const VictimUnit& unit) const;
+  [[nodiscard]] bool MayReclaim(const EvictionClaim& claim, const VictimUnit& unit) const;
   // The tree as it is now. Nothing is given or taken without a change of a node, so it holds until
   // the next of them.
   [[nodiscard]] const DrfTree& Tree() const;
-  [[nodiscard]] DrfTree BuildTree() const;
+  [[nodiscard]] DrfTree BuildTree(const Changes& changes) const;
   void SumRequests(JobId id);
 
   QueueOrder queue_order_;
+  Rights rights_;
   const ClusterState* state_ = nullptr;
   Amounts total_;
   std::map<JobId, Resources> requests_;  // of all tasks of each job; only with an order of queues
@@ -82,15 +110,55 @@ void Drf::SumRequests(JobId id) {
   requests_.insert_or_assign(id, std::move(request));
 }
 
-DrfTree Drf::BuildTree() const {
+Amounts Drf::AmountsOf(std::span<const TaskId> tasks) const {
+  Resources sum;
+  for (const TaskId id : tasks) {
+    sum.AddSaturating(state_->classes().spec(state_->workload().task(id).class_id).request);
+  }
+  return ToAmounts(sum.amounts(), total_.size());
+}
+
+// The claimant must stay below the victim with all that its gang needs. A job that only shrinks is
+// measured by what it keeps; one that goes as a whole by what it had, since it comes back with
+// that. So neither could take it back.
+bool Drf::MayPreempt(const EvictionClaim& claim, const VictimUnit& unit) const {
+  const Job& claimant = state_->workload().job(claim.job);
+  const Job& victim = state_->workload().job(unit.job);
+  if (victim.spec.priority > claimant.spec.priority) return false;
+  Amounts wants = ToAmounts(claimant.allocated.amounts(), total_.size());
+  AddTo(wants, claim.need);
+  Amounts keeps = ToAmounts(victim.allocated.amounts(), total_.size());
+  if (unit.kind == VictimUnit::Kind::kSurplus) {
+    const Amounts gone = AmountsOf(unit.tasks);
+    for (std::size_t i = 0; i < keeps.size(); ++i) keeps[i] -= gone[i];
+  }
+  return DominantShare(wants, total_) < DominantShare(keeps, total_);
+}
+
+bool Drf::MayReclaim(const EvictionClaim& claim, const VictimUnit& unit) const {
+  const WorkloadTable& workload = state_->workload();
+  const DrfPath poor = DrfPathOf(*state_, workload.queue(workload.job(claim.job).queue).spec);
+  const DrfPath rich = DrfPathOf(*state_, workload.queue(workload.job(unit.job).queue).spec);
+  if (Tree().Compare(poor, rich) >= 0) return false;  // cheap, and most end here
+  Changes changes;
+  changes[claim.job] = ToAmounts(claim.need.amounts(), total_.size());
+  Amounts& gone = changes[unit.job] = AmountsOf(unit.tasks);
+  for (double& amount : gone) amount = -amount;
+  return BuildTree(changes).Compare(poor, rich) < 0;
+}
+
+DrfTree Drf::BuildTree(const Changes& changes) const {
   DrfTree tree(total_);
   for (const auto& [id, resources] : requests_) {
     const Job& job = state_->workload().job(id);
     if (!job.queue.valid()) continue;
     Amounts request = ToAmounts(resources.amounts(), total_.size());
+    Amounts allocated = ToAmounts(job.allocated.amounts(), total_.size());
+    if (const auto change = changes.find(id); change != changes.end()) {
+      AddTo(allocated, change->second);
+    }
     tree.Add(DrfPathOf(*state_, state_->workload().queue(job.queue).spec),
-             {.allocated = ToAmounts(job.allocated.amounts(), total_.size()),
-              .request = std::move(request)});
+             {.allocated = std::move(allocated), .request = std::move(request)});
   }
   tree.Finish();
   return tree;
@@ -98,7 +166,7 @@ DrfTree Drf::BuildTree() const {
 
 const DrfTree& Drf::Tree() const {
   if (!tree_ || tree_version_ != state_->nodes().NextVersion()) {
-    tree_ = BuildTree();
+    tree_ = BuildTree({});
     tree_version_ = state_->nodes().NextVersion();
   }
   return *tree_;
@@ -108,7 +176,11 @@ const DrfTree& Drf::Tree() const {
 
 Result<MadePlugin> MakeDrf(const PluginConfig& config, ResourceNames& /*resources*/) {
   const auto order = config.Enabled("enableHierarchy") ? QueueOrder::kByBranch : QueueOrder::kNone;
-  return MadePlugin{.plugin = std::make_unique<Drf>(order), .warnings = WarnOfUnknown(config, {})};
+  const Rights rights{
+      .of_jobs = config.Enabled("enablePreemptable"),
+      .of_queues = order == QueueOrder::kByBranch && config.Enabled("enableReclaimable")};
+  return MadePlugin{.plugin = std::make_unique<Drf>(order, rights),
+                    .warnings = WarnOfUnknown(config, {})};
 }
 
 }  // namespace strata

@@ -36,11 +36,18 @@ class Priority final : public Plugin, public OrderPoint, public VictimPoint {
   }
 
   [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
-    return state_->workload().job(unit.job).spec.priority <
-           state_->workload().job(claim.job).spec.priority;
+    return IsBelow(claim, state_->workload().job(unit.job).spec.priority);
+  }
+  [[nodiscard]] bool MayGrant(const EvictionClaim& claim,
+                              QueueId /*queue*/,
+                              std::int32_t priority) const override {
+    return IsBelow(claim, priority);
   }
 
  private:
+  [[nodiscard]] bool IsBelow(const EvictionClaim& claim, std::int32_t priority) const {
+    return priority < state_->workload().job(claim.job).spec.priority;
+  }
   [[nodiscard]] std::int32_t HighestPending(const SubJob& sub_job) const {
     std::int32_t highest = 0;
     for (const TaskId id : sub_job.tasks) {

@@ -52,10 +52,15 @@ class Proportion final : public Plugin,
     return kind == EvictionKind::kReclaim;
   }
   [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
-    return MayReclaim(*state_, claim, unit, Parts());
+    return MayReclaim(*state_, claim, unit, Rules());
+  }
+  [[nodiscard]] bool MayGrant(const EvictionClaim& claim,
+                              QueueId queue,
+                              std::int32_t /*priority*/) const override {
+    return HasTooMuch(claim, queue, Rules());
   }
   [[nodiscard]] std::optional<std::string> NotEntitled(const EvictionClaim& claim) const override {
-    return WhyNotReclaim(*state_, claim, Parts());
+    return WhyNotReclaim(*state_, claim, Rules());
   }
 
  private:
@@ -64,7 +69,7 @@ class Proportion final : public Plugin,
   }
   [[nodiscard]] double LiveShare(const Queue& queue) const;
   void AddPromise(const Job& job);
-  [[nodiscard]] PartOf Parts() const;
+  [[nodiscard]] ReclaimRules Rules() const;
 
   const ClusterState* state_ = nullptr;
   PromiseBook book_;
@@ -89,8 +94,8 @@ void Proportion::AddPromise(const Job& job) {
   AddTo(queues_[job.queue.index()]->inqueue, PromisedTo(*state_, job));
 }
 
-PartOf Proportion::Parts() const {
-  return [this](QueueId id, ResourceId resource) {
+ReclaimRules Proportion::Rules() const {
+  const auto part_of = [this](QueueId id, ResourceId resource) {
     QueuePart part;
     part.has = static_cast<double>(state_->workload().queue(id).allocated.Get(resource));
     if (const QueueState* queue = Find(id)) {
@@ -99,6 +104,7 @@ PartOf Proportion::Parts() const {
     }
     return part;
   };
+  return {.part_of = part_of, .line_of = [](QueueId id) { return std::vector<QueueId>{id}; }};
 }
 
 double Proportion::LiveShare(const Queue& queue) const {

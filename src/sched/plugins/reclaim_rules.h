@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.h"
 #include "model/cluster_state.h"
@@ -22,20 +23,30 @@ struct QueuePart {
   double deserved = 0;
   double guarantee = 0;
 };
-using PartOf = std::function<QueuePart(QueueId, ResourceId)>;
+// How the queues of one plugin take from each other.
+struct ReclaimRules {
+  // What a queue, with all below it, has and may have.
+  std::function<QueuePart(QueueId, ResourceId)> part_of;
+  // The queue, then those of its ancestors that count like it, the nearest first; never the root.
+  std::function<std::vector<QueueId>(QueueId)> line_of;
+};
 
 // True when the queue of the unit has more than it deserves of a contested resource that the unit
-// has. A surplus pod may take it down to that, a whole gang also below it. Neither takes the queue
-// below its guarantee.
+// has, and so have those of its line that are not in the line of the claimant. A surplus pod may
+// take them down to that, a whole gang also below it. Neither takes one of them below its
+// guarantee.
 [[nodiscard]] bool MayReclaim(const ClusterState& state,
                               const EvictionClaim& claim,
                               const VictimUnit& unit,
-                              const PartOf& part_of);
+                              const ReclaimRules& rules);
 
-// Why the queue of the claimant may reclaim nothing: with what the gang needs it would have more
-// than it deserves of a contested resource. None when it may.
+// True when the queue has more than it deserves of a contested resource.
+[[nodiscard]] bool HasTooMuch(const EvictionClaim& claim, QueueId queue, const ReclaimRules& rules);
+
+// Why the queue of the claimant may reclaim nothing: with what the gang needs it, and each queue of
+// its line, would have more than it deserves of a contested resource. None when it may.
 [[nodiscard]] std::optional<std::string> WhyNotReclaim(const ClusterState& state,
                                                        const EvictionClaim& claim,
-                                                       const PartOf& part_of);
+                                                       const ReclaimRules& rules);
 
 }  // namespace strata
