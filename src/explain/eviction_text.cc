@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/age.h"
+#include "base/plural.h"
 #include "report/names.h"
 #include "report/text.h"
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/plural.h"
 #include "explain/relax_by_eviction.h"
 #include "explain/relax_limits.h"
 #include "explain/resolver.h"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/plural.h"
 #include "explain/eviction_text.h"
 #include "model/amount_format.h"
 #include "model/hypernode_spec.h"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/plural.h"
 #include "base/timestamp.h"
 #include "convert/disruption.h"
 #include "json/dump.h"
@@ -63,10 +64,6 @@ std::string Place(const CycleResult::EvictionPlan& plan) {
   return fmt::format("HyperNode {} (tier {})", plan.hypernode, plan.tier);
 }
 
-std::string Counted(std::size_t count, const char* thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 // "3 gangs, 24 pods in HyperNode s0 (tier 1); waits up to 30s"
 std::string EvictingMessage(const ClusterState& state, const CycleResult::EvictionPlan& plan) {
   std::int32_t grace = 0;
@@ -75,8 +72,8 @@ std::string EvictingMessage(const ClusterState& state, const CycleResult::Evicti
       grace = std::max(grace, state.workload().task(task).disruption.grace_seconds);
     }
   }
-  std::string text = plan.GangCount() > 0 ? Counted(plan.GangCount(), "gang") + ", " : "";
-  text += Counted(plan.PodCount(), "pod");
+  std::string text = plan.GangCount() > 0 ? Plural(plan.GangCount(), "gang") + ", " : "";
+  text += Plural(plan.PodCount(), "pod");
   if (!plan.hypernode.empty()) text += " in " + Place(plan);
   return text + fmt::format("; waits up to {}s", grace);
 }
@@ -127,11 +124,12 @@ std::vector<kube::EventNote> EventsOf(const ClusterFeed& feed,
     const Job& job = state.workload().job(victim.job);
     about_group(job.spec.name,
                 "Evict",
-                fmt::format("{}: {} of {} pods, for {}",
+                fmt::format("{}: {} of {} pods, for {}{}",
                             plan.action,
                             victim.tasks.size(),
                             job.counts.Total(),
-                            order.job));
+                            order.job,
+                            plan.hypernode.empty() ? "" : " in " + Place(plan)));
   }
   for (const EvictionOrder::Victim& victim : order.victims) {
     events.push_back(

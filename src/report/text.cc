@@ -37,10 +37,6 @@ std::string Paint(std::string_view text, Ink ink, const TextStyle& style) {
   return painted;
 }
 
-std::string Plural(std::uint64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::size_t DisplayWidth(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // not a continuation byte

@@ -19,9 +19,6 @@ enum class Ink : std::uint8_t { kPlain, kBold, kDim, kGreen, kYellow, kRed };
 // `text` in that colour, or as it is.
 [[nodiscard]] std::string Paint(std::string_view text, Ink ink, const TextStyle& style);
 
-// "1 pod", "2 pods".
-[[nodiscard]] std::string Plural(std::uint64_t count, std::string_view thing);
-
 // How many columns a terminal gives to UTF-8 text (one per code point).
 [[nodiscard]] std::size_t DisplayWidth(std::string_view text);
 

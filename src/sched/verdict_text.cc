@@ -19,10 +19,6 @@ std::string Heading(const Job& job) {
                      gang ? " in gang" : "");
 }
 
-std::string Plural(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::string NameOf(const HyperNodeTree& tree, HyperNodeId id) {
   return id == tree.top() ? "the whole cluster" : fmt::format("HyperNode {}", tree.at(id).name);
 }

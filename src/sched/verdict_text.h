@@ -17,8 +17,6 @@ namespace strata {
                                      const std::string& detail);
 // "3/4 tasks in gang unschedulable: ", Volcano's words.
 [[nodiscard]] std::string Heading(const Job& job);
-// "1 pod", "3 pods".
-[[nodiscard]] std::string Plural(std::size_t count, std::string_view thing);
 // "HyperNode rack-1", or "the whole cluster".
 [[nodiscard]] std::string NameOf(const HyperNodeTree& tree, HyperNodeId id);
 

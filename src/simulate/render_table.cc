@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "model/hypernode_spec.h"
 #include "report/render_topology.h"
 #include "report/topology_report.h"

@@ -1,18 +1,13 @@
 #include "sched/eviction/plan_text.h"
 
 #include <cstddef>
-#include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
+#include "sched/verdict_text.h"
+
 namespace strata {
-namespace {
-
-std::string Plural(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 std::string SummaryOf(const CycleResult::EvictionPlan& plan) {
   const std::size_t gangs = plan.GangCount();

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/plural.h"
 #include "sched/eviction/gang_need.h"
 #include "sched/eviction/spare_pods.h"
 #include "sched/verdict_text.h"

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "sched/eviction/cooldowns.h"
 #include "sched/eviction/spare_pods.h"
 
 namespace strata {
@@ -108,7 +109,7 @@ VictimBook::Entry VictimBook::Look(const ClusterState& state, const Job& job) {
     entry.devices_by_start += static_cast<Wide>(devices) * start.time_since_epoch().count();
   }
   if (all_known) {
-    entry.open_from = std::max(entry.open_from, Time(entry.runs_since) + kFirstTime);
+    entry.open_from = std::max(entry.open_from, Time(entry.runs_since) + kDefaultCooldown);
   } else {
     entry.runs_since = Disruption::Moment{};
   }

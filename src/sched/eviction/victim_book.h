@@ -60,9 +60,6 @@ class VictimBook {
     // True when no pod of them must stay, by what pods and jobs say.
     [[nodiscard]] bool IsOpen(Time now) const { return protected_jobs == 0 && open_from <= now; }
   };
-  // No job is evicted before it has run this long, so that nobody is started and stopped in turn.
-  static constexpr std::chrono::seconds kFirstTime{60};
-
   // COST: O(pods of jobs that changed since the last call), O(pods) for the first, and after the
   // tree changed.
   void Refresh(const ClusterState& state);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sched/eviction/cooldowns.h"
+
 namespace strata {
 namespace {
 
@@ -33,8 +35,8 @@ std::string VictimFinder::WhyKept(const Task& task, const VictimBook::Entry& ent
   if (began + std::chrono::seconds(disruption.cooldown_seconds) > session_.now()) {
     return std::string(kInCooldown);
   }
-  if (began + VictimBook::kFirstTime > session_.now()) {
-    return fmt::format("of jobs in their first {} s", VictimBook::kFirstTime.count());
+  if (began + kDefaultCooldown > session_.now()) {
+    return fmt::format("of jobs in their first {} s", kDefaultCooldown.count());
   }
   return "";
 }
