@@ -89,6 +89,7 @@ void Judge::TakeChange(const apiserver::Change& change) {
     ++binds_;
     GangSeen& gang = gangs_.at(pod.gang);
     if (gang.started == 0) gang.started = change.version;
+    gang.bound = change.version;
     pod.bound_since = change.version;
   } else {
     pod.bound_since = known.bound_since;
@@ -267,7 +268,7 @@ void Judge::ConcludeEvictions(const GangSeen& seen) {
     const Gang& other = entry.second.gang;
     const bool higher =
         other.priority == "high" || (other.priority == "middle" && gang.priority == "low");
-    return other.name != gang.name && higher && entry.second.started > seen.served;
+    return other.name != gang.name && higher && entry.second.bound > seen.served;
   });
   if (!others) {
     Blame(broken_.in_vain, fmt::format("pods went for {}, which never started", gang.name));

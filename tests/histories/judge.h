@@ -61,7 +61,7 @@ struct Broken {
 // * without a lease: a process sends what only the holder of a lease may write, and is not it;
 // * half evicted: at the end a gang of which pods were evicted runs on with fewer than its minimum;
 // * in vain: at the end a gang for which pods were evicted has never had its minimum, and no gang
-//   of higher priority has started since.
+//   of higher priority has got a node since.
 class Judge {
  public:
   struct Pod {
@@ -112,6 +112,7 @@ class Judge {
     Gang gang;
     bool deleted = false;
     std::int64_t started = 0;  // the version of its first bind; 0: none
+    std::int64_t bound = 0;    // that of its last bind
     std::int64_t evicted = 0;  // the version of its last eviction
     std::int64_t served = 0;   // that of the last eviction for it
     std::int64_t whole = 0;    // when it first had its minimum

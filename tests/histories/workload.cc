@@ -297,6 +297,8 @@ void Workload::Collect(const std::string& pod) {
 }
 
 void Workload::FinishGang(const std::string& gang) {
+  // It may have been evicted since it was whole, and begun anew.
+  if (evicts_ && judge_.PodsWithNode(gang) < gangs_.at(gang).pods) return;
   for (const auto& [name, pod] : judge_.pods()) {
     if (pod.gang == gang && !pod.target.empty()) return;  // it is being evicted
   }

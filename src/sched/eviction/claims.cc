@@ -55,18 +55,34 @@ void CycleClaims::Begin() {
     return std::tie(right.spec.priority, a.first->since, a.first->job) <
            std::tie(left.spec.priority, b.first->since, b.first->job);
   });
+  // All of them hold their room before one of them looks for room elsewhere.
+  const auto give_up = [&](const GangClaim& claim, std::string why) {
+    const bool is_void = claim.recovered && claim.victims.empty();
+    const auto kind = is_void ? ClaimEnd::Kind::kVoid : ClaimEnd::Kind::kInVain;
+    End(claim.job, kind, std::move(why));
+  };
+  std::vector<std::pair<GangClaim*, JobId>> held;
   for (const auto& [claim, job] : order) {
     Found found;
     auto over = Look(*claim, job, found);
-    if (!over && Start(*claim, job, found)) {
+    if (!over && !Hold(*claim, job, found)) over = "its nodes no longer have the room";
+    if (over) {
+      give_up(*claim, *std::move(over));
+    } else {
+      held.emplace_back(claim, job);
+    }
+  }
+  for (const auto& [claim, job] : held) {
+    const Found found = held_.extract(job).mapped();
+    GiveBack(found);
+    if (Start(*claim, job, found)) {
       End(claim->job, ClaimEnd::Kind::kStarted, "");
       continue;
     }
-    if (!over) over = WhyLate(*claim);
+    auto over = WhyLate(*claim);
     if (!over && !Hold(*claim, job, found)) over = "its nodes no longer have the room";
     if (over) {
-      const bool is_void = claim->recovered && claim->victims.empty();
-      End(claim->job, is_void ? ClaimEnd::Kind::kVoid : ClaimEnd::Kind::kInVain, *std::move(over));
+      give_up(*claim, *std::move(over));
     } else {
       Tell(*claim, job);
     }
@@ -229,12 +245,14 @@ bool CycleClaims::LiftFor(JobId job) {
     if (workload.job(claimant).spec.priority >= workload.job(job).spec.priority) continue;
     lifted_.push_back(claimant);
   }
-  for (const JobId claimant : lifted_) {
-    std::vector<TaskId> tasks;
-    for (const auto& [task, node] : held_.at(claimant)) tasks.push_back(task);
-    session_.state().journal().GiveBack(tasks);
-  }
+  for (const JobId claimant : lifted_) GiveBack(held_.at(claimant));
   return !lifted_.empty();
+}
+
+void CycleClaims::GiveBack(const Found& found) {
+  std::vector<TaskId> tasks;
+  for (const auto& [task, node] : found) tasks.push_back(task);
+  session_.state().journal().GiveBack(tasks);
 }
 
 void CycleClaims::Restore() {

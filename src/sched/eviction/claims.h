@@ -22,10 +22,10 @@ inline constexpr Duration kVictimPatience = std::chrono::seconds(60);
 
 // The claims in one cycle.
 //
-// At its beginning each claim is looked at: its gang starts if its nodes are free, or if the search
-// finds it free nodes elsewhere inside its limits; the claim is over when it cannot come true any
-// more; otherwise the pods wait on their nodes from there on, before anything else is placed. Only
-// a job of higher priority may have that room.
+// At its beginning each claim is looked at, while the others hold their room: its gang starts if
+// its nodes are free, or if the search finds it free nodes elsewhere inside its limits; the claim
+// is over when it cannot come true any more; otherwise the pods wait on their nodes from there on,
+// before anything else is placed. Only a job of higher priority may have that room.
 class CycleClaims {
  public:
   // REQUIRES: all of them outlive it.
@@ -60,6 +60,7 @@ class CycleClaims {
   [[nodiscard]] bool StartThere(const GangClaim& claim, JobId job, const Found& found);
   [[nodiscard]] bool StartElsewhere(JobId job);
   [[nodiscard]] bool Hold(const GangClaim& claim, JobId job, const Found& found);
+  void GiveBack(const Found& found);
   void Tell(const GangClaim& claim, JobId job);
   void End(const std::string& job, ClaimEnd::Kind kind, std::string why);
 

@@ -125,6 +125,25 @@ TEST_F(ClaimTest, TheGangStartsEarlierWhereThereIsRoom) {
   ExpectEnd(next, "high: started");
 }
 
+// The victim of "second" is the first to be gone.
+TEST_F(EvictTest, AGangThatLooksForRoomElsewhereTakesNoneThatAnotherHasAClaimTo) {
+  Runs("a", {"node0"}, {.priority = 1});
+  Runs("b", {"node1"}, {.priority = 2});
+  Runs("other", {"node2", "node3"}, {.priority = 10});
+  Waits("first", 1);
+  Waits("second", 1);
+  Cycles cycles(cluster_.state, Evicting("gangpreempt"));
+  const Decisions decided = cycles.Run();
+  ASSERT_THAT(decided.plans, SizeIs(2));
+  const std::string node = decided.pipelined.at("second-w-0");
+  const auto tasks = cluster_.state.nodes().TasksOn(cluster_.FindNode(node));
+  ASSERT_THAT(tasks, SizeIs(1));
+  cluster_.state.workload().RemoveTask(tasks.front());
+  const Decisions next = cycles.Run();
+  EXPECT_THAT(next.binds, ElementsAre(Pair("second-w-0", node)));
+  EXPECT_THAT(next.ended, ElementsAre("second: started"));
+}
+
 TEST_F(ClaimTest, EndsWhenTheJobIsGone) {
   PlanForHigh();
   cluster_.state.workload().RemoveJob(cluster_.FindJob("high"));
