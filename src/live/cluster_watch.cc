@@ -97,8 +97,12 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
     Apply(delta);
   }
   if (resource == kube::kPods) NoteVersion(delta);
-  if (resource != kube::kPodGroups || !on_group_) return;
-  if (const auto* group = feed_.FindGroup(delta.key.ns + "/" + delta.key.name)) on_group_(*group);
+  if (resource == kube::kPodGroups && on_group_) {
+    if (const auto* group = feed_.FindGroup(delta.key.ns + "/" + delta.key.name)) on_group_(*group);
+  }
+  if (resource == kube::kQueues && on_queue_) {
+    if (const auto* queue = feed_.FindQueue(delta.key.name)) on_queue_(*queue);
+  }
 }
 
 void ClusterWatch::NoteVersion(const kube::Delta& delta) {

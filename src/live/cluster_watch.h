@@ -40,6 +40,9 @@ class ClusterWatch {
   // Called for each version of a PodGroup that the watch shows, by TakeDeltas.
   using OnGroup = std::function<void(const objects::PodGroup&)>;
   void FollowGroups(OnGroup on_group) { on_group_ = std::move(on_group); }
+  // The same for queues.
+  using OnQueue = std::function<void(const objects::Queue&)>;
+  void FollowQueues(OnQueue on_queue) { on_queue_ = std::move(on_queue); }
   // caught_up() is false from now on, until everything that the server has now has been seen.
   void CatchUp();
   // Puts what was seen since the last time into the feed.
@@ -67,6 +70,7 @@ class ClusterWatch {
   kube::Random random_;
   OnConfMap on_conf_map_;
   OnGroup on_group_;
+  OnQueue on_queue_;
   int conf_source_ = -1;
   std::set<int> sources_;
   std::set<int> waited_for_;                     // informers that have not given everything yet

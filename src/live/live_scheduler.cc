@@ -101,6 +101,7 @@ class LiveScheduler::Impl {
   Status Start() {
     TRY(UseFirstConf());
     watch_.FollowGroups([this](const objects::PodGroup& group) { status_.See(state_, group); });
+    watch_.FollowQueues([this](const objects::Queue& queue) { status_.See(queue); });
     watch_.Start(file_ ? ClusterWatch::OnConfMap()
                        : [this](const kube::Delta& delta) { FollowConfMap(delta); });
     StartLease();

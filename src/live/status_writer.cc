@@ -283,26 +283,43 @@ void StatusWriter::WriteQueues(const ClusterFeed& feed) {
       if (!amounts.contains(resource)) allocated[resource] = nullptr;  // a merge patch takes it out
     }
     if (WriteQueue(name,
-                   DumpJson(ordered_json{{"status", {{"allocated", std::move(allocated)}}}}))) {
+                   DumpJson(ordered_json{{"status", {{"allocated", std::move(allocated)}}}}),
+                   amounts)) {
       wrote = true;
     }
   }
   if (wrote) queues_due_ = now + kPace;
 }
 
-bool StatusWriter::WriteQueue(const std::string& name, const std::string& status) {
-  std::string& known = queues_[name];
-  if (known == status) return false;
+// As for groups: what was there and is not there any more was replaced by somebody else.
+void StatusWriter::See(const objects::Queue& queue) {
+  const auto known = queues_.find(queue.meta.name);
+  if (known == queues_.end()) return;
+  Amounts now;
+  for (const auto& [resource, amount] : queue.allocated) now[resource] = amount.ToString();
+  if (now == known->second.allocated) {
+    known->second.seen = true;
+  } else if (known->second.seen) {
+    queues_.erase(known);
+    PutOff(tools_.now());
+  }
+}
+
+bool StatusWriter::WriteQueue(const std::string& name,
+                              std::string patch,
+                              const Amounts& allocated) {
+  QueueStatus& known = queues_[name];
+  if (known.patch == patch) return false;
   const std::string key = "queues/" + name;
   if (const net::SteadyTime due = retries_.Due(key); tools_.now() < due) {
     PutOff(due);
     return false;
   }
-  known = status;
+  known = {.patch = patch, .allocated = allocated};
   Send(key,
        kube::PatchCall({kube::kQueues, "", name, "status"},
                        {.type = kube::PatchType::kMerge, .field_manager = ""},
-                       status),
+                       std::move(patch)),
        [this, name] { queues_.erase(name); });
   return true;
 }

@@ -43,6 +43,7 @@ class StatusWriter {
   void Write(const ClusterFeed& feed, const CycleResult& cycle, std::uint64_t cycle_number);
   // For each version of a group that the watch shows, so that none between two cycles is missed.
   void See(const ClusterState& state, const objects::PodGroup& group);
+  void See(const objects::Queue& queue);
   // Writes what was put off and is due.
   void WriteLate(const ClusterFeed& feed);
   // When there will be something for that.
@@ -69,6 +70,14 @@ class StatusWriter {
     std::string advice{};  // what would let it start; empty when that is not known, or is nothing
   };
 
+  using Amounts = std::map<std::string, std::string>;
+  // What was last written of a queue.
+  struct QueueStatus {
+    std::string patch;
+    Amounts allocated;
+    bool seen = false;  // the watch has shown it since
+  };
+
   // The jobs about which there may be something to say that was not said yet.
   [[nodiscard]] std::set<JobId> Concerned(const ClusterState& state, const CycleResult& cycle);
   void WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs);
@@ -84,7 +93,7 @@ class StatusWriter {
   void WritePod(const objects::Pod& pod, const Refusal& verdict);
   void WriteQueues(const ClusterFeed& feed);
   // True when it was written.
-  bool WriteQueue(const std::string& name, const std::string& status);
+  bool WriteQueue(const std::string& name, std::string patch, const Amounts& allocated);
   void PutOff(net::SteadyTime until);
   // When it fails, `forget` undoes what was thought to be written; it is written again.
   void Send(const std::string& key, kube::Call call, std::function<void()> forget);
@@ -97,7 +106,7 @@ class StatusWriter {
   std::map<JobId, Refused> refused_;  // the verdicts of the last cycle
   std::map<JobId, Group> groups_;
   std::set<JobId> late_;                       // groups whose status was put off
-  std::map<std::string, std::string> queues_;  // name -> the patch last written
+  std::map<std::string, QueueStatus> queues_;  // by name
   net::SteadyTime queues_due_ = net::SteadyTime::min();
   std::optional<net::SteadyTime> next_write_;
 };

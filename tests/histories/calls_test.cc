@@ -268,6 +268,7 @@ class Cluster {
                      trace_,
                      [] {},
                      [](int) {},
+                     [](const std::string&) {},
                      [](const auto&, const auto&, const auto&) {}};
   std::map<std::string, std::unique_ptr<Process>> processes_;
 };

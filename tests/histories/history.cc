@@ -135,6 +135,7 @@ class History {
                      trace_,
                      [this] { workload_.SendRival(); },
                      [this](int process) { BeforeBind(process); },
+                     [this](const std::string& path) { judge_.SeeLateBind(path); },
                      [this](const auto& lease, const auto& identity, const auto& request) {
                        judge_.SeeWrite(lease, identity, request);
                      }};

@@ -127,6 +127,13 @@ void Judge::Use(const Pod& pod, std::int64_t sign) {
 void Judge::CheckRoom(const Pod& pod) {
   const Node& node = nodes_.at(pod.node);
   if (node.used <= node.cpus) return;
+  // Nobody can take back what a process has sent that is gone; docs/scheduler.md says so.
+  const bool late = std::any_of(pods_.begin(), pods_.end(), [&](const auto& other) {
+    const std::string path = fmt::format("{}/{}/binding", kPods, other.first);
+    return other.second.node == pod.node && late_binds_.contains(path);
+  });
+  excused_ = excused_ || late;
+  if (late) return;
   Blame(
       broken_.over_committed,
       fmt::format("{} has {} CPUs, {} are used with {}", pod.node, node.cpus, node.used, pod.name));
@@ -142,6 +149,10 @@ void Judge::CheckCreated(const Pod& pod) {
     if (pod.name == gang.PodName(i)) return;
   }
   Blame(broken_.created_twice, fmt::format("{} is one more than {} pods", pod.name, gang.pods));
+}
+
+void Judge::SeeLateBind(const std::string& path) {
+  late_binds_.insert(path);
 }
 
 void Judge::SeeWrite(const std::string& lease,
@@ -177,7 +188,7 @@ int Judge::Slots(std::int64_t cpus, std::int64_t since) const {
 
 void Judge::Conclude() {
   // A node with too many pods keeps others out of the room that is left.
-  if (broken_.over_committed > 0) return;
+  if (broken_.over_committed > 0 || excused_) return;
   for (const auto& [name, gang] : gangs_) {
     if (gang.deleted) continue;
     ConcludeGang(gang);

@@ -52,7 +52,8 @@ struct Broken {
 
 // Sees every version of every pod in the store, and says what must not be:
 //
-// * over-committed: the pods of a node ask for more than it has;
+// * over-committed: the pods of a node ask for more than it has, and no bind of a process that was
+//   gone by then is among them;
 // * bound twice: a pod has another node than before;
 // * lost: a pod that nobody asked to delete is gone; or, at the end, one waits that has room;
 // * half gangs: at the end a gang has some of its pods but not its minimum, and room for the rest;
@@ -83,6 +84,8 @@ class Judge {
   // The pods of the gang may go from now on.
   void AllowDeletion(const std::string& gang) { gangs_.at(gang).deleted = true; }
   [[nodiscard]] bool IsDeleted(const std::string& gang) const { return gangs_.at(gang).deleted; }
+  // A bind is about to take effect whose sender is gone, and could not make it stale any more.
+  void SeeLateBind(const std::string& path);
   // A process sends a write that only the holder of the lease may send.
   void SeeWrite(const std::string& lease,
                 const std::string& identity,
@@ -139,7 +142,9 @@ class Judge {
   std::map<std::string, Node> nodes_;
   std::map<std::string, GangSeen> gangs_;
   std::map<std::string, Pod> pods_;
-  std::set<std::string> created_;  // pods
+  std::set<std::string> created_;     // pods
+  std::set<std::string> late_binds_;  // paths
+  bool excused_ = false;              // a node is over-committed by one of them
   Broken broken_;
   int binds_ = 0;
   int evictions_ = 0;

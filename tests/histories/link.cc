@@ -124,7 +124,10 @@ void Link::Send(net::RequestId id, const net::ClientRequest& request) {
 
 void Link::Arrive(net::RequestId id, const net::HttpRequest& request, const Fate& fate) {
   const auto exchange = std::make_shared<LinkExchange>(shared_from_this(), id, request, fate);
-  if (request.path.ends_with("/binding")) world_.before_bind(ends_.process);
+  if (request.path.ends_with("/binding")) {
+    world_.before_bind(ends_.process);
+    if (closed_) world_.late_bind(request.path);
+  }
   world_.server.Handle(exchange);
   if (fate.stream_life > Duration(0)) {
     world_.timeline.After(fate.stream_life,

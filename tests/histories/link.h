@@ -25,6 +25,8 @@ struct World {
   std::function<void()> on_bind_trouble;
   // A bind of that process is about to take effect.
   std::function<void(int)> before_bind;
+  // A bind of a process that is gone arrives.
+  std::function<void(const std::string& path)> late_bind;
   // A process with that identity sends what only the holder of that lease may write.
   std::function<void(const std::string&, const std::string&, const net::HttpRequest&)> on_write;
 };

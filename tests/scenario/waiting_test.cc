@@ -619,6 +619,7 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
                            "NoSchedule",
                            "PersistentVolume",
                            "PersistentVolumeClaim",
+                           "PodDisruptionBudget",
                            "PodGroup",
                            "PodScheduled",
                            "PriorityClass",
