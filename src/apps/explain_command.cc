@@ -34,10 +34,10 @@ Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress
   RunOptions options;
   options.now = input.now;
   progress.Stage("placing pending pods");
-  TRY(RunCycles(input.cluster, input.config, options));
+  TRY(RunCycles(input.cluster, input.as_configured, options));
   ExplainQuery query;
   query.objects = &input.objects;
-  query.config = &input.config;
+  query.config = &input.as_configured;
   query.options = options;
   TRY_ASSIGN(query.job, FindJobByName(input.cluster, flags.job));
   query.progress = [&](const std::string& what) { progress.Stage(what); };

@@ -102,6 +102,7 @@ Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progre
 // evicted to show it.
 void FollowSource(const InputFlags& flags, Input& input) {
   input.now = flags.now;
+  input.as_configured = input.config;
   if (!flags.live()) return;
   RemoveEvictionActions(input.config);
   if (!flags.now) input.now = kube::SystemClock().Now();

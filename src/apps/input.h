@@ -14,7 +14,8 @@
 namespace strata {
 
 struct Input {
-  SchedulerConfig config;
+  SchedulerConfig config;  // without actions that evict, for a running cluster
+  SchedulerConfig as_configured;
   CompletedObjects objects;
   LoadedCluster cluster;
   std::optional<Time> now;            // none: the latest time in the objects

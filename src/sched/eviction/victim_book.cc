@@ -56,6 +56,18 @@ std::vector<VictimBook::Footprint> FootprintsOf(const ClusterState& state,
   return where;
 }
 
+// The first of the pods runs since then, and none of them goes before its cooldown is over.
+void NoteAge(const Disruption& disruption, VictimBook::Entry& entry) {
+  const Disruption::Moment since = disruption.runs_since;
+  if (entry.runs_since == Disruption::Moment{} || since < entry.runs_since) {
+    entry.runs_since = since;
+  }
+  if (since != Disruption::Moment{} && disruption.cooldown_seconds > 0) {
+    entry.open_from =
+        std::max(entry.open_from, Time(since) + std::chrono::seconds(disruption.cooldown_seconds));
+  }
+}
+
 }  // namespace
 
 VictimBook::Entry VictimBook::Look(const ClusterState& state, const Job& job) {
@@ -89,15 +101,8 @@ VictimBook::Entry VictimBook::Look(const ClusterState& state, const Job& job) {
     }
     if (task.class_id != entry.class_id) entry.class_id = ClassId{};
     entry.grace_seconds = std::max(entry.grace_seconds, disruption.grace_seconds);
-    const Disruption::Moment since = disruption.runs_since;
-    if (since == Disruption::Moment{}) all_known = false;
-    if (entry.runs_since == Disruption::Moment{} || since < entry.runs_since) {
-      entry.runs_since = since;
-    }
-    if (since != Disruption::Moment{} && disruption.cooldown_seconds > 0) {
-      entry.open_from = std::max(entry.open_from,
-                                 Time(since) + std::chrono::seconds(disruption.cooldown_seconds));
-    }
+    all_known = all_known && disruption.runs_since != Disruption::Moment{};
+    NoteAge(disruption, entry);
     const Disruption::Moment start = WorkSince(disruption);
     if (start == Disruption::Moment{}) continue;
     if (task.class_id != counted) {
