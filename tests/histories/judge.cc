@@ -71,17 +71,7 @@ void Judge::TakeChange(const apiserver::Change& change) {
   Pod& known = pods_[pod.name];
   const bool took_room = TakesRoom(known);
   Use(known, -1);
-  if (change.kind == apiserver::Change::Kind::kDeleted) {
-    trace_.Say("store", fmt::format("{} {} deleted", change.version, pod.name));
-    const bool evicted = !pod.target.empty();
-    if (evicted && !known.dying) NoteEviction(pod, change.version);
-    if (!gangs_.at(pod.gang).deleted && !evicted) Blame(broken_.lost, pod.name + " was deleted");
-    pods_.erase(pod.name);
-    if (evicted) created_.erase(pod.name);  // it may come back
-    if (evicted && PodsWithNode(pod.gang) == 0) gangs_.at(pod.gang).started = 0;  // it begins anew
-    if (evicted && on_gone) on_gone(pod);
-    return;
-  }
+  if (change.kind == apiserver::Change::Kind::kDeleted) return TakeDeletion(pod, change.version);
   if (!known.node.empty() && known.node != pod.node) {
     Blame(broken_.bound_twice, fmt::format("{}: {}, then {}", pod.name, known.node, pod.node));
   }
@@ -110,6 +100,18 @@ void Judge::TakeChange(const apiserver::Change& change) {
   }
   if (!took_room && TakesRoom(known)) CheckRoom(known);
   if (on_pod) on_pod(known);
+}
+
+void Judge::TakeDeletion(const Pod& pod, std::int64_t version) {
+  trace_.Say("store", fmt::format("{} {} deleted", version, pod.name));
+  const bool evicted = !pod.target.empty();
+  if (evicted && !pods_.at(pod.name).dying) NoteEviction(pod, version);
+  if (!gangs_.at(pod.gang).deleted && !evicted) Blame(broken_.lost, pod.name + " was deleted");
+  pods_.erase(pod.name);
+  if (!evicted) return;
+  created_.erase(pod.name);                                          // it may come back
+  if (PodsWithNode(pod.gang) == 0) gangs_.at(pod.gang).started = 0;  // it begins anew
+  if (on_gone) on_gone(pod);
 }
 
 void Judge::NoteEviction(const Pod& pod, std::int64_t version) {

@@ -129,6 +129,7 @@ class Judge {
   void ConcludeJob(const Gang& gang);
   // Whether the Job waits for its queue: others that it has admitted may use what is free.
   [[nodiscard]] bool IsKeptOut(const Gang& gang) const;
+  void TakeDeletion(const Pod& pod, std::int64_t version);
   void NoteEviction(const Pod& pod, std::int64_t version);
   void ConcludeGang(const GangSeen& seen);
   void ConcludeEvictions(const GangSeen& seen);

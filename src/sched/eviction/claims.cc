@@ -36,9 +36,9 @@ bool IsThere(const WorkloadTable& workload, const GangClaim::Victim& victim) {
 
 }  // namespace
 
-void CycleClaims::Begin() {
+std::vector<CycleClaims::Living> CycleClaims::InOrder() {
   const WorkloadTable& workload = session_.state().workload();
-  std::vector<std::pair<GangClaim*, JobId>> order;
+  std::vector<Living> order;
   std::vector<std::string> gone;
   for (auto& [name, claim] : book_.claims_) {
     const auto job = workload.FindJob(name);
@@ -55,19 +55,24 @@ void CycleClaims::Begin() {
     return std::tie(right.spec.priority, a.first->since, a.first->job) <
            std::tie(left.spec.priority, b.first->since, b.first->job);
   });
+  return order;
+}
+
+void CycleClaims::GiveUp(const GangClaim& claim, std::string why) {
+  const bool is_void = claim.recovered && claim.victims.empty();
+  const auto kind = is_void ? ClaimEnd::Kind::kVoid : ClaimEnd::Kind::kInVain;
+  End(claim.job, kind, std::move(why));
+}
+
+void CycleClaims::Begin() {
   // All of them hold their room before one of them looks for room elsewhere.
-  const auto give_up = [&](const GangClaim& claim, std::string why) {
-    const bool is_void = claim.recovered && claim.victims.empty();
-    const auto kind = is_void ? ClaimEnd::Kind::kVoid : ClaimEnd::Kind::kInVain;
-    End(claim.job, kind, std::move(why));
-  };
-  std::vector<std::pair<GangClaim*, JobId>> held;
-  for (const auto& [claim, job] : order) {
+  std::vector<Living> held;
+  for (const auto& [claim, job] : InOrder()) {
     Found found;
     auto over = Look(*claim, job, found);
     if (!over && !Hold(*claim, job, found)) over = "its nodes no longer have the room";
     if (over) {
-      give_up(*claim, *std::move(over));
+      GiveUp(*claim, *std::move(over));
     } else {
       held.emplace_back(claim, job);
     }
@@ -82,7 +87,7 @@ void CycleClaims::Begin() {
     auto over = WhyLate(*claim);
     if (!over && !Hold(*claim, job, found)) over = "its nodes no longer have the room";
     if (over) {
-      give_up(*claim, *std::move(over));
+      GiveUp(*claim, *std::move(over));
     } else {
       Tell(*claim, job);
     }

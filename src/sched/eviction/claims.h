@@ -51,6 +51,11 @@ class CycleClaims {
 
  private:
   using Found = std::vector<std::pair<TaskId, NodeId>>;
+  using Living = std::pair<GangClaim*, JobId>;
+
+  // The claims whose jobs are there, those of the most important first; the others are over.
+  [[nodiscard]] std::vector<Living> InOrder();
+  void GiveUp(const GangClaim& claim, std::string why);
 
   // The places of the claim in the state as it is; the reason why it is over when it is.
   [[nodiscard]] std::optional<std::string> Look(const GangClaim& claim, JobId job, Found& found);

@@ -82,11 +82,8 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::Best(Inquiry& inquiry,
     if (best && !before(option, *best)) break;
     if (!option.estimated) {
       const bool large = option.bound.jobs > ClearingSearch::kExactUnits;
-      if (large && ++estimates > kMaxEstimates) continue;
-      if (!Estimate(inquiry, option)) {
-        if (large) --estimates;
-        continue;
-      }
+      if ((large && estimates == kMaxEstimates) || !Estimate(inquiry, option)) continue;
+      if (large) ++estimates;
       options.push_back(std::move(option));
       std::push_heap(options.begin(), options.end(), after);
       continue;
@@ -141,7 +138,7 @@ std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
 
 std::vector<ResourceId> EvictionPlanner::ShortBelow(const Inquiry& inquiry,
                                                     HyperNodeId domain) const {
-  const std::vector<ResourceId> by_sums = ShortBelow(inquiry.claim.need, domain);
+  std::vector<ResourceId> by_sums = ShortBelow(inquiry.claim.need, domain);
   if (by_sums != inquiry.claim.contested) return by_sums;
   // Every sum is large enough, or none is: what is short is so node by node.
   const ClusterState& state = session_.state();
