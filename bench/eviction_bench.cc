@@ -68,16 +68,18 @@ class FullCluster {
                   const std::string& queue,
                   std::size_t pods,
                   Amount slices,
-                  TopologySpec topology = {},
-                  std::int32_t priority = kImportant) {
-    const JobId job = AddJob(name, queue, pods, priority, std::move(topology));
+                  TopologySpec topology = {}) {
+    AddPending(name, AddJob(name, queue, pods, kImportant, std::move(topology)), pods, slices);
+  }
+
+  void AddPending(const std::string& name, JobId job, std::size_t pods, Amount slices) {
     for (std::size_t i = 0; i < pods; ++i) {
       state_.workload().AddTask(Pod(job, fmt::format("bench/{}-{}", name, i), slices));
     }
   }
 
   void Start(const std::string& action, const std::string& queue) {
-    AddWaiting("too-low", queue, 1, 7, {}, -1);
+    AddPending("too-low", AddJob("too-low", queue, 1, -1), 1, 7);
     auto made = Scheduler::Make(Evicting(action), state_);
     CHECK(made.has_value());
     scheduler_ = std::move(made->scheduler);
@@ -149,7 +151,9 @@ std::function<void(FullCluster&)> Gangs(std::size_t pods, Amount slices, std::in
   return [=](FullCluster& cluster) { cluster.FillWithGangs(pods, slices, "default", least); };
 }
 
-std::function<void(FullCluster&)> OneGang(std::size_t pods, Amount slices, TopologySpec topology) {
+std::function<void(FullCluster&)> OneGang(std::size_t pods,
+                                          Amount slices,
+                                          const TopologySpec& topology) {
   return [=](FullCluster& cluster) {
     cluster.AddWaiting("claimant", "default", pods, slices, topology);
   };

@@ -35,15 +35,20 @@ void Attempts::Open(Time now, bool depends_on_time) {
   next_time_.reset();
   for (auto& [key, attempt] : attempts_) {
     if (attempt.wake == Wake::kYes) continue;
-    if (attempt.needs.until) {
-      const bool is_due = now >= *attempt.needs.until;
-      if (is_due) attempt.wake = Wake::kYes;
-      if (!is_due) NoteTime(*attempt.needs.until);
-    }
+    FollowTime(attempt);
     if (changed) attempt.wake = std::max(attempt.wake, WakeOf(attempt.needs));
     if (depends_on_time && now - attempt.time >= kVerdictAge) {
       attempt.wake = std::max(attempt.wake, Wake::kPerhaps);
     }
+  }
+}
+
+void Attempts::FollowTime(Attempt& attempt) {
+  if (!attempt.needs.until) return;
+  if (now_ >= *attempt.needs.until) {
+    attempt.wake = Wake::kYes;
+  } else {
+    NoteTime(*attempt.needs.until);
   }
 }
 

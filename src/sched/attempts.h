@@ -115,6 +115,8 @@ class Attempts {
   [[nodiscard]] std::uint64_t RoundOf(QueueId queue) const;
   // Behind all that is remembered of the job.
   [[nodiscard]] std::map<Key, Attempt>::iterator EndOf(JobId job);
+  // Wakes the job if its time has come.
+  void FollowTime(Attempt& attempt);
   void NoteTime(Time time);
 
   const ClusterState& state_;

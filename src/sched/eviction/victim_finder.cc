@@ -118,9 +118,29 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   return found;
 }
 
+std::size_t VictimFinder::CountKept(JobId job, std::map<std::string, std::size_t>& kept) const {
+  const VictimBook::Entry& entry = book_.at(job);
+  std::size_t open = entry.pods.size();
+  if (IsOpen(entry)) return open;
+  for (const TaskId pod : entry.pods) {
+    const std::string kind = WhyKept(session_.state().workload().task(pod), entry);
+    if (kind.empty()) continue;
+    ++kept[kind];
+    --open;
+  }
+  return open;
+}
+
+std::size_t VictimFinder::PodsOfOthers(const EvictionClaim& claim,
+                                       const std::pair<QueueId, std::int32_t>& place,
+                                       const VictimBook::Shelf& shelf) const {
+  const Job& job = session_.state().workload().job(claim.job);
+  const bool own = place == std::pair(job.queue, job.spec.priority);
+  return shelf.pods - std::min(shelf.pods, own ? book_.PodsOf(claim.job) : 0);
+}
+
 std::map<std::string, std::size_t> VictimFinder::Kept(const EvictionClaim& claim,
                                                       const Found& found) const {
-  const WorkloadTable& workload = session_.state().workload();
   std::set<JobId> granted;
   for (const Candidate& candidate : found.candidates) {
     if (IsGranted(found.tier, claim, candidate)) granted.insert(candidate.job);
@@ -130,26 +150,13 @@ std::map<std::string, std::size_t> VictimFinder::Kept(const EvictionClaim& claim
     const auto why = OutOfReach(claim, key.first);
     if (why && why->empty()) continue;
     if (why || (granted.empty() && shelf.IsOpen(session_.now()))) {
-      const bool own =
-          key == std::pair(workload.job(claim.job).queue, workload.job(claim.job).spec.priority);
-      const std::size_t not_others = own ? book_.PodsOf(claim.job) : 0;
-      if (shelf.pods > not_others) {
-        kept[why ? *why : WithoutRight(claim.kind)] += shelf.pods - not_others;
-      }
+      const std::size_t pods = PodsOfOthers(claim, key, shelf);
+      if (pods > 0) kept[why ? *why : WithoutRight(claim.kind)] += pods;
       continue;
     }
     for (const JobId job : shelf.jobs) {
       if (job == claim.job) continue;
-      const VictimBook::Entry& entry = book_.at(job);
-      std::size_t open = entry.pods.size();
-      if (!IsOpen(entry)) {
-        for (const TaskId pod : entry.pods) {
-          const std::string kind = WhyKept(workload.task(pod), entry);
-          if (kind.empty()) continue;
-          ++kept[kind];
-          --open;
-        }
-      }
+      const std::size_t open = CountKept(job, kept);
       if (open > 0 && !granted.contains(job)) kept[WithoutRight(claim.kind)] += open;
     }
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -62,6 +63,12 @@ class VictimFinder {
   [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
                                                       QueueId queue) const;
   void AddOpen(JobId job, Found& found) const;
+  // Adds the pods of the job that must stay, and returns how many need not.
+  [[nodiscard]] std::size_t CountKept(JobId job, std::map<std::string, std::size_t>& kept) const;
+  // How many pods the shelf of that queue and priority has without those of the claimant.
+  [[nodiscard]] std::size_t PodsOfOthers(const EvictionClaim& claim,
+                                         const std::pair<QueueId, std::int32_t>& place,
+                                         const VictimBook::Shelf& shelf) const;
 
   const Session& session_;
   VictimVotes votes_;
