@@ -52,11 +52,12 @@ struct RunResult {
       std::string job;                // "ns/podgroup"
       bool whole_gang = false;        // else surplus pods alone
       std::vector<std::string> pods;  // "ns/pod", ascending
-      std::string queue;
+      std::string queue = {};
       std::int32_t priority = 0;
-      std::vector<std::string> nodes;        // of the pods, ascending, each once
-      std::optional<std::int64_t> runs_for;  // seconds, of the pod that runs longest; none: unknown
-      std::int32_t grace_seconds = 0;        // of the pod that may take longest to stop
+      std::vector<std::string> nodes = {};  // of the pods, ascending, each once
+      // Seconds, of the pod that runs longest; none: unknown.
+      std::optional<std::int64_t> runs_for = {};
+      std::int32_t grace_seconds = 0;  // of the pod that may take longest to stop
 
       bool operator==(const Victim&) const = default;
     };
