@@ -151,13 +151,13 @@ std::map<std::string, std::size_t> VictimFinder::Kept(const EvictionClaim& claim
     if (why && why->empty()) continue;
     if (why || (granted.empty() && shelf.IsOpen(session_.now()))) {
       const std::size_t pods = PodsOfOthers(claim, key, shelf);
-      if (pods > 0) kept[why ? *why : WithoutRight(claim.kind)] += pods;
+      if (pods > 0) kept[why.value_or(WithoutRight(claim.kind))] += pods;
       continue;
     }
     for (const JobId job : shelf.jobs) {
-      if (job == claim.job) continue;
-      const std::size_t open = CountKept(job, kept);
-      if (open > 0 && !granted.contains(job)) kept[WithoutRight(claim.kind)] += open;
+      const std::size_t open = job == claim.job ? 0 : CountKept(job, kept);
+      const std::size_t without_right = granted.contains(job) ? 0 : open;
+      if (without_right > 0) kept[WithoutRight(claim.kind)] += without_right;
     }
   }
   return kept;
