@@ -183,21 +183,25 @@ bool CycleClaims::Start(const GangClaim& claim, JobId job, const Found& found) {
   return started;
 }
 
-bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& found) {
-  Journal& journal = session_.state().journal();
-  const WorkloadTable& workload = session_.state().workload();
-  const Journal::Savepoint begin = journal.Mark();
+bool CycleClaims::PlaceAll(const GangClaim& claim, const Found& found, DevicePoint::When when) {
   const HyperNodeTree& tree = session_.tree();
   const HyperNodeId domain = tree.Find(claim.hypernode).value_or(tree.top());
-  const bool placed = std::all_of(found.begin(), found.end(), [&](const auto& place) {
+  return std::all_of(found.begin(), found.end(), [&](const auto& place) {
     const auto& [task, node] = place;
     if (session_.plugins().ExhaustedForGood(task)) return false;
-    if (!session_.views().Of(workload.task(task).class_id).Takes(node)) return false;
-    session_.Place(task, node, DevicePoint::When::kNow, domain);
+    auto& view = session_.views().Of(session_.state().workload().task(task).class_id);
+    if (!(when == DevicePoint::When::kNow ? view.Takes(node) : view.FitsFuture(node))) return false;
+    session_.Place(task, node, when, domain);
     return true;
   });
-  if (placed && session_.plugins().JobReady(workload.job(job))) {
-    for (const auto& [task, node] : found) search_.ExtendAllocatedBy(task, tree.top());
+}
+
+bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& found) {
+  Journal& journal = session_.state().journal();
+  const Journal::Savepoint begin = journal.Mark();
+  if (PlaceAll(claim, found, DevicePoint::When::kNow) &&
+      session_.plugins().JobReady(session_.state().workload().job(job))) {
+    for (const auto& [task, node] : found) search_.ExtendAllocatedBy(task, session_.tree().top());
     return true;
   }
   journal.RollbackTo(begin);
@@ -217,18 +221,9 @@ bool CycleClaims::StartElsewhere(JobId job) {
 
 bool CycleClaims::Hold(const GangClaim& claim, JobId job, const Found& found) {
   Journal& journal = session_.state().journal();
-  const WorkloadTable& workload = session_.state().workload();
   const Journal::Savepoint begin = journal.Mark();
-  const HyperNodeTree& tree = session_.tree();
-  const HyperNodeId domain = tree.Find(claim.hypernode).value_or(tree.top());
-  const bool placed = std::all_of(found.begin(), found.end(), [&](const auto& place) {
-    const auto& [task, node] = place;
-    if (session_.plugins().ExhaustedForGood(task)) return false;
-    if (!session_.views().Of(workload.task(task).class_id).FitsFuture(node)) return false;
-    session_.Place(task, node, DevicePoint::When::kFuture, domain);
-    return true;
-  });
-  if (!placed || !session_.plugins().JobPipelined(workload.job(job))) {
+  if (!PlaceAll(claim, found, DevicePoint::When::kFuture) ||
+      !session_.plugins().JobPipelined(session_.state().workload().job(job))) {
     journal.RollbackTo(begin);
     return false;
   }
