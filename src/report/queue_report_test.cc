@@ -137,7 +137,7 @@ TEST(QueueReport, TheTableHasARowPerResourceAndTheSentences) {
             "\n"
             "QUEUE  JOB              PHASE    REASON\n"
             "small  default/big-big  Pending  QueueQuotaExceeded\n"
-            "    queue small: 2 cpu asked for, 0 in use or promised, its limit is 1\n"
+            "    queue small: 2 cpu requested, 0 in use or promised, its limit is 1\n"
             "\n"
             "Shares by proportion.\n");
 }

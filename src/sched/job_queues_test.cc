@@ -62,7 +62,7 @@ TEST_F(IncompleteGang, KeepsTheCapabilityOfItsQueue) {
   cluster_.Job("rival", {.tasks = 2, .task = kWholeNode});
   const Decisions decisions = RunCycle(cluster_.state);
   EXPECT_EQ(decisions.Message("gang"),
-            "2/4 tasks in gang unschedulable: queue small: 8 cpu asked for, 24 in use, its limit "
+            "2/4 tasks in gang unschedulable: queue small: 8 cpu requested, 24 in use, its limit "
             "is 24");
   EXPECT_EQ(decisions.NodesOf("rival").size(), 2U);
 }

@@ -240,17 +240,17 @@ std::vector<Row> RowsOfQueues() {
            Group("g", "minMember: 1, queue: down, minResources: {cpu: 1}") + Pods("g", 1),
        kCapacity},
       {"QueueQuotaExceeded",
-       "queue small: 3 cpu asked for, 0 in use or promised, its limit is 2",
+       "queue small: 3 cpu requested, 0 in use or promised, its limit is 2",
        "default/g",
        Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
            Group("g", "minMember: 3, queue: small, minResources: {cpu: 3}") + Pods("g", 3)},
       {"QueueQuotaExceeded",
-       "3/3 tasks in gang unschedulable: queue small: 1 cpu asked for, 2 in use, its share is 2",
+       "3/3 tasks in gang unschedulable: queue small: 1 cpu requested, 2 in use, its share is 2",
        "default/g",
        Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
            Group("g", "minMember: 3, queue: small") + Pods("g", 3)},
       {"QueueQuotaExceeded",
-       "1/3 tasks unschedulable: queue default: 1 cpu asked for, 2 in use, its share is 2; the "
+       "1/3 tasks unschedulable: queue default: 1 cpu requested, 2 in use, its share is 2; the "
        "whole "
        "cluster has 0 cpu free",
        "default/g",
@@ -280,14 +280,14 @@ std::vector<Row> RowsOfQueues() {
            Group("g", "minMember: 1, queue: ring, minResources: {cpu: 1}") + Pods("g", 1),
        kCapacity},
       {"ClusterOvercommitted",
-       "3 cpu asked for, 2 in use or promised in the cluster, the limit is 4.8 (1.2 times what its "
+       "3 cpu requested, 2 in use or promised in the cluster, the limit is 4.8 (1.2 times what its "
        "nodes have); the whole cluster has 2 cpu free",
        "default/g",
        Node("n0", 4) + Pod("q", {.cpu = "2", .node = "n0"}) +
            Group("g", "minMember: 3, minResources: {cpu: 3}") + Pods("g", 3),
        "{name: predicates}, {name: overcommit}"},
       {"NamespaceQuotaExceeded",
-       "ResourceQuota default/cores: 3 cpu asked for, 0 in use or promised, its limit is 2",
+       "ResourceQuota default/cores: 3 cpu requested, 0 in use or promised, its limit is 2",
        "default/g",
        Node("n0", 4) +
            "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: "

@@ -275,7 +275,7 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
       const double free = kept(*exceeded);
       return Refusal{
           "QueueQuotaExceeded",
-          fmt::format("queue {}: {} asked for, {} in use{}{}, its limit is {}",
+          fmt::format("queue {}: {} requested, {} in use{}{}, its limit is {}",
                       tree_.at(at).name,
                       FormatAmount(name, asked.Get(*exceeded)),
                       FormatNumber(name, ToAmount(TakenBy(at, *exceeded, count))),

@@ -99,7 +99,7 @@ TEST(Capacity, AQueueMayBorrowBeyondWhatItDeservesUpToItsCapability) {
   EXPECT_FALSE(plugin.As<QuotaPoint>().Overused(a));
   EXPECT_EQ(c.More(plugin, a, 2), std::nullopt);
   EXPECT_EQ(c.More(plugin, a, 3),
-            (Refusal{"QueueQuotaExceeded", "queue a: 3 cpu asked for, 4 in use, its limit is 6"}));
+            (Refusal{"QueueQuotaExceeded", "queue a: 3 cpu requested, 4 in use, its limit is 6"}));
 }
 
 TEST(Capacity, JobsEnterUntilTheirMinimumsFillTheQueue) {
@@ -113,7 +113,7 @@ TEST(Capacity, JobsEnterUntilTheirMinimumsFillTheQueue) {
   EXPECT_EQ(c.Ask(plugin, four).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, four).refusal,
             (Refusal{"QueueQuotaExceeded",
-                     "queue a: 4 cpu asked for, 7 in use or promised, its limit is 10"}));
+                     "queue a: 4 cpu requested, 7 in use or promised, its limit is 10"}));
 }
 
 TEST(Capacity, AdmissionIgnoresWhatElasticJobsHoldBeyondTheirMinimum) {
@@ -138,7 +138,7 @@ TEST(Capacity, InATreeEveryAncestorMustHaveRoom) {
   c.AddTask(c.AddJob("ns/a2", "a2"), {.cpu = 2}, "n0");
   const JobId two = c.AddJobWith("ns/two", "a2", 2);
   const TestPlugin plugin = OpenTree(c);
-  const Refusal full{"QueueQuotaExceeded", "queue a: 2 cpu asked for, 5 in use, its limit is 6"};
+  const Refusal full{"QueueQuotaExceeded", "queue a: 2 cpu requested, 5 in use, its limit is 6"};
   EXPECT_EQ(c.More(plugin, a2, 1), std::nullopt);
   EXPECT_EQ(c.More(plugin, a2, 2), full);
   // Running jobs hold all of it beyond a minimum of nothing, so the door is open.
@@ -158,7 +158,7 @@ TEST(Capacity, InATreeAGuaranteeIsKeptFreeFromAllOthersTogether) {
   const TestPlugin plugin = OpenTree(c);
   EXPECT_EQ(c.More(plugin, b, 1),
             (Refusal{"QueueQuotaExceeded",
-                     "queue root: 1 cpu asked for, 7 in use, 3 kept free for guarantees of other "
+                     "queue root: 1 cpu requested, 7 in use, 3 kept free for guarantees of other "
                      "queues, its limit is 10"}));
   EXPECT_EQ(c.More(plugin, a, 3), std::nullopt);
 }
@@ -244,7 +244,7 @@ TEST(Capacity, AGuaranteeDeepInTheTreeIsNotUsedUpFromOutsideOrFromBeside) {
   EXPECT_EQ(c.More(plugin, a, 2), std::nullopt);
   ASSERT_TRUE(c.More(plugin, a, 3).has_value()) << "what b has is not what sure has";
   EXPECT_EQ(c.More(plugin, a, 3)->message,
-            "queue root: 3 cpu asked for, 4 in use, 4 kept free for guarantees of other queues, "
+            "queue root: 3 cpu requested, 4 in use, 4 kept free for guarantees of other queues, "
             "its limit is 10");
   EXPECT_FALSE(c.More(plugin, rest, 2).has_value());
   EXPECT_TRUE(c.More(plugin, rest, 3).has_value());

@@ -76,7 +76,7 @@ std::optional<std::string> OverQuota(const ClusterState& state,
     for (const GpuPart& part : kGpuParts) {
       const std::optional<std::int64_t> limit = quota->gpus.*part.limit;
       if (!limit || asked.*part.total <= *limit - used.*part.total) continue;
-      return fmt::format("ResourceQuota {}: {} {} asked for, {} in use, its limit is {}",
+      return fmt::format("ResourceQuota {}: {} {} requested, {} in use, its limit is {}",
                          quota->name,
                          asked.*part.total,
                          part.resource,

@@ -63,7 +63,7 @@ Ballot Overcommit::EnqueueableWith(const Job& job, const Relief& relief) const {
   const std::string& name = names.name(*exceeded);
   return {Vote::kReject,
           {"ClusterOvercommitted",
-           fmt::format("{} asked for, {} in use or promised in the cluster, the limit is {} ({} "
+           fmt::format("{} requested, {} in use or promised in the cluster, the limit is {} ({} "
                        "times what its nodes have)",
                        FormatAmount(name, job.spec.min_resources->Get(*exceeded)),
                        FormatNumber(name, ToAmount(At(taken_, *exceeded))),

@@ -42,7 +42,7 @@ TEST(Overcommit, AdmitsAFifthMoreThanTheNodesHave) {
   EXPECT_EQ(c.Ask(plugin, more).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, more).refusal,
             (Refusal{"ClusterOvercommitted",
-                     "8 cpu asked for, 4 in use or promised in the cluster, the limit is 12 (1.2 "
+                     "8 cpu requested, 4 in use or promised in the cluster, the limit is 12 (1.2 "
                      "times what its nodes have)"}));
 }
 

@@ -142,7 +142,7 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
   if (!exceeded) return std::nullopt;
   const std::string& name = state_->resource_names().name(*exceeded);
   return Refusal{"QueueQuotaExceeded",
-                 fmt::format("queue {}: {} asked for, {} in use, its {} is {}",
+                 fmt::format("queue {}: {} requested, {} in use, its {} is {}",
                              queue.spec.name,
                              FormatAmount(name, request.Get(*exceeded)),
                              FormatNumber(name, queue.allocated.Get(*exceeded)),
@@ -172,7 +172,7 @@ Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
   const std::string& name = state_->resource_names().name(*exceeded);
   return {Vote::kReject,
           {"QueueQuotaExceeded",
-           fmt::format("queue {}: {} asked for, {} in use or promised, its limit is {}",
+           fmt::format("queue {}: {} requested, {} in use or promised, its limit is {}",
                        queue.spec.name,
                        FormatAmount(name, job.spec.min_resources->Get(*exceeded)),
                        FormatNumber(name, ToAmount(taken(*exceeded))),

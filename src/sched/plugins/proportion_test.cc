@@ -89,7 +89,7 @@ TEST(Proportion, MoreIsRefusedBeyondTheShareInAResourceThatIsAskedFor) {
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 1}, 1), kShare), std::nullopt);
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 2}, 1), kShare),
             (Refusal{"QueueQuotaExceeded",
-                     "queue a: 2 nvidia.com/gpu asked for, 3 in use, its share is 4"}));
+                     "queue a: 2 nvidia.com/gpu requested, 3 in use, its share is 4"}));
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({}, 100), kShare), std::nullopt);  // pods do not count
 }
 
@@ -107,7 +107,7 @@ TEST(Proportion, BeyondTheShareThereIsALimitThatOtherQueuesDoNotMove) {
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 5}, 1), QuotaPoint::Limit::kMax), std::nullopt);
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 6}, 1), QuotaPoint::Limit::kMax),
             (Refusal{"QueueQuotaExceeded",
-                     "queue a: 6 nvidia.com/gpu asked for, 3 in use, its limit is 8"}));
+                     "queue a: 6 nvidia.com/gpu requested, 3 in use, its limit is 8"}));
 }
 
 TEST(Proportion, ThirdsOfAClusterAreGivenOut) {
@@ -149,7 +149,7 @@ TEST(Proportion, JobsEnterUntilTheirMinimumsFillTheQueue) {
   EXPECT_EQ(c.Enqueue(plugin, second).vote, Vote::kReject);
   EXPECT_EQ(c.Enqueue(plugin, second).refusal,
             (Refusal{"QueueQuotaExceeded",
-                     "queue a: 4 nvidia.com/gpu asked for, 5 in use or promised, its limit is 8"}));
+                     "queue a: 4 nvidia.com/gpu requested, 5 in use or promised, its limit is 8"}));
 }
 
 TEST(Proportion, AJobWithoutMinResourcesEntersAnOpenQueue) {

@@ -53,7 +53,7 @@ std::optional<Refusal> ResourceQuota::Exceeds(const QuotaSpec& quota,
   const std::string& name = names.name(*exceeded);
   return Refusal{
       "NamespaceQuotaExceeded",
-      fmt::format("ResourceQuota {}: {} asked for, {} in use or promised, its limit is {}",
+      fmt::format("ResourceQuota {}: {} requested, {} in use or promised, its limit is {}",
                   quota.name,
                   FormatAmount(name, request.Get(*exceeded)),
                   FormatNumber(name, taken.Get(*exceeded)),

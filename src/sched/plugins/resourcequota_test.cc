@@ -42,10 +42,10 @@ TEST(Resourcequota, AJobEntersWhileEveryQuotaOfItsNamespaceHasRoom) {
   EXPECT_EQ(c.Ask(plugin, six).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, six).refusal,
             (Refusal{"NamespaceQuotaExceeded",
-                     "ResourceQuota team/cores: 6 cpu asked for, 3 in use or promised, its limit "
+                     "ResourceQuota team/cores: 6 cpu requested, 3 in use or promised, its limit "
                      "is 8"}));
   EXPECT_EQ(c.Ask(plugin, gpus).refusal.message,
-            "ResourceQuota team/gpus: 3 nvidia.com/gpu asked for, 0 in use or promised, its limit "
+            "ResourceQuota team/gpus: 3 nvidia.com/gpu requested, 0 in use or promised, its limit "
             "is 2");
 }
 
