@@ -14,7 +14,9 @@ FUZZ_SECONDS ?= 300
 build: program ## Build build/strata (installs missing Debian packages first)
 
 .PHONY: programs
-programs: program ## Build everything that is installed: strata, strata-agent, manual page, completion
+programs: ## Build everything that is installed: strata, strata-agent, manual page, completion, debug information
+	@tools/install-packages.sh build
+	@tools/configure.sh debug-info
 	@$(CMAKE_BUILD) build --target strata_programs
 
 .PHONY: run
