@@ -171,11 +171,13 @@ bool Resources::IsBestEffort() const {
 }
 
 bool Resources::FitsIn(std::span<const Amount> row) const {
-  if (!absent_.empty()) return false;
-  for (std::size_t i = 0; i < amounts_.size(); ++i) {
-    if (amounts_[i] > 0 && amounts_[i] > (i < row.size() ? row[i] : 0)) return false;
+  const Amount* has = row.data();
+  const Amount* const end = has + row.size();
+  for (const Amount need : amounts_) {
+    const Amount left = has < end ? *has++ : 0;
+    if (need > left && need > 0) return false;
   }
-  return true;
+  return absent_.empty();
 }
 
 std::vector<ResourceId> NamedIn(const ResourceNames& names, const Resources& resources) {

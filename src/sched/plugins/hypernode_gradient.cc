@@ -65,6 +65,10 @@ std::string WhatIsShort(const ClusterState& state, const Resources& need, HyperN
   return sentence;
 }
 
+inline bool HoldsSums(const HyperNodeSums& sums, const Resources& need, HyperNodeId id) {
+  return need.FitsIn(sums.Idle(id)) || need.FitsIn(sums.FutureIdle(id));
+}
+
 // Adds one tier. `ids` are ascending, which is ascending by name.
 void AddTier(const ClusterState& state,
              const GradientQuery& query,
@@ -76,7 +80,7 @@ void AddTier(const ClusterState& state,
   Gradient::Tier& tier = gradient.tiers.emplace_back();
   tier.tier = number;
   for (const HyperNodeId id : ids) {
-    if (allowed && HasSumsFor(state, *query.need, id)) {
+    if (allowed && HoldsSums(state.sums(), *query.need, id)) {
       tier.eligible.push_back(id);
     } else if (query.explain) {
       tier.rejected.push_back(
@@ -122,7 +126,7 @@ std::vector<HyperNodeId> Above(const HyperNodeTree& tree, HyperNodeId root, std:
 }  // namespace
 
 bool HasSumsFor(const ClusterState& state, const Resources& need, HyperNodeId id) {
-  return need.FitsIn(state.sums().Idle(id)) || need.FitsIn(state.sums().FutureIdle(id));
+  return HoldsSums(state.sums(), need, id);
 }
 
 Gradient FindGradient(const ClusterState& state, const GradientQuery& query) {
