@@ -177,7 +177,7 @@ std::optional<std::string> CycleClaims::WhyLate(GangClaim& claim) const {
 
 bool CycleClaims::Start(const GangClaim& claim, JobId job, const Found& found) {
   if (!session_.HasAction("allocate")) return false;
-  const bool started = StartThere(claim, job, found) || StartElsewhere(job);
+  const bool started = StartThere(claim, job, found) || StartElsewhere(job, found.size());
   session_.meter().Charge(session_.state().workload().job(job).queue, WorkMeter::Account::kFirst);
   if (started) session_.Commit(job);
   return started;
@@ -208,13 +208,15 @@ bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& fou
   return false;
 }
 
-bool CycleClaims::StartElsewhere(JobId job) {
+// A gang is placed at once, further replicas of a job that runs one after the other.
+bool CycleClaims::StartElsewhere(JobId job, std::size_t pods) {
   Journal& journal = session_.state().journal();
   const Journal::Savepoint begin = journal.Mark();
   Worksheet worksheet(session_, job);
-  if (worksheet.empty()) return false;
-  const bool found = search_.Run(job, worksheet, Pass::kReady).ok;
-  if (found && session_.plugins().JobReady(session_.state().workload().job(job))) return true;
+  while (!worksheet.empty() && search_.Run(job, worksheet, Pass::kReady).ok) {
+    if (!session_.plugins().JobReady(session_.state().workload().job(job))) break;
+    if (journal.PlacedSince(begin).size() >= pods) return true;
+  }
   journal.RollbackTo(begin);
   return false;
 }

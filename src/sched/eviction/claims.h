@@ -66,7 +66,8 @@ class CycleClaims {
   // does not.
   [[nodiscard]] bool PlaceAll(const GangClaim& claim, const Found& found, DevicePoint::When when);
   [[nodiscard]] bool StartThere(const GangClaim& claim, JobId job, const Found& found);
-  [[nodiscard]] bool StartElsewhere(JobId job);
+  // The same on other nodes that are free for so many pods.
+  [[nodiscard]] bool StartElsewhere(JobId job, std::size_t pods);
   [[nodiscard]] bool Hold(const GangClaim& claim, JobId job, const Found& found);
   void GiveBack(const Found& found);
   void Tell(const GangClaim& claim, JobId job);
