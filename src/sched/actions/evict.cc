@@ -13,11 +13,11 @@
 #include "base/check.h"
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
-#include "sched/eviction/cooldowns.h"
 #include "sched/eviction/gang_need.h"
 #include "sched/eviction/plan_text.h"
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/victim_book.h"
 #include "sched/job_queues.h"
 #include "sched/shortage.h"
 #include "sched/turns.h"
@@ -168,7 +168,11 @@ class Evictions {
       // A claim is about one HyperNode.
       if (plan && plan->hypernode != answer.plan->hypernode) break;
       Commit(answer);
-      plan ? plan->Add(*answer.plan) : static_cast<void>(plan = answer.plan);
+      if (plan) {
+        plan->Add(*answer.plan);
+      } else {
+        plan = answer.plan;
+      }
     }
     if (plan) {
       TellWaiting(id, *plan);
@@ -302,7 +306,9 @@ class Evictions {
   [[nodiscard]] std::optional<Time> NextTime() {
     if (!looked_at_times_) {
       looked_at_times_ = true;
-      next_time_ = NextCooldownEnd(session_.state().workload(), session_.now());
+      VictimBook& book = session_.caches().victims();
+      book.Refresh(session_.state());
+      next_time_ = book.NextOpening(session_.state().workload(), session_.now());
     }
     return next_time_;
   }

@@ -87,6 +87,21 @@ TEST_F(EvictReplicasTest, StartInTheNextCycle) {
   EXPECT_THAT(next.plans, IsEmpty());
 }
 
+TEST_F(EvictReplicasTest, ThoseWithAClaimStartTogether) {
+  Grows(2);
+  Runs("wide", {"node1", "node2", "node3"}, {.min_available = 1});
+  Cycles cycles(cluster_.state, Growing("preempt"));
+  ASSERT_THAT(cycles.Run().evicted, SizeIs(2));
+  cluster_.Node("node4");
+  const Decisions one_free = cycles.Run();
+  EXPECT_THAT(one_free.binds, IsEmpty()) << "the room of the other one would be anybody's";
+  EXPECT_THAT(one_free.pipelined, SizeIs(2));
+  cluster_.Node("node5");
+  const Decisions both_free = cycles.Run();
+  EXPECT_THAT(both_free.binds, SizeIs(2));
+  EXPECT_THAT(both_free.ended, ElementsAre("high: started"));
+}
+
 TEST_F(EvictReplicasTest, ALargeOneDoesNotKeepASmallOneWaiting) {
   Grows(0);
   TaskArgs large = kWholeNode;

@@ -20,7 +20,6 @@ using testing::EvictTest;
 using testing::Hard;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::JobArgs;
 using testing::kWholeNode;
 using ::testing::Pair;
 using testing::TaskArgs;

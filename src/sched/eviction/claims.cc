@@ -186,14 +186,21 @@ bool CycleClaims::Start(const GangClaim& claim, JobId job, const Found& found) {
 bool CycleClaims::PlaceAll(const GangClaim& claim, const Found& found, DevicePoint::When when) {
   const HyperNodeTree& tree = session_.tree();
   const HyperNodeId domain = tree.Find(claim.hypernode).value_or(tree.top());
-  return std::all_of(found.begin(), found.end(), [&](const auto& place) {
-    const auto& [task, node] = place;
+  const auto place = [&](const auto& pod) {
+    const auto& [task, node] = pod;
     if (session_.plugins().ExhaustedForGood(task)) return false;
     auto& view = session_.views().Of(session_.state().workload().task(task).class_id);
     if (!(when == DevicePoint::When::kNow ? view.Takes(node) : view.FitsFuture(node))) return false;
     session_.Place(task, node, when, domain);
     return true;
-  });
+  };
+  // Rules about other pods may ask for one of the gang that comes later.
+  Found left = found;
+  for (std::size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
+    before = left.size();
+    std::erase_if(left, place);
+  }
+  return left.empty();
 }
 
 bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& found) {
