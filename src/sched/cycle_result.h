@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,6 +43,20 @@ struct CycleResult {
     std::int32_t tier = 0;        // of the HyperNode
     std::vector<Victim> victims;  // by job, each job once
 
+    // The same job gets still more room.
+    void Add(const EvictionPlan& more) {
+      for (const Victim& victim : more.victims) {
+        const auto known = std::find_if(victims.begin(), victims.end(), [&](const Victim& one) {
+          return one.job == victim.job;
+        });
+        if (known == victims.end()) {
+          victims.push_back(victim);
+          continue;
+        }
+        known->tasks.insert(known->tasks.end(), victim.tasks.begin(), victim.tasks.end());
+        known->has_budget = known->has_budget || victim.has_budget;
+      }
+    }
     [[nodiscard]] std::size_t PodCount() const {
       std::size_t pods = 0;
       for (const Victim& victim : victims) pods += victim.tasks.size();

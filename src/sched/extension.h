@@ -98,6 +98,13 @@ class SubJobGatePoint {
   [[nodiscard]] virtual Vote SubJobPipelined(const Job& job, const SubJob& sub_job) const;
 };
 
+// Whether a job lacks so much that pods of others may go for it.
+class StarvingPoint {
+ public:
+  virtual ~StarvingPoint() = default;
+  [[nodiscard]] virtual bool Starving(const Job& job) const = 0;
+};
+
 // How much a queue may use.
 class QuotaPoint {
  public:

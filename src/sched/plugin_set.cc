@@ -59,6 +59,16 @@ bool PluginSet::IsIncompleteGang(const Job& job) const {
   return has_some && !JobReady(job);
 }
 
+bool PluginSet::JobStarving(const Job& job) const {
+  const auto tier = std::find_if(points_.tiers.begin(), points_.tiers.end(), [](const auto& one) {
+    return !one.starving.empty();
+  });
+  return tier != points_.tiers.end() &&
+         std::all_of(tier->starving.begin(), tier->starving.end(), [&](const auto* point) {
+           return point->Starving(job);
+         });
+}
+
 bool PluginSet::JobPipelined(const Job& job) const {
   return Passes(
       points_.tiers,

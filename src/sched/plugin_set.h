@@ -23,6 +23,7 @@ struct Points {
     std::vector<const JobGatePoint*> enqueueable;
     std::vector<const JobGatePoint*> job_pipelined;
     std::vector<const SubJobGatePoint*> sub_job_pipelined;
+    std::vector<const StarvingPoint*> starving;
     // Asked by preempt, by reclaim, and by gangpreempt and gangreclaim.
     std::vector<const VictimPoint*> preemptable, reclaimable, evictable;
   };
@@ -65,6 +66,9 @@ class PluginSet {
   // or wait for resources that are being released.
   [[nodiscard]] bool JobReady(const Job& job) const;
   [[nodiscard]] bool JobPipelined(const Job& job) const;
+  // True when pods of others may go for the job: all plugins of the first tier that has any to ask
+  // say that it lacks something.
+  [[nodiscard]] bool JobStarving(const Job& job) const;
   // True when pods of the job are bound or run, but fewer than its gang needs: after a restart in
   // the middle of its binds, or because a pod was lost.
   [[nodiscard]] bool IsIncompleteGang(const Job& job) const;

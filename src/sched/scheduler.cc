@@ -54,6 +54,7 @@ void Register(Plugin& plugin, const PluginConfig& config, Points& points) {
   Offer<SubJobGatePoint>(plugin, config.Enabled("enabledSubJobPipelined"), tier.sub_job_pipelined);
   Offer<QuotaPoint>(plugin, config.Enabled("enabledOverused"), points.overused);
   Offer<QuotaPoint>(plugin, config.Enabled("enabledAllocatable"), points.allocatable);
+  Offer<StarvingPoint>(plugin, config.Enabled("enableJobStarving"), tier.starving);
   Offer<VictimPoint>(plugin, config.Enabled("enablePreemptable"), tier.preemptable);
   Offer<VictimPoint>(plugin, config.Enabled("enableReclaimable"), tier.reclaimable);
   Offer<VictimPoint>(plugin, true, tier.evictable);

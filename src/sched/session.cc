@@ -74,7 +74,14 @@ void Session::CommitEvictions(CycleResult::EvictionPlan plan) {
     if (attempts_ != nullptr) attempts_->Evicted(eviction.node);
     state_.budgets().Charge(state_.workload().task(eviction.task).disruption.budgets);
   }
-  evictions_.push_back(std::move(plan));
+  const auto same = std::find_if(evictions_.begin(), evictions_.end(), [&](const auto& one) {
+    return one.claimant == plan.claimant;
+  });
+  if (same == evictions_.end()) {
+    evictions_.push_back(std::move(plan));
+  } else {
+    same->Add(plan);
+  }
 }
 
 void Session::SetPhase(JobId job, JobPhase phase) {

@@ -99,6 +99,7 @@ class Session {
   void Commit(JobId job);
   // Makes the evictions in the journal final; what was pipelined is held until the end of the
   // cycle. The trace has no record of it: pods are evicted there only when that is decided.
+  // A second plan for a job becomes a part of its first one.
   // REQUIRES: the journal has just the evictions of the plan, and allocates nothing.
   void CommitEvictions(CycleResult::EvictionPlan plan);
   // Replaces the verdict that the job had in this cycle, if any.

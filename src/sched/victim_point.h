@@ -18,8 +18,9 @@
 // that grants a claim any victim decides about it.
 namespace strata {
 
-// Whom an action may evict for a job: jobs of its own queue, or jobs of other queues.
-enum class EvictionKind : std::uint8_t { kPreempt, kReclaim };
+// Whom an action may evict for a job: other jobs of its queue, jobs of other queues, or pods of the
+// job itself.
+enum class EvictionKind : std::uint8_t { kPreempt, kReclaim, kWithinJob };
 
 // What a job loses in one piece: one pod beyond every minimum of its gang, or the whole gang
 // wherever it runs.
@@ -35,6 +36,7 @@ struct EvictionClaim {
   JobId job;
   Resources need;                     // what its gang still lacks
   std::vector<ResourceId> contested;  // what of that must be taken from others; never pods
+  std::int32_t task_priority = 0;     // with kWithinJob: the lowest of the tasks that ask
 };
 
 // A kind of pod, for sentences.

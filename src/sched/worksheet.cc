@@ -122,6 +122,18 @@ std::vector<TaskId> Worksheet::AllLeft(const Session& session) const {
   return tasks;
 }
 
+Worksheet Worksheet::Only(const Session& session, const std::function<bool(TaskId)>& keeps) const {
+  Worksheet fewer = *this;
+  for (Sheet& sheet : fewer.sheets_) {
+    sheet.tasks.erase(sheet.tasks.begin(),
+                      sheet.tasks.begin() + static_cast<std::ptrdiff_t>(sheet.next));
+    sheet.next = 0;
+    std::erase_if(sheet.tasks, [&](TaskId task) { return !keeps(task); });
+  }
+  fewer.Reorder(session);
+  return fewer;
+}
+
 std::size_t MissingForGang(const Job& job, const SubJob& sub_job, std::size_t pending) {
   const bool whole_job = job.spec.sub_groups.empty();
   const std::int32_t want = whole_job ? job.spec.min_available : sub_job.min_available;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,6 +46,10 @@ class Worksheet {
   }
   // Everything that is left, in task order.
   [[nodiscard]] std::vector<TaskId> AllLeft(const Session& session) const;
+
+  // The same worksheet with the tasks of which `keeps` holds.
+  [[nodiscard]] Worksheet Only(const Session& session,
+                               const std::function<bool(TaskId)>& keeps) const;
 
  private:
   [[nodiscard]] bool Precedes(const Session& session, std::size_t a, std::size_t b) const;

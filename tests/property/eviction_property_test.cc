@@ -1,6 +1,5 @@
 // Random crowded clusters through one cycle with each action that evicts.
 #include <array>
-#include <chrono>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -10,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "sched/scheduler.h"
+#include "tests/property/closed_system.h"
 #include "tests/property/crowd.h"
 #include "tests/property/eviction_check.h"
 #include "tests/property/eviction_oracle.h"
@@ -141,64 +141,12 @@ TEST(EvictionProperty, ReclaimCostsWhatAnExhaustiveSearchFinds) {
   });
 }
 
-// Victims that come back waiting, as their controllers make them anew. The claimant gets the room
-// that it waits for, as by the claims of a running scheduler.
-class ClosedSystem {
- public:
-  ClosedSystem(ClusterState& state, const std::string& action)
-      : state_(state), cycles_(state, CrowdConfig(action)) {}
-
-  // The number of pods that were evicted.
-  std::size_t RunCycle() {
-    now_ += std::chrono::hours(2);  // nobody is in its cooldown any more
-    cycles_.SetNow(now_);
-    const Decisions decided = cycles_.Run();
-    for (const TaskId id : state_.workload().AllTasks()) {
-      const Task& task = state_.workload().task(id);
-      if (task.status == TaskStatus::kBinding) Start(id, task.node);
-      if (task.status == TaskStatus::kReleasing) ComeBack(id);
-    }
-    for (const TaskId id : state_.workload().AllTasks()) {
-      const auto waits = decided.pipelined.find(state_.workload().task(id).name);
-      if (waits != decided.pipelined.end()) Start(id, *state_.nodes().Find(waits->second));
-    }
-    return decided.evicted.size();
-  }
-
- private:
-  void Start(TaskId id, NodeId node) {
-    Disruption disruption = state_.workload().task(id).disruption;
-    disruption.runs_since = ToMoment(now_);
-    state_.workload().SetDisruption(id, disruption);
-    state_.workload().Move(id, TaskStatus::kRunning, node);
-  }
-  void ComeBack(TaskId id) {
-    const Task& task = state_.workload().task(id);
-    TaskSpec spec;
-    spec.name = task.name;
-    spec.uid = task.uid + "+";
-    spec.job = task.job;
-    spec.role = state_.workload().job(task.job).roles[task.role].name;
-    spec.constraints = state_.classes().spec(task.class_id);
-    spec.priority = task.priority;
-    spec.created = task.created;
-    spec.disruption = task.disruption;
-    spec.disruption.runs_since = {};
-    state_.workload().RemoveTask(id);
-    state_.workload().AddTask(std::move(spec));
-  }
-
-  ClusterState& state_;
-  Cycles cycles_;
-  Time now_ = CrowdNow();
-};
-
 TEST(EvictionProperty, AClosedSystemComesToRest) {
   CheckProperty(300, [] {
     const Crowd crowd = *AnyCrowd(5, 3).as("crowd");
     const std::string action = AnyEviction();
     const auto cluster = Build(crowd, 0);
-    ClosedSystem system(cluster->state, action);
+    ClosedSystem system(cluster->state, CrowdConfig(action));
     int quiet = 0;
     int cycles = 0;
     for (; cycles < 60 && quiet < 6; ++cycles) quiet = system.RunCycle() == 0 ? quiet + 1 : 0;

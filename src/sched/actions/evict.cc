@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -11,10 +13,11 @@
 #include "base/check.h"
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
-#include "sched/eviction/cooldowns.h"
+#include "sched/eviction/gang_need.h"
 #include "sched/eviction/plan_text.h"
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/victim_book.h"
 #include "sched/job_queues.h"
 #include "sched/shortage.h"
 #include "sched/turns.h"
@@ -43,6 +46,11 @@ Attempts::Action ActionOf(const EvictionSettings& settings) {
   return preempts ? Action::kPreempt : Action::kReclaim;
 }
 
+EvictionSettings WithinJob(EvictionSettings settings) {
+  settings.kind = EvictionKind::kWithinJob;
+  return settings;
+}
+
 // What a plan for a job depends on, where nothing of it has been placed.
 struct LikeJob {
   QueueId queue;
@@ -62,6 +70,8 @@ class Evictions {
         search_(search),
         settings_(std::move(settings)),
         planner_(session, search, settings_),
+        within_(WithinJob(settings_)),
+        within_planner_(session, search, within_),
         queues_(session),
         turns_(session, ActionOf(settings_)) {}
 
@@ -87,11 +97,11 @@ class Evictions {
   }
 
  private:
-  // True when the job was admitted, lacks pods of its minimum, and its gang can start.
+  // True when the job was admitted, lacks pods, and its gang can start.
   [[nodiscard]] bool MayStarve(JobId id) const {
     const Job& job = session_.state().workload().job(id);
     if (job.phase == JobPhase::kPending || !job.queue.valid()) return false;
-    if (session_.plugins().JobReady(job) || IsHeld(job)) return false;
+    if (!session_.plugins().JobStarving(job) || IsHeld(job)) return false;
     return !session_.topologies().WhyImpossible(id) && !session_.plugins().JobInvalid(job);
   }
 
@@ -101,26 +111,30 @@ class Evictions {
   }
 
   void Serve(JobId id) {
+    if (session_.plugins().JobReady(session_.state().workload().job(id))) {
+      ServeReplicas(id);
+    } else {
+      ServeGang(id);
+    }
+  }
+
+  void ServeGang(JobId id) {
     const Worksheet worksheet(session_, id);
     const std::optional<LikeJob> like = WhatItIsLike(id, worksheet);
     const auto known = like ? refused_.find(*like) : refused_.end();
     if (known == refused_.end() && FitsWithoutEviction(id, worksheet)) return;
-    if (const auto pod = PodThatNeverPreempts(worksheet)) {
-      return Refuse(id,
-                    {"EvictionNotAllowed", fmt::format("pod {} has preemptionPolicy Never", *pod)});
-    }
+    if (const auto never = PodThatNeverPreempts(worksheet)) return Refuse(id, *never);
     if (known != refused_.end()) return Refuse(id, known->second);
-    if (const auto* refused = session_.claims() ? session_.claims()->FindRefused(id) : nullptr) {
-      return Refuse(id, {"EvictionNotAllowed", refused->why}, refused->until);
+    if (RefuseAgain(id)) return;
+    EvictionPlanner::Answer answer = planner_.Plan({.job = id, .worksheet = worksheet});
+    if (auto within = answer.plan ? std::nullopt : PlanWithin(id, worksheet)) {
+      answer = *std::move(within);
     }
-    const EvictionPlanner::Answer answer = planner_.Plan(id, worksheet);
     if (!answer.plan) {
       if (like) refused_.emplace(*like, answer.refusal);
       return Refuse(id, answer.refusal);
     }
-    if (settings_.dry_run) {
-      return Refuse(id, {"EvictionDryRun", "would evict " + SummaryOf(*answer.plan)});
-    }
+    if (settings_.dry_run) return RefuseToEvict(id, *answer.plan);
     if (const auto until = TooManyUntil(answer.plan->GangCount())) {
       return Refuse(
           id,
@@ -129,14 +143,102 @@ class Evictions {
                        settings_.max_gangs_per_minute)},
           until);
     }
+    Commit(answer);
+    TellWaiting(id, *answer.plan);
+  }
+
+  // The gang runs: room for one more replica, or sub-group, after the other.
+  void ServeReplicas(JobId id) {
+    if (RefuseAgain(id)) return;
+    const Job& job = session_.state().workload().job(id);
+    std::optional<CycleResult::EvictionPlan> plan;
+    std::optional<Refusal> refusal;
+    std::set<ClassId> hopeless;
+    for (;;) {
+      const Worksheet next = NextReplicas(session_, id, hopeless);
+      if (next.empty() || FitsWithoutEviction(id, next)) break;
+      const EvictionPlanner::Answer answer = PlanReplicas(id, next);
+      if (!answer.plan) {
+        if (!refusal) refusal = answer.refusal;
+        if (!job.spec.sub_groups.empty()) break;
+        hopeless.insert(session_.state().workload().task(next.AllLeft(session_).front()).class_id);
+        continue;
+      }
+      if (settings_.dry_run) return RefuseToEvict(id, *answer.plan);
+      // A claim is about one HyperNode.
+      if (plan && plan->hypernode != answer.plan->hypernode) break;
+      Commit(answer);
+      if (plan) {
+        plan->Add(*answer.plan);
+      } else {
+        plan = answer.plan;
+      }
+    }
+    if (plan) {
+      TellWaiting(id, *plan);
+    } else if (refusal) {
+      Refuse(id, *refusal);
+    }
+  }
+
+  [[nodiscard]] EvictionPlanner::Answer PlanReplicas(JobId id, const Worksheet& next) {
+    if (auto never = PodThatNeverPreempts(next)) {
+      return {.plan = std::nullopt, .places = {}, .refusal = *std::move(never)};
+    }
+    const RoomRequest asked{.job = id, .worksheet = next, .what = RoomRequest::For::kReplicas};
+    EvictionPlanner::Answer answer = planner_.Plan(asked);
+    if (answer.plan || !TakesFromItself()) return answer;
+    EvictionPlanner::Answer within = within_planner_.Plan(asked);
+    return within.plan ? within : answer;
+  }
+
+  void Commit(const EvictionPlanner::Answer& answer) {
     planner_.Commit(answer);
     if (session_.claims() != nullptr) {
       session_.claims()->book().CountGangs(answer.plan->GangCount(), session_.now());
     }
     refused_.clear();
+  }
+
+  void TellWaiting(JobId id, const CycleResult::EvictionPlan& plan) {
     Refusal waiting = ExplainWaiting(session_, id);
-    waiting.message += fmt::format("; {} evicts {}", settings_.action, SummaryOf(*answer.plan));
+    waiting.message += fmt::format("; {} evicts {}", settings_.action, SummaryOf(plan));
     session_.SetVerdict(id, std::move(waiting));
+  }
+
+  void RefuseToEvict(JobId id, const CycleResult::EvictionPlan& plan) {
+    Refuse(id, {"EvictionDryRun", "would evict " + SummaryOf(plan)});
+  }
+
+  // True when a plan for the job was refused a while ago, and still is.
+  [[nodiscard]] bool RefuseAgain(JobId id) {
+    const auto* refused = session_.claims() ? session_.claims()->FindRefused(id) : nullptr;
+    if (refused == nullptr) return false;
+    Refuse(id, {"EvictionNotAllowed", refused->why}, refused->until);
+    return true;
+  }
+
+  // As in Volcano.
+  [[nodiscard]] bool TakesFromItself() const {
+    return settings_.kind == EvictionKind::kPreempt && !settings_.by_gang;
+  }
+
+  // Room that pods of the job itself make for tasks of a higher priority; none when they do not.
+  [[nodiscard]] std::optional<EvictionPlanner::Answer> PlanWithin(JobId id,
+                                                                  const Worksheet& worksheet) {
+    const WorkloadTable& workload = session_.state().workload();
+    if (!TakesFromItself() || workload.job(id).counts.Allocated() == 0) return std::nullopt;
+    std::set<std::int32_t, std::greater<>> priorities;
+    for (const TaskId task : worksheet.AllLeft(session_)) {
+      priorities.insert(workload.task(task).priority);
+    }
+    for (const std::int32_t lowest : priorities) {
+      const Worksheet asking = worksheet.Only(
+          session_, [&](TaskId task) { return workload.task(task).priority >= lowest; });
+      auto answer = within_planner_.Plan({.job = id, .worksheet = asking});
+      if (answer.plan) return answer;
+    }
+    return std::nullopt;
   }
 
   // Until when no plan may break so many gangs; none when one may.
@@ -179,10 +281,12 @@ class Evictions {
     return false;
   }
 
-  [[nodiscard]] std::optional<std::string> PodThatNeverPreempts(const Worksheet& worksheet) const {
+  [[nodiscard]] std::optional<Refusal> PodThatNeverPreempts(const Worksheet& worksheet) const {
     for (const TaskId id : worksheet.AllLeft(session_)) {
       const Task& task = session_.state().workload().task(id);
-      if (task.disruption.never_preempts) return task.name;
+      if (!task.disruption.never_preempts) continue;
+      return Refusal{"EvictionNotAllowed",
+                     fmt::format("pod {} has preemptionPolicy Never", task.name)};
     }
     return std::nullopt;
   }
@@ -202,7 +306,9 @@ class Evictions {
   [[nodiscard]] std::optional<Time> NextTime() {
     if (!looked_at_times_) {
       looked_at_times_ = true;
-      next_time_ = NextCooldownEnd(session_.state().workload(), session_.now());
+      VictimBook& book = session_.caches().victims();
+      book.Refresh(session_.state());
+      next_time_ = book.NextOpening(session_.state().workload(), session_.now());
     }
     return next_time_;
   }
@@ -211,6 +317,8 @@ class Evictions {
   Search& search_;
   const EvictionSettings settings_;
   EvictionPlanner planner_;
+  const EvictionSettings within_;  // the same for pods of the claimant itself
+  EvictionPlanner within_planner_;
   JobQueues queues_;
   Turns turns_;
   bool looked_at_times_ = false;

@@ -177,7 +177,7 @@ std::optional<std::string> CycleClaims::WhyLate(GangClaim& claim) const {
 
 bool CycleClaims::Start(const GangClaim& claim, JobId job, const Found& found) {
   if (!session_.HasAction("allocate")) return false;
-  const bool started = StartThere(claim, job, found) || StartElsewhere(job);
+  const bool started = StartThere(claim, job, found) || StartElsewhere(job, found.size());
   session_.meter().Charge(session_.state().workload().job(job).queue, WorkMeter::Account::kFirst);
   if (started) session_.Commit(job);
   return started;
@@ -186,14 +186,21 @@ bool CycleClaims::Start(const GangClaim& claim, JobId job, const Found& found) {
 bool CycleClaims::PlaceAll(const GangClaim& claim, const Found& found, DevicePoint::When when) {
   const HyperNodeTree& tree = session_.tree();
   const HyperNodeId domain = tree.Find(claim.hypernode).value_or(tree.top());
-  return std::all_of(found.begin(), found.end(), [&](const auto& place) {
-    const auto& [task, node] = place;
+  const auto place = [&](const auto& pod) {
+    const auto& [task, node] = pod;
     if (session_.plugins().ExhaustedForGood(task)) return false;
     auto& view = session_.views().Of(session_.state().workload().task(task).class_id);
     if (!(when == DevicePoint::When::kNow ? view.Takes(node) : view.FitsFuture(node))) return false;
     session_.Place(task, node, when, domain);
     return true;
-  });
+  };
+  // Rules about other pods may ask for one of the gang that comes later.
+  Found left = found;
+  for (std::size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
+    before = left.size();
+    std::erase_if(left, place);
+  }
+  return left.empty();
 }
 
 bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& found) {
@@ -208,13 +215,15 @@ bool CycleClaims::StartThere(const GangClaim& claim, JobId job, const Found& fou
   return false;
 }
 
-bool CycleClaims::StartElsewhere(JobId job) {
+// A gang is placed at once, further replicas of a job that runs one after the other.
+bool CycleClaims::StartElsewhere(JobId job, std::size_t pods) {
   Journal& journal = session_.state().journal();
   const Journal::Savepoint begin = journal.Mark();
   Worksheet worksheet(session_, job);
-  if (worksheet.empty()) return false;
-  const bool found = search_.Run(job, worksheet, Pass::kReady).ok;
-  if (found && session_.plugins().JobReady(session_.state().workload().job(job))) return true;
+  while (!worksheet.empty() && search_.Run(job, worksheet, Pass::kReady).ok) {
+    if (!session_.plugins().JobReady(session_.state().workload().job(job))) break;
+    if (journal.PlacedSince(begin).size() >= pods) return true;
+  }
   journal.RollbackTo(begin);
   return false;
 }

@@ -62,11 +62,12 @@ class CycleClaims {
   [[nodiscard]] bool IsWithinLimits(JobId job, const Found& found) const;
   [[nodiscard]] std::optional<std::string> WhyLate(GangClaim& claim) const;
   [[nodiscard]] bool Start(const GangClaim& claim, JobId job, const Found& found);
-  // Places each pod on its node, as far as they fit: false, with the first ones placed, when one
-  // does not.
+  // Places each pod on its node, as far as they fit, in any order: false, with the others placed,
+  // when one does not.
   [[nodiscard]] bool PlaceAll(const GangClaim& claim, const Found& found, DevicePoint::When when);
   [[nodiscard]] bool StartThere(const GangClaim& claim, JobId job, const Found& found);
-  [[nodiscard]] bool StartElsewhere(JobId job);
+  // The same on other nodes that are free for so many pods.
+  [[nodiscard]] bool StartElsewhere(JobId job, std::size_t pods);
   [[nodiscard]] bool Hold(const GangClaim& claim, JobId job, const Found& found);
   void GiveBack(const Found& found);
   void Tell(const GangClaim& claim, JobId job);

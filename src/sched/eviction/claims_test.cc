@@ -1,5 +1,6 @@
 #include "sched/eviction/claims.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <string>
@@ -15,6 +16,7 @@ namespace strata {
 namespace {
 
 using std::chrono::seconds;
+using testing::Advance;
 using testing::Cycles;
 using testing::Decisions;
 using ::testing::ElementsAre;
@@ -195,6 +197,57 @@ TEST_F(ClaimTest, EndsWhenItsRoomIsGoneForGood) {
   Gone("low-w-0");
   cluster_.Occupy("node0", kWholeNode);
   EXPECT_THAT(Cycle().ended, ElementsAre("high: in vain: its nodes no longer have the room"));
+}
+
+// The first pod wants to be in the zone of the second one.
+TEST_F(EvictTest, PodsOfAClaimThatNeedEachOtherStartInAnyOrder) {
+  for (const char* node : {"node0", "node1", "node2", "node3"}) {
+    cluster_.Node(node, {.labels = {{"zone", "z"}}});
+  }
+  Runs("low", {"node0", "node1"}, {.priority = 1});
+  Runs("other", {"node2", "node3"}, {.priority = 10});
+  cluster_.Job("high", {.tasks = 0, .min_available = 2, .priority = 10});
+  testing::TaskArgs guest = kWholeNode;
+  guest.rules.affinity = {testing::Pods("app", "host", "zone")};
+  testing::TaskArgs host = kWholeNode;
+  host.labels = {{"app", "host"}};
+  cluster_.Task("high", guest).Task("high", host);
+  Cycles before(cluster_.state, Evicting("gangpreempt"));
+  ASSERT_THAT(before.Run().plans, SizeIs(1));
+  Cycles cycles(cluster_.state, Evicting("gangpreempt"));
+  GangClaim claim = before.claims().all().at("high");
+  for (const std::string first : {"high-w-0", "high-w-1"}) {
+    std::sort(claim.pods.begin(), claim.pods.end(), [&](const auto& a, const auto& b) {
+      return (a.name == first) > (b.name == first);
+    });
+    cycles.claims().Add(claim);
+    EXPECT_THAT(cycles.Run().pipelined, SizeIs(2)) << first << " first";
+  }
+  Advance(cluster_.state);
+  cycles.claims().Add(claim);
+  EXPECT_THAT(cycles.Run().ended, ElementsAre("high: started"));
+}
+
+// Pods of "high" keep off the zones of pods that are noisy.
+TEST_F(EvictTest, AClaimEndsWhenAPodComesThatItsPodsKeepOff) {
+  for (const char* node : {"node0", "node1", "node2", "node3"}) {
+    cluster_.Node(node, {.labels = {{"zone", "z"}}});
+  }
+  Runs("low", {"node0", "node1"}, {.priority = 1});
+  Runs("other", {"node2", "node3"}, {.priority = 10});
+  cluster_.Job("high", {.tasks = 0, .min_available = 1, .priority = 10});
+  testing::TaskArgs quiet = kWholeNode;
+  quiet.rules.anti_affinity = {testing::Pods("app", "noisy", "zone")};
+  cluster_.Task("high", quiet);
+  Cycles cycles(cluster_.state, Evicting("gangpreempt"));
+  ASSERT_THAT(cycles.Run().plans, SizeIs(1));
+  Advance(cluster_.state);
+  testing::TaskArgs noisy{.cpu = 0, .memory = 0};
+  noisy.labels = {{"app", "noisy"}};
+  cluster_.Occupy("node2", noisy);
+  const Decisions next = cycles.Run();
+  EXPECT_THAT(next.binds, IsEmpty());
+  EXPECT_THAT(next.ended, ElementsAre("high: in vain: its nodes no longer have the room"));
 }
 
 TEST_F(ClaimTest, AnotherSchedulerGoesOnWithIt) {

@@ -75,18 +75,19 @@ void ClearingBounds::ReadLevels(const VictimFinder::Found& found) {
 void ClearingBounds::AddJob(const VictimFinder& finder, const VictimFinder::Candidate& candidate) {
   const ClusterState& state = session_.state();
   const VictimBook::Entry& entry = finder.book().at(candidate.job);
-  if (!candidate.whole && !entry.may_have_spare) return;
+  const bool surplus = candidate.own || entry.may_have_spare;
+  if (!candidate.whole && !surplus) return;
   // The last level that is not above its own: a group of levels counts as its lowest.
   const auto above = std::upper_bound(levels_.begin(), levels_.end(), entry.priority);
   const auto level = static_cast<std::size_t>(above - levels_.begin()) - 1;
   if (entry.class_id.valid() && candidate.open.size() == entry.pods.size()) {
     for (const VictimBook::Footprint& part : entry.where) {
-      AddPods(part.chain, entry.class_id, part.pods, level, entry.may_have_spare);
+      AddPods(part.chain, entry.class_id, part.pods, level, surplus);
     }
   } else {
     for (const TaskId id : candidate.open) {
       const Task& task = state.workload().task(id);
-      AddPods(state.tree().ChainOf(task.node), task.class_id, 1, level, entry.may_have_spare);
+      AddPods(state.tree().ChainOf(task.node), task.class_id, 1, level, surplus);
     }
   }
   if (!candidate.whole) return;

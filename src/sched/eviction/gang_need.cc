@@ -133,4 +133,20 @@ std::vector<TaskId> NeededOf(const Session& session, JobId id, const std::vector
   return in_order;
 }
 
+Worksheet NextReplicas(const Session& session, JobId id, const std::set<ClassId>& hopeless) {
+  const WorkloadTable& workload = session.state().workload();
+  const Job& job = workload.job(id);
+  Worksheet worksheet = Worksheet(session, id).Only(session, [&](TaskId task) {
+    return !hopeless.contains(workload.task(task).class_id);
+  });
+  const Worksheet::Sheet* next = worksheet.Next(session);
+  if (next == nullptr) return worksheet;
+  const std::size_t left = next->left().size();
+  const std::size_t missing =
+      job.spec.sub_groups.empty() ? 0 : MissingForGang(job, job.sub_jobs[next->sub_job], left);
+  const auto first = next->left().first(std::max<std::size_t>(missing, 1));
+  const std::set<TaskId> asked(first.begin(), first.end());
+  return worksheet.Only(session, [&](TaskId task) { return asked.contains(task); });
+}
+
 }  // namespace strata

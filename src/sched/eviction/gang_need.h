@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "base/ids.h"
@@ -20,5 +21,12 @@ namespace strata {
 [[nodiscard]] std::vector<TaskId> NeededOf(const Session& session,
                                            JobId job,
                                            const std::vector<TaskId>& placed);
+
+// What a job asks for next whose gang runs: the first of its tasks that are left, or those of the
+// next sub-group that it lacks to be complete. Without tasks of the classes in `hopeless`. Empty
+// when nothing is left.
+[[nodiscard]] Worksheet NextReplicas(const Session& session,
+                                     JobId job,
+                                     const std::set<ClassId>& hopeless);
 
 }  // namespace strata

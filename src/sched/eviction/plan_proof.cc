@@ -13,16 +13,18 @@ namespace strata {
 std::optional<Places> PlanProof::FindPlaces() {
   ClusterState& state = session_.state();
   const Journal::Savepoint begin = state.journal().Mark();
-  Worksheet worksheet = worksheet_;
-  if (!search_.RunBelow(domain_, job_, worksheet, Pass::kWaiting).ok) return std::nullopt;
+  Worksheet worksheet = asked_.worksheet;
+  if (!search_.RunBelow(domain_, asked_.job, worksheet, Pass::kWaiting).ok) return std::nullopt;
   std::map<TaskId, NodeId> node_of;
   const std::vector<TaskId> placed = state.journal().PlacedSince(begin);
   for (const TaskId task : placed) node_of.emplace(task, state.workload().task(task).node);
-  const bool complete = session_.plugins().JobPipelined(state.workload().job(job_));
+  const bool complete = session_.plugins().JobPipelined(state.workload().job(asked_.job));
   state.journal().RollbackTo(begin);
   if (!complete) return std::nullopt;
   Places places;
-  for (const TaskId task : NeededOf(session_, job_, placed)) {
+  const std::vector<TaskId> wanted =
+      asked_.what == RoomRequest::For::kReplicas ? placed : NeededOf(session_, asked_.job, placed);
+  for (const TaskId task : wanted) {
     places.emplace_back(task, node_of.at(task));
   }
   return places;
@@ -52,7 +54,7 @@ bool PlanProof::Pipeline(const Places& places) {
     if (!session_.views().Of(state.workload().task(task).class_id).FitsFuture(node)) return false;
     session_.Place(task, node, DevicePoint::When::kFuture, domain_);
   }
-  return session_.plugins().JobPipelined(state.workload().job(job_));
+  return session_.plugins().JobPipelined(state.workload().job(asked_.job));
 }
 
 bool PlanProof::Apply(const std::vector<std::size_t>& units, const Places& places) {

@@ -8,10 +8,10 @@
 
 #include "base/ids.h"
 #include "sched/eviction/clearing_search.h"
+#include "sched/eviction/room_request.h"
 #include "sched/eviction/victims.h"
 #include "sched/search.h"
 #include "sched/session.h"
-#include "sched/worksheet.h"
 
 namespace strata {
 
@@ -29,19 +29,17 @@ class PlanProof {
             Search& search,
             const UnitTaker& taker,
             const std::vector<Victim>& victims,
-            JobId job,
-            const Worksheet& worksheet,
+            const RoomRequest& asked,
             HyperNodeId domain)
       : session_(session),
         search_(search),
         taker_(taker),
         victims_(victims),
-        job_(job),
-        worksheet_(worksheet),
+        asked_(asked),
         domain_(domain) {}
 
-  // Where the search puts what the gang needs, in the state as it is; none when it finds no place
-  // for the whole gang inside its topology.
+  // Where the search puts what is asked for, in the state as it is; none when it finds no place for
+  // all of it inside the topology.
   [[nodiscard]] std::optional<Places> FindPlaces();
   // The same once these units are gone; none also when they may not go together.
   [[nodiscard]] std::optional<Places> FindPlacesWithout(const std::vector<std::size_t>& units);
@@ -67,8 +65,7 @@ class PlanProof {
   Search& search_;
   const UnitTaker& taker_;
   const std::vector<Victim>& victims_;
-  JobId job_;
-  const Worksheet& worksheet_;
+  const RoomRequest& asked_;
   HyperNodeId domain_;
 };
 

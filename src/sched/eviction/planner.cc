@@ -1,6 +1,7 @@
 #include "sched/eviction/planner.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -23,32 +24,49 @@ constexpr std::size_t kMaxProofs = 64;
 // HyperNodes with many units that are looked at closely.
 constexpr std::size_t kMaxEstimates = 32;
 
+std::int32_t LowestPriority(const Session& session, const Worksheet& worksheet) {
+  std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
+    for (const TaskId task : sheet.left()) {
+      lowest = std::min(lowest, session.state().workload().task(task).priority);
+    }
+  }
+  return lowest;
+}
+
+Wanted AllOf(const Session& session, const Worksheet& worksheet) {
+  return FirstOf(session.state(), worksheet.AllLeft(session), worksheet.left());
+}
+
 }  // namespace
 
-EvictionPlanner::Answer EvictionPlanner::Plan(JobId job, const Worksheet& worksheet) {
+EvictionPlanner::Answer EvictionPlanner::Plan(const RoomRequest& asked) {
   const Session::Silence silence(session_);
+  const bool replicas = asked.what == RoomRequest::For::kReplicas;
   EvictionClaim claim{.kind = settings_.kind,
-                      .job = job,
-                      .need = NeedOf(session_, job, worksheet),
-                      .contested = {}};
+                      .job = asked.job,
+                      .need = replicas ? SumOf(session_.state(), asked.worksheet.AllLeft(session_))
+                                       : NeedOf(session_, asked.job, asked.worksheet),
+                      .contested = {},
+                      .task_priority = LowestPriority(session_, asked.worksheet)};
   claim.contested = ShortBelow(claim.need, HyperNodeId{});
-  const VictimFinder::Found found = finder_.For(claim);
+  VictimFinder::Found found = finder_.For(claim);
+  if (replicas) {
+    for (VictimFinder::Candidate& candidate : found.candidates) candidate.whole = false;
+  }
   const VictimMap victims(session_, finder_, found);
-  const Wanted wanted = NeededAtLeast(session_, job, worksheet);
-  Inquiry inquiry{.job = job,
-                  .worksheet = worksheet,
-                  .claim = claim,
-                  .found = found,
-                  .victims = victims,
-                  .wanted = wanted};
+  const Wanted wanted = replicas ? AllOf(session_, asked.worksheet)
+                                 : NeededAtLeast(session_, asked.job, asked.worksheet);
+  Inquiry inquiry{
+      .asked = asked, .claim = claim, .found = found, .victims = victims, .wanted = wanted};
   std::optional<Option> best;
   if (!found.candidates.empty()) best = Best(inquiry, Bounded(inquiry));
   if (!best) return {.plan = std::nullopt, .places = {}, .refusal = WhyNobody(inquiry)};
-  return {.plan = Describe(job, *best), .places = std::move(best->places), .refusal = {}};
+  return {.plan = Describe(asked.job, *best), .places = std::move(best->places), .refusal = {}};
 }
 
 std::vector<EvictionPlanner::Option> EvictionPlanner::Bounded(Inquiry& inquiry) const {
-  const std::vector<HyperNodeId> domains = AllowedDomains(inquiry.job);
+  const std::vector<HyperNodeId> domains = AllowedDomains(inquiry.asked.job);
   const ClearingBounds bounds(session_, finder_, inquiry.found, inquiry.wanted, domains);
   std::vector<Option> options;
   for (const HyperNodeId domain : domains) {
@@ -67,8 +85,8 @@ std::vector<EvictionPlanner::Option> EvictionPlanner::Bounded(Inquiry& inquiry) 
 
 std::optional<EvictionPlanner::Option> EvictionPlanner::Best(Inquiry& inquiry,
                                                              std::vector<Option> options) {
-  const bool soft =
-      session_.state().workload().job(inquiry.job).spec.topology.mode == TopologySpec::Mode::kSoft;
+  const bool soft = session_.state().workload().job(inquiry.asked.job).spec.topology.mode ==
+                    TopologySpec::Mode::kSoft;
   const auto before = [&](const Option& a, const Option& b) { return Precedes(a, b, soft); };
   const auto after = [&](const Option& a, const Option& b) { return Precedes(b, a, soft); };
   std::make_heap(options.begin(), options.end(), after);
@@ -207,8 +225,7 @@ bool EvictionPlanner::Prove(Inquiry& inquiry, Option& option) {
 
 bool EvictionPlanner::FindPlaces(Inquiry& inquiry, Option& option) {
   const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
-  PlanProof proof(
-      session_, search_, taker, option.victims, inquiry.job, inquiry.worksheet, option.domain);
+  PlanProof proof(session_, search_, taker, option.victims, inquiry.asked, option.domain);
   const FreedRoom room(session_, inquiry.wanted, option.domain);
   ClearingSearch search(session_, taker, option.victims, room, settings_.order);
   auto places = proof.FindPlacesWithout(option.clearing.units);
@@ -280,14 +297,13 @@ std::vector<ResourceId> EvictionPlanner::TakenFromOthers(const Places& places) c
 }
 
 bool EvictionPlanner::IsEntitled(const Inquiry& inquiry, Option& option) {
-  if (settings_.kind == EvictionKind::kPreempt) return true;  // it is not about amounts
+  if (settings_.kind != EvictionKind::kReclaim) return true;  // it is not about amounts
   const std::vector<ResourceId> taken = TakenFromOthers(option.places);
   if (taken.empty() || taken == option.claim.contested) return true;
   option.claim.contested = taken;
   if (finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) return false;
   const UnitTaker taker(session_, finder_.votes(), inquiry.found.tier, option.claim);
-  PlanProof proof(
-      session_, search_, taker, option.victims, inquiry.job, inquiry.worksheet, option.domain);
+  PlanProof proof(session_, search_, taker, option.victims, inquiry.asked, option.domain);
   const Journal::Savepoint begin = session_.state().journal().Mark();
   const bool granted = proof.Apply(option.clearing.units, option.places);
   session_.state().journal().RollbackTo(begin);

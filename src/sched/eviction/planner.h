@@ -10,6 +10,7 @@
 #include "sched/eviction/clearing_bounds.h"
 #include "sched/eviction/cost.h"
 #include "sched/eviction/plan_proof.h"
+#include "sched/eviction/room_request.h"
 #include "sched/eviction/settings.h"
 #include "sched/eviction/victim_finder.h"
 #include "sched/search.h"
@@ -17,8 +18,8 @@
 
 namespace strata {
 
-// Finds who has to go so that one gang can start: of all HyperNodes that the gang's topology allows
-// the one whose clearing costs least.
+// Finds who has to go so that one gang can start, or grow: of all HyperNodes that the gang's
+// topology allows the one whose clearing costs least.
 //
 //   1. Sums say what clearing each allowed HyperNode costs at least (ClearingBounds). A HyperNode
 //   in
@@ -49,7 +50,7 @@ class EvictionPlanner {
   EvictionPlanner(Session& session, Search& search, const EvictionSettings& settings)
       : session_(session), search_(search), settings_(settings), finder_(session, settings) {}
 
-  [[nodiscard]] Answer Plan(JobId job, const Worksheet& worksheet);
+  [[nodiscard]] Answer Plan(const RoomRequest& asked);
   // Evicts and pipelines what the answer says, and makes it final. REQUIRES: it has a plan, and the
   // state is as it was when it was found.
   void Commit(const Answer& answer);
@@ -67,8 +68,7 @@ class EvictionPlanner {
   };
   // What one call of Plan is about.
   struct Inquiry {
-    JobId job;
-    const Worksheet& worksheet;
+    const RoomRequest& asked;
     const EvictionClaim& claim;  // in the cluster as a whole
     const VictimFinder::Found& found;
     const VictimMap& victims;

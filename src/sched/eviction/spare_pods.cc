@@ -40,9 +40,14 @@ bool MayHaveSpare(const Job& job) {
 }
 
 bool IsSpare(const ClusterState& state, TaskId id) {
+  return MayHaveSpare(state.workload().job(state.workload().task(id).job)) &&
+         IsBeyondMinimums(state, id);
+}
+
+bool IsBeyondMinimums(const ClusterState& state, TaskId id) {
   const Task& task = state.workload().task(id);
   const Job& job = state.workload().job(task.job);
-  if (!MayHaveSpare(job)) return false;
+  if (Arrived(job.counts) <= job.spec.min_available) return false;
   const Role& role = job.roles[task.role];
   if (RolesCount(job) && Arrived(role.counts) <= role.min_member) return false;
   const SubJob& sub_job = job.sub_jobs[task.sub_job];

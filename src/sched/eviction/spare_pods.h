@@ -15,6 +15,8 @@ namespace strata {
 // which more run than its policy needs may be given up: its pods are all spare once it lacks one.
 // REQUIRES: the task is bound or running, and belongs to a job.
 [[nodiscard]] bool IsSpare(const ClusterState& state, TaskId task);
+// The same about the minimums that the pod counts for: others the job may lack.
+[[nodiscard]] bool IsBeyondMinimums(const ClusterState& state, TaskId task);
 // False when no pod of the job is spare. COST: O(roles + sub-groups), whatever its pods are.
 [[nodiscard]] bool MayHaveSpare(const Job& job);
 

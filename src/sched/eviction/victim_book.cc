@@ -168,6 +168,29 @@ void VictimBook::Refresh(const ClusterState& state) {
   class_epoch_ = state.classes().epoch();
 }
 
+std::optional<Time> VictimBook::NextOpening(const WorkloadTable& workload, Time now) const {
+  std::optional<Time> next;
+  const auto consider = [&](Disruption::Moment since, std::chrono::seconds cooldown) {
+    const Time end = Time(since) + cooldown;
+    if (since != Disruption::Moment{} && end > now) next = std::min(next.value_or(end), end);
+  };
+  for (const auto& [key, shelf] : shelves_) {
+    if (shelf.open_from <= now) continue;
+    for (const JobId job : shelf.jobs) {
+      const Entry& entry = at(job);
+      if (entry.open_from <= now) continue;
+      consider(entry.runs_since, kDefaultCooldown);
+      for (const TaskId pod : entry.pods) {
+        const Disruption& disruption = workload.task(pod).disruption;
+        const std::chrono::seconds own(disruption.cooldown_seconds);
+        consider(entry.runs_since, own);
+        consider(disruption.runs_since, own);
+      }
+    }
+  }
+  return next;
+}
+
 UnitPrice VictimBook::PriceOfAll(const ClusterState& state, JobId id, Time now) const {
   const Entry& entry = at(id);
   if (Time(entry.last_start) > now) {

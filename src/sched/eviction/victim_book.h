@@ -71,6 +71,9 @@ class VictimBook {
   [[nodiscard]] std::size_t PodsOf(JobId job) const {
     return job.index() < entries_.size() ? entries_[job.index()].pods.size() : 0;
   }
+  // The first moment after `now` at which a pod may be evicted because of its age alone; none when
+  // every pod is old enough. COST: O(jobs of shelves with a young job, and pods of young jobs).
+  [[nodiscard]] std::optional<Time> NextOpening(const WorkloadTable& workload, Time now) const;
   // What all pods of the job cost together.
   [[nodiscard]] UnitPrice PriceOfAll(const ClusterState& state, JobId job, Time now) const;
 

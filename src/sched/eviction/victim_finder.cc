@@ -74,6 +74,7 @@ std::optional<std::string> VictimFinder::OutOfReach(const EvictionClaim& claim,
   const WorkloadTable& workload = session_.state().workload();
   const QueueId own = workload.job(claim.job).queue;
   const bool preempts = claim.kind == EvictionKind::kPreempt;
+  if (claim.kind == EvictionKind::kWithinJob) return "";
   if (!queue.valid() || (queue == own) != preempts) return "";
   if (!preempts && !workload.queue(queue).spec.reclaimable) {
     return "of queues that are not reclaimable";
@@ -95,17 +96,34 @@ bool VictimFinder::IsGranted(std::size_t tier,
   });
 }
 
+void VictimFinder::AddOwn(const EvictionClaim& claim, Found& found) const {
+  if (book_.PodsOf(claim.job) == 0) return;
+  AddOpen(claim.job, found);
+  for (Candidate& candidate : found.candidates) {
+    candidate.whole = false;
+    candidate.own = true;
+  }
+}
+
+void VictimFinder::AddOthers(std::size_t tier, const EvictionClaim& claim, Found& found) const {
+  for (const auto& [key, shelf] : book_.shelves()) {
+    const auto& [queue, priority] = key;
+    if (OutOfReach(claim, queue) || !votes_.MayGrant(tier, claim, queue, priority)) continue;
+    for (const JobId job : shelf.jobs) {
+      if (job != claim.job) AddOpen(job, found);
+    }
+  }
+}
+
 VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   book_.Refresh(session_.state());
   Found found;
   for (std::size_t tier = 0; tier < votes_.tiers(); ++tier) {
     found.tier = tier;
-    for (const auto& [key, shelf] : book_.shelves()) {
-      const auto& [queue, priority] = key;
-      if (OutOfReach(claim, queue) || !votes_.MayGrant(tier, claim, queue, priority)) continue;
-      for (const JobId job : shelf.jobs) {
-        if (job != claim.job) AddOpen(job, found);
-      }
+    if (claim.kind == EvictionKind::kWithinJob) {
+      AddOwn(claim, found);
+    } else {
+      AddOthers(tier, claim, found);
     }
     const bool granted =
         std::any_of(found.candidates.begin(), found.candidates.end(), [&](const Candidate& one) {

@@ -26,6 +26,7 @@ class VictimFinder {
   struct Candidate {
     JobId job;
     bool whole = false;            // the gang may go as a whole: all its pods are in `open`
+    bool own = false;              // it is the claimant: single pods of it may go
     std::span<const TaskId> open;  // pods that nothing protects, the first to go first
   };
   struct Found {
@@ -63,6 +64,8 @@ class VictimFinder {
   [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
                                                       QueueId queue) const;
   void AddOpen(JobId job, Found& found) const;
+  void AddOwn(const EvictionClaim& claim, Found& found) const;
+  void AddOthers(std::size_t tier, const EvictionClaim& claim, Found& found) const;
   // Adds the pods of the job that must stay, and returns how many need not.
   [[nodiscard]] std::size_t CountKept(JobId job, std::map<std::string, std::size_t>& kept) const;
   // How many pods the shelf of that queue and priority has without those of the claimant.

@@ -9,7 +9,7 @@ namespace {
 const std::vector<const VictimPoint*>& VotersOf(const Points::Tier& tier,
                                                 const EvictionSettings& settings) {
   if (settings.by_gang) return tier.evictable;
-  return settings.kind == EvictionKind::kPreempt ? tier.preemptable : tier.reclaimable;
+  return settings.kind == EvictionKind::kReclaim ? tier.reclaimable : tier.preemptable;
 }
 
 }  // namespace

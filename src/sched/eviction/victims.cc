@@ -44,10 +44,10 @@ std::vector<Victim> VictimMap::UnitsIn(HyperNodeId hypernode,
       continue;
     }
     const Job& job = state.workload().job(candidate.job);
-    if (book.at(candidate.job).may_have_spare) {
+    if (candidate.own || book.at(candidate.job).may_have_spare) {
       for (const TaskId& task : candidate.open) {
         const ChainId chain = state.tree().ChainOf(state.workload().task(task).node);
-        if (!inside[chain.index()] || !IsSpare(state, task)) continue;
+        if (!inside[chain.index()] || (!candidate.own && !IsSpare(state, task))) continue;
         VictimUnit unit{
             .kind = VictimUnit::Kind::kSurplus, .job = candidate.job, .tasks = std::span(&task, 1)};
         const UnitPrice price = PriceOf(state, unit, session_.now());
@@ -66,6 +66,13 @@ std::vector<Victim> VictimMap::UnitsIn(HyperNodeId hypernode,
   return surplus;
 }
 
+// A job that takes the place of its own pods may end with fewer of them only where the gang plugin
+// does not vote: the proof sees to it that the minimums hold with the tasks that come instead.
+bool UnitTaker::IsLoose(TaskId task) const {
+  if (claim_.kind != EvictionKind::kWithinJob) return IsSpare(session_.state(), task);
+  return !votes_.SparesGangs() || IsBeyondMinimums(session_.state(), task);
+}
+
 std::vector<TaskId> UnitTaker::Take(const VictimUnit& unit) const {
   const ClusterState& state = session_.state();
   std::vector<TaskId> left;
@@ -74,7 +81,7 @@ std::vector<TaskId> UnitTaker::Take(const VictimUnit& unit) const {
     return StillRuns(state.workload().task(task));
   });
   if (left.empty()) return {};
-  if (unit.kind == VictimUnit::Kind::kSurplus && !IsSpare(state, left.front())) return {};
+  if (unit.kind == VictimUnit::Kind::kSurplus && !IsLoose(left.front())) return {};
   const VictimUnit rest{.kind = unit.kind, .job = unit.job, .tasks = left};
   if (!votes_.Grants(tier_, claim_, rest) || votes_.SparesUnit(rest)) return {};
   for (const TaskId task : left) session_.Evict(task);

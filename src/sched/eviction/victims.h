@@ -57,6 +57,9 @@ class UnitTaker {
   std::vector<TaskId> Take(const VictimUnit& unit) const;
 
  private:
+  // True when the gang of the pod can do without it.
+  [[nodiscard]] bool IsLoose(TaskId task) const;
+
   Session& session_;
   const VictimVotes& votes_;
   std::size_t tier_;

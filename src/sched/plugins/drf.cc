@@ -43,6 +43,8 @@ class Drf final : public Plugin, public OrderPoint, public VictimPoint {
   }
 
   [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
+    // What a job takes from itself changes no share.
+    if (kind == EvictionKind::kWithinJob) return false;
     return kind == EvictionKind::kPreempt ? rights_.of_jobs : rights_.of_queues;
   }
   [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {

@@ -63,8 +63,13 @@ class Gang final : public Plugin,
                    public JobGatePoint,
                    public SubJobGatePoint,
                    public OrderPoint,
+                   public StarvingPoint,
                    public VictimPoint {
  public:
+  // Replicas beyond the minimums are nothing that the gang lacks.
+  [[nodiscard]] bool Starving(const Job& job) const override {
+    return !HasEnough(job, Counting::kReadyOrPipelined);
+  }
   [[nodiscard]] bool SparesGangs() const override { return true; }
 
   [[nodiscard]] std::optional<Refusal> Invalid(const Job& job) const override {

@@ -13,8 +13,12 @@ int HigherFirst(std::int32_t a, std::int32_t b) {
   return a > b ? -1 : 1;
 }
 
-class Priority final : public Plugin, public OrderPoint, public VictimPoint {
+class Priority final : public Plugin, public OrderPoint, public StarvingPoint, public VictimPoint {
  public:
+  [[nodiscard]] bool Starving(const Job& job) const override {
+    return job.counts.Ready() + job.counts.Of(TaskStatus::kPipelined) < job.counts.Total();
+  }
+
   void Open(const ClusterState& state, Time /*now*/) override { state_ = &state; }
 
   [[nodiscard]] int CompareJobs(const Job& a, const Job& b) const override {
@@ -32,10 +36,15 @@ class Priority final : public Plugin, public OrderPoint, public VictimPoint {
   }
 
   [[nodiscard]] bool DecidesOn(EvictionKind kind) const override {
-    return kind == EvictionKind::kPreempt;
+    return kind != EvictionKind::kReclaim;
   }
 
   [[nodiscard]] bool Grants(const EvictionClaim& claim, const VictimUnit& unit) const override {
+    if (claim.kind == EvictionKind::kWithinJob) {
+      return std::all_of(unit.tasks.begin(), unit.tasks.end(), [&](TaskId task) {
+        return state_->workload().task(task).priority < claim.task_priority;
+      });
+    }
     return IsBelow(claim, state_->workload().job(unit.job).spec.priority);
   }
   [[nodiscard]] bool MayGrant(const EvictionClaim& claim,
