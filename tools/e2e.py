@@ -22,6 +22,7 @@ SUITE = {
     "walkthrough": "tests/e2e/walkthrough_test.py",
     "virtual-nodes": "tests/e2e/virtual_nodes_test.py",
     "two-schedulers": "tests/e2e/two_schedulers_test.py",
+    "eviction": "tests/e2e/eviction_test.py",
     "rbac": "tests/kubernetes/rbac_test.py",
     "webhooks": "tests/kubernetes/webhooks_test.py",
     "migrate": "tests/kubernetes/migrate_test.py",

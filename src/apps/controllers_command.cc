@@ -88,6 +88,9 @@ void AddControllersCommand(CLI::App& app, Run& run) {
       "--collect-garbage",
       flags->options.collect_garbage,
       "Delete objects whose owners are gone, for strata apiserver, which does not do that");
+  command.add_flag("--keep-budgets",
+                   flags->options.keep_budgets,
+                   "Keep the status of PodDisruptionBudgets, likewise");
   command.callback([flags, &run] {
     run = [flags] {
       return RunComponent(

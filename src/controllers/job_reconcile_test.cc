@@ -227,6 +227,71 @@ TEST(ReconcileJob, APodThatWasLostIsReplacedOrAPolicyActs) {
   EXPECT_THAT(watched.Names("pods"), IsEmpty());
 }
 
+// A pod that is told to go, with the words of the one who evicts it.
+void EvictPod(TestCluster& cluster, const std::string& name, const json& conditions) {
+  json& pod = cluster.At("pods", name);
+  pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  pod["status"]["conditions"] = conditions;
+}
+
+json Target(const std::string& message) {
+  return {{"type", "DisruptionTarget"}, {"status", "True"}, {"message", message}};
+}
+
+TEST(ReconcileJob, SaysWhoEvictsItsPodsUntilAllRunAgain) {
+  const std::string why = "Pod is evicted, because of preempt: default/high needs room";
+  TestCluster cluster = Running();
+  const json ready = {
+      {"type", "Ready"}, {"status", "False"}, {"reason", "Evict"}, {"message", why}};
+  EvictPod(cluster, "train-worker-0", json::array({ready, Target("Eviction API: evicting")}));
+  cluster.Settle();
+  const auto state = [&](const char* key) {
+    return TextAt(cluster.At("jobs", "train"), {"status", "state", key});
+  };
+  EXPECT_EQ(state("reason"), "PodEvicted");
+  EXPECT_EQ(state("message"), why);
+
+  cluster.LosePod("train-worker-0");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Pending");
+  EXPECT_EQ(state("message"), why) << "gone, and not replaced by one that runs";
+
+  cluster.SetPods("Running");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Running");
+  EXPECT_EQ(state("reason"), "");
+  EXPECT_EQ(state("message"), "");
+}
+
+// The scheduler has let the gang go back in front of its queue.
+TEST(ReconcileJob, AJobWithoutItsPodsIsPendingAlsoWhileNoneMayBeMade) {
+  TestCluster cluster = Running();
+  cluster.SetGroupPhase("Pending");
+  for (const char* pod : {"train-worker-0", "train-worker-1"}) cluster.LosePod(pod);
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), IsEmpty());
+  EXPECT_EQ(cluster.Phase(), "Pending");
+}
+
+TEST(ReconcileJob, SaysWhoEvictedThePodsOfAJobThatAPolicyAborts) {
+  TestCluster cluster = Running({{"policies", {Policy("PodEvicted", "AbortJob")}}});
+  EvictPod(cluster, "train-worker-1", json::array({Target("Eviction API: evicting")}));
+  cluster.Settle();
+  cluster.LosePod("train-worker-1");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Phase(), "Aborted");
+  const json& state = cluster.At("jobs", "train")["status"]["state"];
+  EXPECT_EQ(state.value("reason", ""), "PodEvicted");
+  EXPECT_EQ(state.value("message", ""), "Eviction API: evicting");
+}
+
+TEST(ReconcileJob, APodThatIsDeletedByItsOwnerWasNotEvicted) {
+  TestCluster cluster = Running();
+  EvictPod(cluster, "train-worker-0", json::array());
+  cluster.Settle();
+  EXPECT_FALSE(cluster.At("jobs", "train")["status"]["state"].contains("reason"));
+}
+
 TEST(ReconcileJob, ATimeoutPutsTheActionOff) {
   const json policy = {{"event", "PodFailed"}, {"action", "AbortJob"}, {"timeout", "10s"}};
   TestCluster cluster = Running({{"policies", {policy}}});

@@ -22,6 +22,7 @@ using objects::JobTask;
 using objects::PodPhase;
 
 constexpr std::string_view kRestartJob = "RestartJob";
+constexpr const char* kPodEvicted = "PodEvicted";
 constexpr std::array<std::pair<std::string_view, JobPhase>, 3> kEnds = {
     {{"AbortJob", JobPhase::kAborting},
      {"CompleteJob", JobPhase::kCompleting},
@@ -68,7 +69,11 @@ JobPhase AfterRunning(const Job& job, const PodCounts& counts) {
         !TaskFellShort(job, counts) && !job.min_success && counts.succeeded >= job.min_available;
     return enough ? JobPhase::kCompleted : JobPhase::kFailed;
   }
-  return counts.pending > replicas - job.min_available ? JobPhase::kPending : JobPhase::kRunning;
+  // An evicted gang may have no pods at all: they are made when it is admitted again.
+  const std::int64_t begun = std::int64_t{counts.running} + counts.succeeded + counts.failed +
+                             counts.unknown + counts.terminating;
+  const std::int64_t waiting = std::max<std::int64_t>(counts.pending, replicas - begun);
+  return waiting > replicas - job.min_available ? JobPhase::kPending : JobPhase::kRunning;
 }
 
 JobPhase AfterRestarting(const Job& job, const PodCounts& counts) {
@@ -110,6 +115,26 @@ void SetPhase(const Job& job, JobPhase phase, Time now, json& status) {
   }
   status["conditions"].push_back({{"status", word}, {"lastTransitionTime", Stamp(now)}});
   if (IsFinished(phase)) status["runningDuration"] = GoDuration(RanFor(status, job, now));
+}
+
+void TellEviction(const json& before,
+                  const Job& job,
+                  JobPhase phase,
+                  const PodCounts& counts,
+                  const std::string& evicted,
+                  json& status) {
+  const bool known = TextAt(before, {"state", "reason"}) == kPodEvicted;
+  if (evicted.empty() && !known) return;
+  const bool whole =
+      std::int64_t{counts.running} + counts.succeeded + counts.failed >= ReplicasOf(job);
+  const bool ends =
+      phase == JobPhase::kCompleting || phase == JobPhase::kCompleted || phase == JobPhase::kFailed;
+  json& state = status["state"];
+  state.erase("reason");
+  state.erase("message");
+  if (evicted.empty() && (whole || ends)) return;
+  state["reason"] = kPodEvicted;
+  state["message"] = evicted.empty() ? TextAt(before, {"state", "message"}) : evicted;
 }
 
 }  // namespace
@@ -202,9 +227,11 @@ json MakeJobStatus(const json& before,
                    const Job& job,
                    const JobProgress& progress,
                    const PodCounts& counts,
+                   const std::string& evicted,
                    Time now) {
   json status = before.is_object() ? before : json::object();
   SetPhase(job, progress.phase, now, status);
+  TellEviction(before, job, progress.phase, counts, evicted, status);
   SetCount(status, "minAvailable", job.min_available);
   SetCount(status, "pending", counts.pending);
   SetCount(status, "running", counts.running);

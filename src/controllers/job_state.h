@@ -53,11 +53,13 @@ struct JobProgress {
 [[nodiscard]] bool StopsPods(std::string_view action);
 
 // The status of a job: `before` with everything that the controller knows better. A new phase is
-// one more condition, with `now` as its time.
+// one more condition, with `now` as its time. When pods were `evicted` ("": none), the state has
+// the reason PodEvicted and this message until all pods run again or the job ends.
 [[nodiscard]] nlohmann::json MakeJobStatus(const nlohmann::json& before,
                                            const objects::Job& job,
                                            const JobProgress& progress,
                                            const PodCounts& counts,
+                                           const std::string& evicted,
                                            Time now);
 
 // Whether two statuses, both objects, differ in nothing but how many pods are in which phase.

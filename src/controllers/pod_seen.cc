@@ -48,6 +48,21 @@ bool IsReady(const json& pod) {
   return false;
 }
 
+// What the conditions of the pod say about its eviction. A scheduler names itself in Ready; of
+// others, the eviction API for one, there is DisruptionTarget alone.
+std::string WhyEvicted(const json& pod) {
+  std::string why;
+  for (const json& condition : ListAt(pod, {"status", "conditions"})) {
+    const std::string& type = TextAt(condition, {"type"});
+    const std::string& status = TextAt(condition, {"status"});
+    if (type == "Ready" && status == "False" && TextAt(condition, {"reason"}) == "Evict") {
+      return TextAt(condition, {"message"});
+    }
+    if (type == "DisruptionTarget" && status == "True") why = TextAt(condition, {"message"});
+  }
+  return why;
+}
+
 void SeeContainers(const json& pod, PodSeen& seen) {
   bool first = true;
   for (const json& container : ListAt(pod, {"status", "containerStatuses"})) {
@@ -80,6 +95,7 @@ PodSeen SeePod(const json& pod) {
   seen.being_deleted = IsBeingDeleted(pod);
   seen.out_of_sync = FindAt(annotations, {kOutOfSyncKey}) != nullptr;
   seen.ready = IsReady(pod);
+  if (seen.being_deleted) seen.evicted = WhyEvicted(pod);
   seen.created = ParseTimestamp(TextAt(meta, {"creationTimestamp"})).value_or(Time{});
   SeeContainers(pod, seen);
   return seen;

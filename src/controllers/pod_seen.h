@@ -31,6 +31,7 @@ struct PodSeen {
   bool being_deleted = false;
   bool out_of_sync = false;
   bool ready = false;
+  std::string evicted;  // by whom and why, of one that is being deleted; "" when that is not known
   Time created{};
   std::optional<std::int32_t> exit_code;  // of its first container
   std::int64_t restarts = 0;              // of all its containers

@@ -139,14 +139,18 @@ std::vector<kube::EventNote> EventsOf(const ClusterFeed& feed,
 }
 
 std::string MarkPatch(const EvictionOrder& order, const kube::PodName& pod, Time now) {
-  return ConditionsPatch(
-      pod,
-      {Condition("Ready", false, "Evict", EvictMessage(order)),
-       Condition("DisruptionTarget",
-                 true,
-                 kPreemptionReason,
-                 fmt::format("{}: {}{}{}", kTargetMessage, order.action, kFor, order.job))},
-      now);
+  const bool budgeted =
+      std::any_of(order.victims.begin(), order.victims.end(), [&](const auto& victim) {
+        return victim.budgeted && victim.pod.uid == pod.uid;
+      });
+  std::vector<ordered_json> conditions;
+  if (!budgeted) conditions.push_back(Condition("Ready", false, "Evict", EvictMessage(order)));
+  conditions.push_back(
+      Condition("DisruptionTarget",
+                true,
+                kPreemptionReason,
+                fmt::format("{}: {}{}{}", kTargetMessage, order.action, kFor, order.job)));
+  return ConditionsPatch(pod, std::move(conditions), now);
 }
 
 std::string UnmarkPatch(const kube::PodName& pod, Time now) {

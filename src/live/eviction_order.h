@@ -44,7 +44,8 @@ struct EvictionOrder {
                                                     const EvictionOrder& order);
 
 // ---- the conditions of a victim
-// A patch of the pod's status: Ready is False with reason Evict, DisruptionTarget is True.
+// A patch of the pod's status: Ready is False with reason Evict, DisruptionTarget is True. Ready
+// stays as it is where a budget is asked: it counts pods that are ready, and would refuse.
 [[nodiscard]] std::string MarkPatch(const EvictionOrder& order, const kube::PodName& pod, Time now);
 // Takes that back.
 [[nodiscard]] std::string UnmarkPatch(const kube::PodName& pod, Time now);

@@ -191,6 +191,27 @@ TEST_F(LiveEvictionTest, NominatesMarksDeletesAndBindsWhenTheVictimsAreGone) {
   EXPECT_EQ(InVain(), "0");
 }
 
+// A budget counts the pods that are ready.
+TEST_F(LiveEvictionTest, ABudgetIsAskedFirstAndItsPodsStayReadyUntilTheyGo) {
+  cluster_.Put(kube::kDisruptionBudgets,
+               "ns",
+               "all",
+               R"("spec":{"minAvailable":0,"selector":{}},"status":{"disruptionsAllowed":2})");
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(Asked(),
+              ElementsAre("POST low-1/eviction",
+                          "POST low-0/eviction",
+                          "PATCH high-0/status",
+                          "PATCH high-1/status",
+                          "PATCH low-1/status",
+                          "PATCH low-0/status",
+                          "POST low-1/eviction",
+                          "POST low-0/eviction"));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0/status").at(0),
+              AllOf(HasSubstr("DisruptionTarget"), Not(HasSubstr("Ready"))));
+}
+
 TEST_F(LiveEvictionTest, ADeletionThatFailsIsSentAgain) {
   int refusals = 3;
   cluster_.answer = [&](const net::HttpRequest& request) {

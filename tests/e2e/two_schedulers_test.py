@@ -4,16 +4,14 @@
 Pods come all the while. A witness of each scheduler tells who asked for which bind; watches of leases and pods tell in
 which order the API server let things happen. So each bind is held against the lease as it was at that very moment."""
 import datetime
-import http.client
-import json
 import signal
-import socket
 import threading
 import typing
 import unittest
 
 from clusters import Witness
 from live import ApiServer, LiveTest
+from watch import Watch
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases"
 PODS = "/api/v1/namespaces/default/pods"
@@ -35,41 +33,6 @@ class Held(typing.NamedTuple):
 
 def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() if text else 0.0
-
-
-class Watch:
-    """Every version of the objects of a collection, as the API server wrote them. A server ends a watch that reads too slowly: it goes on from there."""
-
-    def __init__(self, server, path):
-        self.server, self.path = server, path
-        self.objects = []
-        self.closed = False
-        self._open()
-        self.thread = threading.Thread(target=self._read, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.closed = True
-        self.connection.sock.shutdown(socket.SHUT_RDWR)
-        self.thread.join()
-        self.connection.close()
-
-    def _open(self):
-        after = f"&resourceVersion={self.objects[-1]['metadata']['resourceVersion']}" if self.objects else ""
-        self.connection = self.server.connect()
-        self.connection.timeout = None
-        self.connection.request("GET", f"{self.path}?watch=1{after}", headers=self.server.credentials())
-        self.answer = self.connection.getresponse()
-
-    def _read(self):
-        while not self.closed:
-            try:
-                for line in self.answer:
-                    self.objects.append(json.loads(line)["object"])
-            except (OSError, ValueError, http.client.HTTPException):
-                pass  # it ended within a line
-            if not self.closed:
-                self._open()
 
 
 class Scheduler:

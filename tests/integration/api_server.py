@@ -23,7 +23,7 @@ class ApiServer:
     """A running `strata apiserver` on a free port; `stop` expects a clean end."""
     command = "apiserver"
     # What controllers must do here that a Kubernetes cluster does itself.
-    controller_flags = ("--collect-garbage",)
+    controller_flags = ("--collect-garbage", "--keep-budgets")
 
     def __init__(self, folder, *arguments, listen="127.0.0.1:0"):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")

@@ -18,6 +18,7 @@ GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 HYPERNODES = "/apis/topology.volcano.sh/v1alpha1/hypernodes"
 PODS = "/api/v1/namespaces/default/pods"
+BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 SYSTEM = "/api/v1/namespaces/volcano-system"
 LEASE = ("--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s")
 REFUSED = "refused"  # a pod of this name cannot be bound
@@ -194,21 +195,33 @@ class Rights(LiveTest):
         self.until(lambda: self.pod(REFUSED) is None, "the pod is gone")
 
     def run_eviction(self):
-        """A pod goes for another of higher priority."""
+        """A pod goes for another of higher priority, and so does one that a budget selects."""
         self.configure("scheduler", 'actions: "enqueue, allocate, gangpreempt"\n'
                        "tiers: [{plugins: [{name: priority}, {name: gang}, {name: predicates}]}]\n")
         self.make("/apis/scheduling.k8s.io/v1/priorityclasses", {
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000})
-        spec = {"nodeSelector": {"kubernetes.io/hostname": "node-0"},
-                "containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "60"}}}]}
-        self.make_pod("victim", **spec)
-        self.until(lambda: self.phase("victim") == "Running", "victim runs")
-        aged = {"status": {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}]}}
-        code, answer = self.server.json("PATCH", f"{PODS}/victim/status", aged, {"Content-Type": "application/strategic-merge-patch+json"})
-        self.assertEqual(code, 200, answer)
-        self.make_pod("urgent", priorityClassName="urgent", **spec)
-        self.until(lambda: self.phase("urgent") == "Running", "urgent runs")
-        self.assertIsNone(self.pod("victim"))
+        for node, has_budget in (("node-0", False), ("node-1", True)):
+            spec = {"nodeSelector": {"kubernetes.io/hostname": node},
+                    "containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "60"}}}]}
+            self.make_pod(f"victim-{node}", **spec)
+            self.until(lambda node=node: self.phase(f"victim-{node}") == "Running", "victim runs")
+            aged = {"status": {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}]}}
+            code, answer = self.server.json("PATCH", f"{PODS}/victim-{node}/status", aged, {"Content-Type": "application/strategic-merge-patch+json"})
+            self.assertEqual(code, 200, answer)
+            if has_budget:
+                self.make_budget(f"victim-{node}")
+            self.make_pod(f"urgent-{node}", priorityClassName="urgent", **spec)
+            self.until(lambda node=node: self.phase(f"urgent-{node}") == "Running", "urgent runs")
+            self.assertIsNone(self.pod(f"victim-{node}"))
+
+    def make_budget(self, pod):
+        """One that allows the eviction. A controller of Kubernetes keeps its status; our own server has none here."""
+        self.change(f"{PODS}/{pod}", {"metadata": {"labels": {"budget": "yes"}}})
+        self.make(BUDGETS, {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "budget"},
+                            "spec": {"minAvailable": 0, "selector": {"matchLabels": {"budget": "yes"}}}})
+        if not IS_REAL:
+            self.change(f"{BUDGETS}/budget/status", {"status": {"expectedPods": 1, "currentHealthy": 1, "desiredHealthy": 0, "disruptionsAllowed": 1}})
+        self.until(lambda: self.get(f"{BUDGETS}/budget").get("status", {}).get("disruptionsAllowed") == 1, "the budget allows it")
 
     def run_queues(self):
         self.make(QUEUES, {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "team"},
@@ -278,8 +291,7 @@ class Rights(LiveTest):
         self.run_eviction()
         self.run_discovery()
         self.run_bad_configurations()
-        # The eviction subresource is asked for pods that a PodDisruptionBudget selects.
-        grants = [grant for grant in grants_of(RBAC) if grant.resource != "pods/eviction"]
+        grants = grants_of(RBAC)
         if IS_REAL:
             self.run_webhooks()
         else:  # our own server has no webhook configurations; of NetworkPolicies it says with the first request that it has none

@@ -34,6 +34,8 @@ COLLECTIONS = {
     "/api/v1/namespaces/default/configmaps": ("kube-root-ca.crt",),
     "/api/v1/namespaces/default/persistentvolumeclaims": (),
     "/api/v1/namespaces/default/events": (),
+    "/apis/policy/v1/namespaces/default/poddisruptionbudgets": (),
+    "/apis/scheduling.k8s.io/v1/priorityclasses": ("system-cluster-critical", "system-node-critical"),
     "/apis/scheduling.volcano.sh/v1beta1/queues": ("default", "root"),
     "/apis/topology.volcano.sh/v1alpha1/hypernodes": (),
     "/api/v1/nodes": (),
