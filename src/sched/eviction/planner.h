@@ -9,6 +9,7 @@
 #include "sched/cycle_result.h"
 #include "sched/eviction/clearing_bounds.h"
 #include "sched/eviction/cost.h"
+#include "sched/eviction/domain_order.h"
 #include "sched/eviction/plan_proof.h"
 #include "sched/eviction/settings.h"
 #include "sched/eviction/victim_finder.h"
@@ -43,6 +44,7 @@ class EvictionPlanner {
     std::optional<CycleResult::EvictionPlan> plan;
     Places places;    // of the gang, with a plan
     Refusal refusal;  // without one; its message is what follows the action's name
+    std::optional<EvictionRecord> record;  // with a plan, where somebody listens
   };
 
   // REQUIRES: all of them outlive it.
@@ -82,8 +84,25 @@ class EvictionPlanner {
   [[nodiscard]] std::vector<HyperNodeId> AllowedDomains(JobId job) const;
   // The HyperNodes that may be enough, with what they cost at least.
   [[nodiscard]] std::vector<Option> Bounded(Inquiry& inquiry) const;
+  // The HyperNodes that are left to look at, and what was spent on the others.
+  struct Race {
+    std::vector<Option> options;  // a heap, the cheapest first
+    std::vector<Option> beaten;   // proven, and not the best
+    bool soft = false;            // the gang's topology
+    std::size_t proofs_left = 0;
+    std::size_t estimates = 0;
+  };
   // The cheapest plan that the search proves; none when there is none.
-  [[nodiscard]] std::optional<Option> Best(Inquiry& inquiry, std::vector<Option> options);
+  [[nodiscard]] std::optional<Option> Best(Inquiry& inquiry, Race& race);
+  // The next HyperNode for which there is a plan; none when no other one may be cheaper than the
+  // rival, which may be null.
+  [[nodiscard]] std::optional<Option> NextProven(Inquiry& inquiry, Race& race, const Option* rival);
+  // The plan, with the next best HyperNodes. The race goes on for them.
+  [[nodiscard]] EvictionRecord Tell(Inquiry& inquiry, Race& race, const Option& best);
+  // False for a HyperNode around the best one in which the same pods would go.
+  [[nodiscard]] bool IsAnother(const Option& option, const Option& best) const;
+  [[nodiscard]] EvictionRecord::Domain DomainOf(const Option& option) const;
+  [[nodiscard]] DomainPrice PriceOf(const Option& option) const;
   // Sets the claim, the victims and the clearing; false when there is none.
   [[nodiscard]] bool Estimate(Inquiry& inquiry, Option& option);
   // Sets the clearing of the option by counting slots; false when there is none.
@@ -95,7 +114,6 @@ class EvictionPlanner {
   [[nodiscard]] bool ProveWithMore(Inquiry& inquiry, Option& option, PlanProof& proof);
   // True when rights hold for what the plan really takes, to which it sets option.claim.contested.
   [[nodiscard]] bool IsEntitled(const Inquiry& inquiry, Option& option);
-  [[nodiscard]] bool Precedes(const Option& a, const Option& b, bool soft) const;
   [[nodiscard]] std::vector<ResourceId> ShortBelow(const Resources& need, HyperNodeId domain) const;
   // The same for what the inquiry wants, where sums do not tell: counted in pods of each node.
   [[nodiscard]] std::vector<ResourceId> ShortBelow(const Inquiry& inquiry,
@@ -103,10 +121,6 @@ class EvictionPlanner {
   [[nodiscard]] std::vector<ResourceId> TakenFromOthers(const Places& places) const;
   [[nodiscard]] CycleResult::EvictionPlan Describe(JobId job, const Option& option) const;
   [[nodiscard]] Refusal WhyNobody(const Inquiry& inquiry) const;
-  // The pods of a candidate that are in units.
-  [[nodiscard]] std::size_t MayLose(const VictimFinder::Candidate& candidate) const;
-  // "2 pods of the system, 3 pods that their gangs need".
-  [[nodiscard]] std::string WhoStays(const Inquiry& inquiry) const;
 
   Session& session_;
   Search& search_;
