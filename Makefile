@@ -109,11 +109,13 @@ bench-live: configured ## Figures of strata up: 5,000 nodes, 10,000 pods in gang
 	@tools/bench_live.py
 
 .PHONY: soak
-soak: configured ## kill -9 of an API server (1,000 times), of a whole cluster and of its parts (500 times); 300 faults of a real one
+soak: configured ## kill -9 of an API server (1,000 times), of a cluster and its parts (500), of a scheduler that evicts (200); 300 faults of a real one
 	@$(CMAKE_BUILD) build --target strata
 	@STRATA_KILLS=1000 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 python3 tests/integration/kill_nine_test.py
 	@STRATA_KILLS=500 STRATA_SEED=$$RANDOM STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
 	  PYTHONPATH=tests/integration python3 tests/e2e/kill_test.py -v
+	@STRATA_KILLS=200 STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 \
+	  PYTHONPATH=tests/integration python3 tests/e2e/eviction_kill_test.py -v
 	@tools/install-packages.sh e2e
 	@STRATA_ROUNDS=300 STRATA_SEED=$$RANDOM tools/e2e.py faults
 

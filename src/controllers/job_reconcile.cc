@@ -64,13 +64,24 @@ Write PodMark(const PodSeen& pod) {
   return write;
 }
 
+PodCounts Count(const JobView& view, std::int32_t version) {
+  PodCounts counts = CountPods(view.pods, version);
+  for (const std::vector<PodSeen>* pods : {&view.pods, &view.memory.lost}) {
+    const auto found = std::find_if(pods->begin(), pods->end(), [&](const PodSeen& pod) {
+      return !pod.evicted.empty() && !pod.out_of_sync && pod.job_version >= version;
+    });
+    if (counts.evicted.empty() && found != pods->end()) counts.evicted = found->evicted;
+  }
+  return counts;
+}
+
 class JobPlanner {
  public:
   JobPlanner(const JobView& view, const Job& job)
       : view_(view),
         object_(*view.job),
         job_(job),
-        counts_(CountPods(view.pods, job.version)),
+        counts_(Count(view, job.version)),
         next_(ProgressOf(job)) {}
 
   JobPlan Make() {
@@ -367,7 +378,7 @@ class JobPlanner {
 
   void AddStatus() {
     const json before = ObjectAt(object_, {"status"});
-    json status = MakeJobStatus(before, job_, next_, counts_, WhyEvicted(), view_.now);
+    json status = MakeJobStatus(before, job_, next_, counts_, view_.now);
     json controlled = ObjectAt(before, {"controlledResources"});
     const std::vector<std::string> missing = MissingPlugins(job_);
     for (const auto& [name, arguments] : job_.plugins) {
@@ -378,17 +389,6 @@ class JobPlanner {
     out_.memory.counts_since.reset();
     if (status == before || (DifferInCountsOnly(before, status) && CountsMayWait())) return;
     AddStep(out_.plan, {StatusOf(kube::kJobs, object_, status)});
-  }
-
-  // Why pods of the job were evicted that are going or have just gone; "" when none was.
-  std::string WhyEvicted() const {
-    for (const std::vector<PodSeen>* pods : {&view_.pods, &view_.memory.lost}) {
-      const auto found = std::find_if(pods->begin(), pods->end(), [&](const PodSeen& pod) {
-        return !pod.evicted.empty() && !pod.out_of_sync && pod.job_version >= job_.version;
-      });
-      if (found != pods->end()) return found->evicted;
-    }
-    return "";
   }
 
   bool CountsMayWait() {

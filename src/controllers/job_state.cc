@@ -117,12 +117,9 @@ void SetPhase(const Job& job, JobPhase phase, Time now, json& status) {
   if (IsFinished(phase)) status["runningDuration"] = GoDuration(RanFor(status, job, now));
 }
 
-void TellEviction(const json& before,
-                  const Job& job,
-                  JobPhase phase,
-                  const PodCounts& counts,
-                  const std::string& evicted,
-                  json& status) {
+void TellEviction(
+    const json& before, const Job& job, JobPhase phase, const PodCounts& counts, json& status) {
+  const std::string& evicted = counts.evicted;
   const bool known = TextAt(before, {"state", "reason"}) == kPodEvicted;
   if (evicted.empty() && !known) return;
   const bool whole =
@@ -227,11 +224,10 @@ json MakeJobStatus(const json& before,
                    const Job& job,
                    const JobProgress& progress,
                    const PodCounts& counts,
-                   const std::string& evicted,
                    Time now) {
   json status = before.is_object() ? before : json::object();
   SetPhase(job, progress.phase, now, status);
-  TellEviction(before, job, progress.phase, counts, evicted, status);
+  TellEviction(before, job, progress.phase, counts, status);
   SetCount(status, "minAvailable", job.min_available);
   SetCount(status, "pending", counts.pending);
   SetCount(status, "running", counts.running);

@@ -25,6 +25,7 @@ struct PodCounts {
   std::int32_t terminating = 0;
   std::int32_t outdated = 0;  // of an older version of the job, and not terminating
   std::map<std::string, std::map<std::string, std::int32_t>> by_task;  // task -> phase -> pods
+  std::string evicted;  // by whom and why, of pods that are going or have just gone; "": none
 
   [[nodiscard]] std::int32_t Succeeded(const std::string& task) const;
 };
@@ -53,13 +54,12 @@ struct JobProgress {
 [[nodiscard]] bool StopsPods(std::string_view action);
 
 // The status of a job: `before` with everything that the controller knows better. A new phase is
-// one more condition, with `now` as its time. When pods were `evicted` ("": none), the state has
-// the reason PodEvicted and this message until all pods run again or the job ends.
+// one more condition, with `now` as its time. When pods were evicted, the state has the reason
+// PodEvicted and the words of the evictor until all pods run again or the job ends.
 [[nodiscard]] nlohmann::json MakeJobStatus(const nlohmann::json& before,
                                            const objects::Job& job,
                                            const JobProgress& progress,
                                            const PodCounts& counts,
-                                           const std::string& evicted,
                                            Time now);
 
 // Whether two statuses, both objects, differ in nothing but how many pods are in which phase.

@@ -52,6 +52,12 @@ struct Explanation {
     std::optional<DeviceRecord> devices = std::nullopt;  // where it has GPUs
   };
 
+  // Pods that would go so that the job can start.
+  struct Plan {
+    RunResult::Evictions evictions;
+    EvictionRecord choice;  // what else was possible
+  };
+
   std::string job;  // "ns/podgroup"
   RunResult::Job outcome;
   std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
@@ -60,7 +66,7 @@ struct Explanation {
   std::vector<Pod> pods;                          // placed or promised in that cycle
   std::string queue;                              // with queue_holders: the queue that is full
   std::vector<Holder> queue_holders;              // its other jobs, the largest first
-  std::vector<RunResult::Evictions> evictions;    // so that this job can start
+  std::vector<Plan> evictions;                    // so that this job can start
   std::vector<RunResult::Evictions> evicted_for;  // others; its own pods are the only victim named
   std::size_t holders = 0;  // all who hold what is short, anywhere in the cluster
   std::optional<RelaxationReport> relaxations;  // none when the job does not wait

@@ -120,9 +120,13 @@ class Lines {
   }
 
   void AddEvictions() {
-    for (const RunResult::Evictions& plan : story_.evictions) {
+    for (const auto& [plan, choice] : story_.evictions) {
       Add(2, fmt::format("{} would evict {}:", plan.action, CountVictims(plan)));
       for (const auto& victim : plan.victims) Add(4, DescribeVictim(victim));
+      for (const auto& other : choice.others) Add(4, "next best: " + DescribeOther(other));
+      std::vector<std::string> kept;
+      for (const auto& one : choice.kept) kept.push_back(DescribeProtected(one));
+      if (!kept.empty()) Add(4, "protected: " + NameSome(kept));
     }
     for (const RunResult::Evictions& plan : story_.evicted_for) {
       Add(2, DescribeVictim(plan.victims.front()));
@@ -241,7 +245,7 @@ std::string FirstSentence(const Explanation& explanation) {
           ? std::string()
           : fmt::format(" in {} (tier {})", job.allocated_hypernode, job.tier);
   if (!explanation.evictions.empty()) {
-    const RunResult::Evictions& plan = explanation.evictions.back();
+    const RunResult::Evictions& plan = explanation.evictions.back().evictions;
     return fmt::format("{} would start{} once {} has evicted {}.",
                        explanation.job,
                        where,

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/amounts.h"
+#include "explain/eviction_text.h"
 #include "explain/render_explain.h"
 #include "json/dump.h"
 #include "report/device_json.h"
@@ -104,6 +105,31 @@ Json ToJson(const RunResult::Evictions& plan) {
   return json;
 }
 
+Json ToJson(const Cost& cost) {
+  Json json = Json::object();
+  json["gangs"] = cost.BrokenGangs();
+  json["pods"] = cost.pods;
+  json["levels"] = Json::array();
+  for (const Cost::Level& level : cost.levels) {
+    json["levels"].push_back(
+        {{"priority", level.priority}, {"gangs", level.gangs}, {"surplusPods", level.surplus}});
+  }
+  json["lostDeviceSeconds"] = cost.lost_work / 1000;
+  json["graceSeconds"] = cost.grace_seconds;
+  return json;
+}
+
+Json ToJson(const EvictionRecord::Domain& other) {
+  return {{"hyperNode", other.hypernode},
+          {"tier", other.tier},
+          {"cost", ToJson(other.cost)},
+          {"worseBy", WordOf(other.worse_by)}};
+}
+
+Json ToJson(const EvictionRecord::Protected& kept) {
+  return {{"job", kept.job}, {"pods", kept.pods}, {"why", kept.kind}};
+}
+
 Json ToJson(const Relaxation& relaxation) {
   Json json = Json::object();
   json["kind"] = ToString(relaxation.kind);
@@ -113,6 +139,17 @@ Json ToJson(const Relaxation& relaxation) {
   json["to"] = relaxation.to;
   if (!relaxation.nodes.empty()) json["nodes"] = relaxation.nodes;
   json["text"] = relaxation.text;
+  return json;
+}
+
+template <typename T>
+Json ArrayOf(const std::vector<T>& list);
+
+Json ToJson(const Explanation::Plan& plan) {
+  Json json = ToJson(plan.evictions);
+  json["cost"] = ToJson(plan.choice.chosen.cost);
+  json["alternatives"] = ArrayOf(plan.choice.others);
+  json["protected"] = ArrayOf(plan.choice.kept);
   return json;
 }
 

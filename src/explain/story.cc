@@ -98,6 +98,8 @@ class Story {
     }
   }
 
+  void operator()(const EvictionRecord& record) { static_cast<void>(record); }  // TellEvictions
+
   void operator()(const NearestMissRecord& record) {
     const auto same = [&](const Explanation::Miss& miss) {
       return miss.record.sub_job == record.sub_job && miss.record.tier == record.tier;
@@ -181,9 +183,18 @@ class Story {
   std::vector<Explanation::Pod> trial_;
 };
 
-void TellEvictions(const RunResult& result, Explanation& out) {
+EvictionRecord ChoiceOf(const RunResult::Evictions& plan, const TraceLog& log) {
+  for (const TraceLog::Entry& entry : log.entries()) {
+    const auto* record = std::get_if<EvictionRecord>(&entry.record);
+    if (record == nullptr || entry.cycle != plan.cycle) continue;
+    if (record->job == plan.claimant && record->action == plan.action) return *record;
+  }
+  return {};
+}
+
+void TellEvictions(const RunResult& result, const TraceLog& log, Explanation& out) {
   for (const RunResult::Evictions& plan : result.evictions) {
-    if (plan.claimant == out.job) out.evictions.push_back(plan);
+    if (plan.claimant == out.job) out.evictions.push_back({plan, ChoiceOf(plan, log)});
     for (const RunResult::Evictions::Victim& victim : plan.victims) {
       if (victim.job != out.job) continue;
       RunResult::Evictions& own = out.evicted_for.emplace_back(plan);
@@ -204,7 +215,7 @@ Explanation TellStory(const RunResult& result, const TraceLog& log, const std::s
     if (entry.cycle == out.cycle && JobOf(entry.record) == job) std::visit(story, entry.record);
   }
   story.Finish();
-  TellEvictions(result, out);
+  TellEvictions(result, log, out);
   return out;
 }
 

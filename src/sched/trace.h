@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "model/resources.h"
+#include "sched/eviction/cost.h"
+#include "sched/eviction/domain_order.h"
 #include "sched/score.h"
 
 // What was decided and why, as values. Records are made only when there is a listener, and never
@@ -101,12 +103,35 @@ struct NearestMissRecord {
   std::map<std::string, std::size_t> nodes;
 };
 
+// A plan to evict pods for a job: what else was possible, and who stays whatever happens.
+struct EvictionRecord {
+  struct Domain {
+    std::string hypernode;  // "" for the cluster as a whole
+    std::int32_t tier = 0;
+    Cost cost;
+    // The first thing in which it is worse than the one that was chosen.
+    DomainCriterion worse_by = DomainCriterion::kName;
+  };
+  struct Protected {
+    std::string job;
+    std::string kind;  // of pods: "not preemptable"
+    std::size_t pods = 0;
+  };
+  std::string job;
+  std::string action;
+  Domain chosen;
+  std::vector<Domain> others;   // the next best, at most kMaxOtherDomains
+  std::vector<Protected> kept;  // that could go otherwise, by job
+};
+inline constexpr std::size_t kMaxOtherDomains = 2;
+
 using TraceRecord = std::variant<GradientRecord,
                                  HyperNodeScoreRecord,
                                  NodeScoreRecord,
                                  RejectRecord,
                                  StepRecord,
-                                 NearestMissRecord>;
+                                 NearestMissRecord,
+                                 EvictionRecord>;
 
 class TraceSink {
  public:

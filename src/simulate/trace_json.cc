@@ -106,6 +106,22 @@ struct Fields {
     json["nodes"] = JsonFromMap(record.nodes, [](std::size_t count) { return Json(count); });
   }
 
+  void operator()(const EvictionRecord& record) const {
+    json["type"] = "eviction";
+    json["job"] = record.job;
+    json["action"] = record.action;
+    json["hyperNode"] = record.chosen.hypernode;
+    json["gangs"] = record.chosen.cost.BrokenGangs();
+    json["pods"] = record.chosen.cost.pods;
+    json["others"] = Json::array();
+    for (const EvictionRecord::Domain& other : record.others) {
+      json["others"].push_back({{"hyperNode", other.hypernode},
+                                {"tier", other.tier},
+                                {"gangs", other.cost.BrokenGangs()},
+                                {"pods", other.cost.pods}});
+    }
+  }
+
   void operator()(const StepRecord& record) const {
     json["type"] = TypeOf(record.kind);
     json["job"] = record.job;

@@ -152,6 +152,10 @@ void TraceCheck::Look(const NearestMissRecord& record) {
   }
 }
 
+void TraceCheck::Look(const EvictionRecord& record) {
+  if (record.chosen.cost.pods == 0) Fault(record.job + ": a plan that evicts nobody");
+}
+
 void TraceCheck::Look(const StepRecord& record) {
   JobView& job = jobs_[record.job];
   switch (record.kind) {

@@ -39,6 +39,7 @@ class TraceCheck {
   void Look(const RejectRecord& record);
   void Look(const StepRecord& record);
   void Look(const NearestMissRecord& record);
+  void Look(const EvictionRecord& record);
 
   [[nodiscard]] bool RanksBefore(const std::string& a, const std::string& b) const;
   [[nodiscard]] std::optional<HyperNodeId> LeafBefore(const JobView& job,

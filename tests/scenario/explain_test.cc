@@ -1,5 +1,5 @@
 // What `strata explain` says: cases with a file `explain`, which names a job, hold the whole answer
-// in explain.txt; and the command line around it.
+// in explain.txt, some of them also as JSON in explain-json.txt; and the command line around it.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,9 +16,10 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::vector<fs::path> ExplainedCases() {
+// Those with this file.
+std::vector<fs::path> ExplainedCases(const char* file = "explain") {
   std::vector<fs::path> folders = CasesOf("cases");
-  std::erase_if(folders, [](const fs::path& folder) { return !fs::exists(folder / "explain"); });
+  std::erase_if(folders, [&](const fs::path& folder) { return !fs::exists(folder / file); });
   return folders;
 }
 
@@ -73,19 +74,22 @@ INSTANTIATE_TEST_SUITE_P(Cases,
                          testing::ValuesIn(ExplainedCases()),
                          [](const auto& test) { return TestName(test.param); });
 
-TEST(ExplainCommand, PrintsJsonThatIsStable) {
-  const fs::path folder = fs::path(STRATA_SCENARIOS) / "cases" / "example-hard-pending";
-  const std::string job = "default/pytorch-distributed-training";
-  std::vector<std::string> command = CommandOf(folder);
-  command.front() = "explain";
-  command.push_back(job);
-  const RunOutput run = RunStrata(folder, command);
+class ExplainedInJson : public testing::TestWithParam<fs::path> {};
+
+TEST_P(ExplainedInJson, PrintsTheSameEveryTime) {
+  const std::vector<std::string> command = ExplainCommand(GetParam(), "json");
+  const RunOutput run = RunStrata(GetParam(), command);
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const fs::path expected = folder / "explain-json.txt";
+  const fs::path expected = GetParam() / "explain-json.txt";
   if (UpdatesGoldens()) WriteFile(expected, run.out);
   EXPECT_EQ(run.out, ReadFile(expected));
-  EXPECT_EQ(RunStrata(folder, command).out, run.out);
+  EXPECT_EQ(RunStrata(GetParam(), command).out, run.out);
 }
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         ExplainedInJson,
+                         testing::ValuesIn(ExplainedCases("explain-json.txt")),
+                         [](const auto& test) { return TestName(test.param); });
 
 TEST(ExplainCommand, AnUnknownJobIsOneLineWithTheNearestName) {
   const RunOutput run = RunStrata(fs::path(STRATA_SCENARIOS) / "../../examples",

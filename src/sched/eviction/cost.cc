@@ -77,6 +77,12 @@ void Cost::Add(VictimUnit::Kind kind, const UnitPrice& price, VictimOrder order)
   grace_seconds = std::max(grace_seconds, price.grace_seconds);
 }
 
+std::int64_t Cost::BrokenGangs() const {
+  std::int64_t broken = 0;
+  for (const Level& level : levels) broken += level.gangs;
+  return broken;
+}
+
 bool CostsLess(VictimUnit::Kind a_kind,
                const UnitPrice& a,
                VictimUnit::Kind b_kind,

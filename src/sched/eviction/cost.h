@@ -51,6 +51,8 @@ struct Cost {
   auto operator<=>(const Cost&) const = default;
 
   void Add(VictimUnit::Kind kind, const UnitPrice& price, VictimOrder order);
+  // Gangs that break, whatever the order.
+  [[nodiscard]] std::int64_t BrokenGangs() const;
 };
 
 // True when `a` alone costs less than `b` alone, as Costs would say.

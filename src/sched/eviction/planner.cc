@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "base/plural.h"
+#include "sched/eviction/contested.h"
 #include "sched/eviction/gang_need.h"
-#include "sched/eviction/spare_pods.h"
+#include "sched/eviction/who_stays.h"
 #include "sched/verdict_text.h"
 
 namespace strata {
@@ -41,6 +39,7 @@ Wanted AllOf(const Session& session, const Worksheet& worksheet) {
 }  // namespace
 
 EvictionPlanner::Answer EvictionPlanner::Plan(const RoomRequest& asked) {
+  const bool tells = session_.tracing();
   const Session::Silence silence(session_);
   const bool replicas = asked.what == RoomRequest::For::kReplicas;
   EvictionClaim claim{.kind = settings_.kind,
@@ -49,7 +48,7 @@ EvictionPlanner::Answer EvictionPlanner::Plan(const RoomRequest& asked) {
                                        : NeedOf(session_, asked.job, asked.worksheet),
                       .contested = {},
                       .task_priority = LowestPriority(session_, asked.worksheet)};
-  claim.contested = ShortBelow(claim.need, HyperNodeId{});
+  claim.contested = ShortBelow(session_, claim.need, HyperNodeId{});
   VictimFinder::Found found = finder_.For(claim);
   if (replicas) {
     for (VictimFinder::Candidate& candidate : found.candidates) candidate.whole = false;
@@ -59,10 +58,22 @@ EvictionPlanner::Answer EvictionPlanner::Plan(const RoomRequest& asked) {
                                  : NeededAtLeast(session_, asked.job, asked.worksheet);
   Inquiry inquiry{
       .asked = asked, .claim = claim, .found = found, .victims = victims, .wanted = wanted};
-  std::optional<Option> best;
-  if (!found.candidates.empty()) best = Best(inquiry, Bounded(inquiry));
-  if (!best) return {.plan = std::nullopt, .places = {}, .refusal = WhyNobody(inquiry)};
-  return {.plan = Describe(asked.job, *best), .places = std::move(best->places), .refusal = {}};
+  Race race{.options = {},
+            .beaten = {},
+            .soft = session_.state().workload().job(asked.job).spec.topology.mode ==
+                    TopologySpec::Mode::kSoft,
+            .proofs_left = settings_.max_domains};
+  if (!found.candidates.empty()) race.options = Bounded(inquiry);
+  std::optional<Option> best = Best(inquiry, race);
+  Answer answer;
+  if (!best) {
+    answer.refusal = WhyNobody(inquiry);
+    return answer;
+  }
+  if (tells) answer.record = Tell(inquiry, race, *best);
+  answer.plan = Describe(asked.job, *best);
+  answer.places = std::move(best->places);
+  return answer;
 }
 
 std::vector<EvictionPlanner::Option> EvictionPlanner::Bounded(Inquiry& inquiry) const {
@@ -83,39 +94,113 @@ std::vector<EvictionPlanner::Option> EvictionPlanner::Bounded(Inquiry& inquiry) 
   return options;
 }
 
-std::optional<EvictionPlanner::Option> EvictionPlanner::Best(Inquiry& inquiry,
-                                                             std::vector<Option> options) {
-  const bool soft = session_.state().workload().job(inquiry.asked.job).spec.topology.mode ==
-                    TopologySpec::Mode::kSoft;
-  const auto before = [&](const Option& a, const Option& b) { return Precedes(a, b, soft); };
-  const auto after = [&](const Option& a, const Option& b) { return Precedes(b, a, soft); };
-  std::make_heap(options.begin(), options.end(), after);
+std::optional<EvictionPlanner::Option> EvictionPlanner::Best(Inquiry& inquiry, Race& race) {
+  std::make_heap(race.options.begin(), race.options.end(), [&](const Option& a, const Option& b) {
+    return Precedes(PriceOf(b), PriceOf(a), race.soft);
+  });
   std::optional<Option> best;
-  std::size_t proofs = 0;
-  std::size_t estimates = 0;
-  while (!options.empty()) {
-    std::pop_heap(options.begin(), options.end(), after);
-    Option option = std::move(options.back());
-    options.pop_back();
-    if (best && !before(option, *best)) break;
-    if (!option.estimated) {
-      const bool large = option.bound.jobs > ClearingSearch::kExactUnits;
-      if ((large && estimates == kMaxEstimates) || !Estimate(inquiry, option)) continue;
-      if (large) ++estimates;
-      options.push_back(std::move(option));
-      std::push_heap(options.begin(), options.end(), after);
+  while (auto option = NextProven(inquiry, race, best ? &*best : nullptr)) {
+    if (best && !Precedes(PriceOf(*option), PriceOf(*best), race.soft)) {
+      race.beaten.push_back(*std::move(option));
       continue;
     }
-    if (proofs == settings_.max_domains) {
-      inquiry.cut = true;
-      break;
-    }
-    ++proofs;
-    if (!Prove(inquiry, option)) continue;
-    if (option.clearing.units.empty()) continue;  // it needs nobody to go: allocate's business
-    if (!best || before(option, *best)) best = std::move(option);
+    if (best) race.beaten.push_back(*std::move(best));
+    best = std::move(option);
   }
   return best;
+}
+
+std::optional<EvictionPlanner::Option> EvictionPlanner::NextProven(Inquiry& inquiry,
+                                                                   Race& race,
+                                                                   const Option* rival) {
+  const auto after = [&](const Option& a, const Option& b) {
+    return Precedes(PriceOf(b), PriceOf(a), race.soft);
+  };
+  const auto put_back = [&](Option option) {
+    race.options.push_back(std::move(option));
+    std::push_heap(race.options.begin(), race.options.end(), after);
+  };
+  while (!race.options.empty()) {
+    std::pop_heap(race.options.begin(), race.options.end(), after);
+    Option option = std::move(race.options.back());
+    race.options.pop_back();
+    if (rival != nullptr && !Precedes(PriceOf(option), PriceOf(*rival), race.soft)) {
+      put_back(std::move(option));
+      return std::nullopt;
+    }
+    if (!option.estimated) {
+      const bool large = option.bound.jobs > ClearingSearch::kExactUnits;
+      if ((large && race.estimates == kMaxEstimates) || !Estimate(inquiry, option)) continue;
+      if (large) ++race.estimates;
+      put_back(std::move(option));
+      continue;
+    }
+    if (race.proofs_left == 0) {
+      inquiry.cut = true;
+      return std::nullopt;
+    }
+    --race.proofs_left;
+    if (!Prove(inquiry, option)) continue;
+    if (option.clearing.units.empty()) continue;  // it needs nobody to go: allocate's business
+    return option;
+  }
+  return std::nullopt;
+}
+
+EvictionRecord EvictionPlanner::Tell(Inquiry& inquiry, Race& race, const Option& best) {
+  const WorkloadTable& workload = session_.state().workload();
+  EvictionRecord record{.job = workload.job(inquiry.asked.job).spec.name,
+                        .action = settings_.action,
+                        .chosen = DomainOf(best),
+                        .others = {},
+                        .kept = {}};
+  std::vector<Option>& others = race.beaten;
+  const auto drop = [&](const Option& option) {
+    return !IsAnother(option, best) || !Precedes(PriceOf(best), PriceOf(option), race.soft);
+  };
+  std::erase_if(others, drop);
+  race.proofs_left = settings_.max_domains;
+  while (others.size() < kMaxOtherDomains) {
+    auto option = NextProven(inquiry, race, nullptr);
+    if (!option) break;
+    if (!drop(*option)) others.push_back(*std::move(option));
+  }
+  std::sort(others.begin(), others.end(), [&](const Option& a, const Option& b) {
+    return Precedes(PriceOf(a), PriceOf(b), race.soft);
+  });
+  others.resize(std::min(others.size(), kMaxOtherDomains));
+  for (const Option& option : others) {
+    record.others.push_back(DomainOf(option));
+    record.others.back().worse_by = WhatDiffers(PriceOf(best), PriceOf(option), race.soft);
+  }
+  for (const VictimFinder::Protected& one : finder_.ProtectedFrom(inquiry.claim, inquiry.found)) {
+    record.kept.push_back({workload.job(one.job).spec.name, one.kind, one.pods});
+  }
+  std::sort(record.kept.begin(), record.kept.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.job, a.kind) < std::tie(b.job, b.kind);
+  });
+  return record;
+}
+
+bool EvictionPlanner::IsAnother(const Option& option, const Option& best) const {
+  const HyperNodeTree& tree = session_.tree();
+  const bool around = std::all_of(best.places.begin(), best.places.end(), [&](const auto& place) {
+    return tree.Contains(option.domain, place.second);
+  });
+  return !around || option.clearing.cost != best.clearing.cost;
+}
+
+EvictionRecord::Domain EvictionPlanner::DomainOf(const Option& option) const {
+  const HyperNodeTree& tree = session_.tree();
+  const bool whole = option.domain == tree.top();
+  return {.hypernode = whole ? "" : tree.at(option.domain).name,
+          .tier = whole ? 0 : tree.at(option.domain).tier,
+          .cost = option.clearing.cost};
+}
+
+DomainPrice EvictionPlanner::PriceOf(const Option& option) const {
+  const auto& hypernode = session_.tree().at(option.domain);
+  return {.cost = option.clearing.cost, .tier = hypernode.tier, .name = hypernode.name};
 }
 
 std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
@@ -137,49 +222,10 @@ std::vector<HyperNodeId> EvictionPlanner::AllowedDomains(JobId job) const {
   return domains;
 }
 
-// The resources that the gang needs and the domain does not have, even when everything that is
-// being released is gone; all that it needs when each sum is large enough, or without a domain.
-std::vector<ResourceId> EvictionPlanner::ShortBelow(const Resources& need,
-                                                    HyperNodeId domain) const {
-  std::vector<ResourceId> asked;
-  std::vector<ResourceId> lacking;
-  for (std::size_t i = 0; i < need.size(); ++i) {
-    const auto id = IdAt<ResourceId>(i);
-    if (id == kPods || need.Get(id) <= 0) continue;
-    asked.push_back(id);
-    if (domain.valid() && need.Get(id) > session_.state().sums().FutureIdle(domain)[i]) {
-      lacking.push_back(id);
-    }
-  }
-  return lacking.empty() ? asked : lacking;
-}
-
-std::vector<ResourceId> EvictionPlanner::ShortBelow(const Inquiry& inquiry,
-                                                    HyperNodeId domain) const {
-  std::vector<ResourceId> by_sums = ShortBelow(inquiry.claim.need, domain);
-  if (by_sums != inquiry.claim.contested) return by_sums;
-  // Every sum is large enough, or none is: what is short is so node by node.
-  const ClusterState& state = session_.state();
-  std::set<ResourceId> lacking;
-  for (const auto& [class_id, count] : inquiry.wanted) {
-    const Resources& request = state.classes().spec(class_id).request;
-    for (const ResourceId id : by_sums) {
-      const Amount amount = request.Get(id);
-      if (amount <= 0 || lacking.contains(id)) continue;
-      Amount slots = 0;
-      for (const NodeId node : session_.tree().NodesOf(domain)) {
-        slots += std::max<Amount>(state.nodes().FutureIdle(node)[id.index()], 0) / amount;
-      }
-      if (slots < static_cast<Amount>(count)) lacking.insert(id);
-    }
-  }
-  return lacking.empty() ? by_sums : std::vector<ResourceId>(lacking.begin(), lacking.end());
-}
-
 bool EvictionPlanner::Estimate(Inquiry& inquiry, Option& option) {
   option.estimated = true;
   option.claim = inquiry.claim;
-  option.claim.contested = ShortBelow(inquiry, option.domain);
+  option.claim.contested = ShortBelow(session_, inquiry.claim, inquiry.wanted, option.domain);
   const auto clear_up_to = [&](std::optional<std::int32_t> level) {
     option.victims = inquiry.victims.UnitsIn(option.domain, settings_.order, level);
     session_.Look(option.victims.size());
@@ -279,26 +325,9 @@ bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof&
   return false;
 }
 
-std::vector<ResourceId> EvictionPlanner::TakenFromOthers(const Places& places) const {
-  const ClusterState& state = session_.state();
-  std::map<NodeId, Resources> asked;
-  for (const auto& [task, node] : places) {
-    asked[node].AddSaturating(state.classes().spec(state.workload().task(task).class_id).request);
-  }
-  std::set<ResourceId> taken;
-  for (const auto& [node, amounts] : asked) {
-    const auto future = state.nodes().FutureIdle(node);
-    for (std::size_t i = 0; i < amounts.size(); ++i) {
-      const auto id = IdAt<ResourceId>(i);
-      if (id != kPods && amounts.Get(id) > 0 && amounts.Get(id) > future[i]) taken.insert(id);
-    }
-  }
-  return {taken.begin(), taken.end()};
-}
-
 bool EvictionPlanner::IsEntitled(const Inquiry& inquiry, Option& option) {
   if (settings_.kind != EvictionKind::kReclaim) return true;  // it is not about amounts
-  const std::vector<ResourceId> taken = TakenFromOthers(option.places);
+  const std::vector<ResourceId> taken = TakenFromOthers(session_.state(), option.places);
   if (taken.empty() || taken == option.claim.contested) return true;
   option.claim.contested = taken;
   if (finder_.votes().NotEntitled(inquiry.found.tier, option.claim)) return false;
@@ -308,21 +337,6 @@ bool EvictionPlanner::IsEntitled(const Inquiry& inquiry, Option& option) {
   const bool granted = proof.Apply(option.clearing.units, option.places);
   session_.state().journal().RollbackTo(begin);
   return granted;
-}
-
-bool EvictionPlanner::Precedes(const Option& a, const Option& b, bool soft) const {
-  const HyperNodeTree& tree = session_.tree();
-  const Cost& left = a.clearing.cost;
-  const Cost& right = b.clearing.cost;
-  const std::int32_t left_tier = tree.at(a.domain).tier;
-  const std::int32_t right_tier = tree.at(b.domain).tier;
-  const auto first = std::tie(left.gangs, left.levels) <=> std::tie(right.gangs, right.levels);
-  if (first != 0) return first < 0;
-  if (soft && left_tier != right_tier) return left_tier < right_tier;
-  if (left.pods != right.pods) return left.pods < right.pods;
-  if (left_tier != right_tier) return left_tier < right_tier;
-  return std::tie(left.lost_work, left.grace_seconds, tree.at(a.domain).name) <
-         std::tie(right.lost_work, right.grace_seconds, tree.at(b.domain).name);
 }
 
 CycleResult::EvictionPlan EvictionPlanner::Describe(JobId job, const Option& option) const {
@@ -362,6 +376,7 @@ void EvictionPlanner::Commit(const Answer& answer) {
     session_.Place(task, node, DevicePoint::When::kFuture, domain);
   }
   session_.CommitEvictions(*answer.plan);
+  if (answer.record) session_.Trace(*answer.record);
 }
 
 Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
@@ -376,7 +391,7 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
   if (inquiry.has_victims || inquiry.ruled_out) {
     for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
       const bool granted = finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate);
-      if (granted) pods += MayLose(candidate);
+      if (granted) pods += MayLose(session_.state(), candidate);
     }
   }
   if (inquiry.has_victims || pods > 0) {
@@ -384,34 +399,9 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
             fmt::format("even without the {} that it may evict the gang would not fit",
                         Plural(pods, "pod"))};
   }
-  const std::string stays = WhoStays(inquiry);
+  const std::string stays = WhoStays(session_.state(), finder_, inquiry.claim, inquiry.found);
   return {"NothingToEvict",
           stays.empty() ? "no pod is in its reach" : "it may evict nobody: " + stays};
-}
-
-std::size_t EvictionPlanner::MayLose(const VictimFinder::Candidate& candidate) const {
-  if (candidate.whole) return candidate.open.size();
-  return static_cast<std::size_t>(
-      std::count_if(candidate.open.begin(), candidate.open.end(), [&](TaskId task) {
-        return IsSpare(session_.state(), task);
-      }));
-}
-
-std::string EvictionPlanner::WhoStays(const Inquiry& inquiry) const {
-  std::map<std::string, std::size_t> kinds = finder_.Kept(inquiry.claim, inquiry.found);
-  for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
-    if (!finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate)) continue;
-    const std::size_t may_lose = MayLose(candidate);
-    if (may_lose > 0) kinds[VictimFinder::WithoutRight(settings_.kind)] += may_lose;
-    const std::size_t needed = candidate.open.size() - may_lose;
-    if (needed > 0) kinds["that their gangs need"] += needed;
-  }
-  std::vector<std::string> parts;
-  parts.reserve(kinds.size());
-  for (const auto& [kind, count] : kinds) {
-    parts.push_back(fmt::format("{} {}", Plural(count, "pod"), kind));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace strata

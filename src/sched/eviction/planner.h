@@ -9,6 +9,7 @@
 #include "sched/cycle_result.h"
 #include "sched/eviction/clearing_bounds.h"
 #include "sched/eviction/cost.h"
+#include "sched/eviction/domain_order.h"
 #include "sched/eviction/plan_proof.h"
 #include "sched/eviction/room_request.h"
 #include "sched/eviction/settings.h"
@@ -21,12 +22,10 @@ namespace strata {
 // Finds who has to go so that one gang can start, or grow: of all HyperNodes that the gang's
 // topology allows the one whose clearing costs least.
 //
-//   1. Sums say what clearing each allowed HyperNode costs at least (ClearingBounds). A HyperNode
-//   in
-//      which everything together is not enough is out.
+//   1. Sums say what clearing each allowed HyperNode costs at least (ClearingBounds). One in which
+//      everything together is not enough is out.
 //   2. Those that may be the cheapest get an estimate: the cheapest units there whose room is
-//   enough
-//      by counting slots (ClearingSearch).
+//      enough by counting slots (ClearingSearch).
 //   3. The cheapest estimates, at most EvictionSettings::max_domains, are proven: the search itself
 //      places the whole gang in the HyperNode with the units evicted in the journal (PlanProof).
 //      Where the slots were too optimistic, further units are tried.
@@ -44,6 +43,7 @@ class EvictionPlanner {
     std::optional<CycleResult::EvictionPlan> plan;
     Places places;    // of the gang, with a plan
     Refusal refusal;  // without one; its message is what follows the action's name
+    std::optional<EvictionRecord> record;  // with a plan, where somebody listens
   };
 
   // REQUIRES: all of them outlive it.
@@ -82,8 +82,25 @@ class EvictionPlanner {
   [[nodiscard]] std::vector<HyperNodeId> AllowedDomains(JobId job) const;
   // The HyperNodes that may be enough, with what they cost at least.
   [[nodiscard]] std::vector<Option> Bounded(Inquiry& inquiry) const;
+  // The HyperNodes that are left to look at, and what was spent on the others.
+  struct Race {
+    std::vector<Option> options;  // a heap, the cheapest first
+    std::vector<Option> beaten;   // proven, and not the best
+    bool soft = false;            // the gang's topology
+    std::size_t proofs_left = 0;
+    std::size_t estimates = 0;
+  };
   // The cheapest plan that the search proves; none when there is none.
-  [[nodiscard]] std::optional<Option> Best(Inquiry& inquiry, std::vector<Option> options);
+  [[nodiscard]] std::optional<Option> Best(Inquiry& inquiry, Race& race);
+  // The next HyperNode for which there is a plan; none when no other one may be cheaper than the
+  // rival, which may be null.
+  [[nodiscard]] std::optional<Option> NextProven(Inquiry& inquiry, Race& race, const Option* rival);
+  // The plan, with the next best HyperNodes. The race goes on for them.
+  [[nodiscard]] EvictionRecord Tell(Inquiry& inquiry, Race& race, const Option& best);
+  // False for a HyperNode around the best one in which the same pods would go.
+  [[nodiscard]] bool IsAnother(const Option& option, const Option& best) const;
+  [[nodiscard]] EvictionRecord::Domain DomainOf(const Option& option) const;
+  [[nodiscard]] DomainPrice PriceOf(const Option& option) const;
   // Sets the claim, the victims and the clearing; false when there is none.
   [[nodiscard]] bool Estimate(Inquiry& inquiry, Option& option);
   // Sets the clearing of the option by counting slots; false when there is none.
@@ -95,18 +112,8 @@ class EvictionPlanner {
   [[nodiscard]] bool ProveWithMore(Inquiry& inquiry, Option& option, PlanProof& proof);
   // True when rights hold for what the plan really takes, to which it sets option.claim.contested.
   [[nodiscard]] bool IsEntitled(const Inquiry& inquiry, Option& option);
-  [[nodiscard]] bool Precedes(const Option& a, const Option& b, bool soft) const;
-  [[nodiscard]] std::vector<ResourceId> ShortBelow(const Resources& need, HyperNodeId domain) const;
-  // The same for what the inquiry wants, where sums do not tell: counted in pods of each node.
-  [[nodiscard]] std::vector<ResourceId> ShortBelow(const Inquiry& inquiry,
-                                                   HyperNodeId domain) const;
-  [[nodiscard]] std::vector<ResourceId> TakenFromOthers(const Places& places) const;
   [[nodiscard]] CycleResult::EvictionPlan Describe(JobId job, const Option& option) const;
   [[nodiscard]] Refusal WhyNobody(const Inquiry& inquiry) const;
-  // The pods of a candidate that are in units.
-  [[nodiscard]] std::size_t MayLose(const VictimFinder::Candidate& candidate) const;
-  // "2 pods of the system, 3 pods that their gangs need".
-  [[nodiscard]] std::string WhoStays(const Inquiry& inquiry) const;
 
   Session& session_;
   Search& search_;

@@ -181,4 +181,26 @@ std::map<std::string, std::size_t> VictimFinder::Kept(const EvictionClaim& claim
   return kept;
 }
 
+std::vector<VictimFinder::Protected> VictimFinder::ProtectedFrom(const EvictionClaim& claim,
+                                                                 const Found& found) const {
+  std::vector<Protected> all;
+  for (const auto& [key, shelf] : book_.shelves()) {
+    const auto& [queue, priority] = key;
+    const auto out_of_reach = OutOfReach(claim, queue);
+    if (out_of_reach && out_of_reach->empty()) continue;
+    if (!out_of_reach && !votes_.MayGrant(found.tier, claim, queue, priority)) continue;
+    for (const JobId job : shelf.jobs) {
+      if (job == claim.job) continue;
+      std::map<std::string, std::size_t> kept;
+      if (out_of_reach) {
+        kept[*out_of_reach] = book_.PodsOf(job);
+      } else {
+        static_cast<void>(CountKept(job, kept));
+      }
+      for (const auto& [kind, pods] : kept) all.push_back({job, kind, pods});
+    }
+  }
+  return all;
+}
+
 }  // namespace strata

@@ -45,6 +45,15 @@ class VictimFinder {
   // Pods in scope that may not go, by kind of pod. COST: O(pods in scope).
   [[nodiscard]] std::map<std::string, std::size_t> Kept(const EvictionClaim& claim,
                                                         const Found& found) const;
+  // Pods of one job that nobody may evict.
+  struct Protected {
+    JobId job;
+    std::string kind;  // "not preemptable"
+    std::size_t pods = 0;
+  };
+  // Those that the claim might take otherwise. COST: O(pods in scope).
+  [[nodiscard]] std::vector<Protected> ProtectedFrom(const EvictionClaim& claim,
+                                                     const Found& found) const;
   // True when the claim may take one unit of the job at least.
   [[nodiscard]] bool IsGranted(std::size_t tier,
                                const EvictionClaim& claim,
