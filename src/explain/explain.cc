@@ -138,6 +138,9 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   TRY_ASSIGN(LoadedCluster cluster, LoadCompleted(*query.objects));
   TRY(Stopped(query.stop));
   TRY_ASSIGN(const RunResult result, RunCycles(cluster, *query.config, options));
+  if (!result.jobs.contains(query.job)) {
+    return Fail(Code::kNotFound, "there is no job " + query.job);
+  }
   Explanation out = TellStory(result, trace.log(), query.job);
   // A job that would lose its pods runs until then; nobody asked what it would lack afterwards.
   if (out.outcome.reason.empty() || !out.evicted_for.empty()) return out;

@@ -86,7 +86,7 @@ struct ExplainQuery {
 
 // Runs the simulation once more and listens to what it says about the job, then looks for changes
 // that would let it start if it waits. Pure apart from `progress` and `stop`; kUnavailable when it
-// was stopped.
+// was stopped, kNotFound when there is no such job.
 //
 // Node by node scores are left out where there are too many (kMaxNodeScores).
 // COST: FindRelaxations, unless `kept` knows the answer: then one load and one run.

@@ -279,6 +279,16 @@ TEST_F(ExplainJobTest, AnInterruptedSearchSolvesNoMoreAndTellsNothing) {
   EXPECT_EQ(solved_, 1);
 }
 
+TEST_F(ExplainJobTest, AJobThatIsGoneIsNotFound) {
+  const CompletedObjects completed =
+      CompleteObjects(objects::MustLoad(EightNodes("cpu: 1"))).value();
+  ExplainQuery query;
+  query.objects = &completed;
+  query.config = &config_;
+  query.job = "default/gone";
+  EXPECT_EQ(ExplainJob(query).error().code, Code::kNotFound);
+}
+
 TEST_F(ExplainJobTest, TheJsonHasEveryPart) {
   const std::string json = RenderJson(
       Explain(EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", ""), "default/gang-gang"));

@@ -74,6 +74,15 @@ TEST_F(AdvisorTest, IsSilentWhenTheVerdictIsOfThePast) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
+TEST_F(AdvisorTest, HasNothingToSayOfAJobThatWasDeletedSinceTheCycle) {
+  advisor_.Follow(feed_.state(), Cycle());
+  feed_.Remove("PodGroup", "default", "gang-gang");
+  Pass(seconds(1));
+  advisor_.Look(feed_, config_, Time{});
+  TakeLetters();
+  EXPECT_THAT(told_, IsEmpty());
+}
+
 TEST_F(AdvisorTest, HasNothingToSayOfAGangWhosePodsAreBeingMadeOrThatNoActionLooksAt) {
   for (const char* reason : {"NotEnoughTasks", "NoAction"}) {
     CycleResult result = Cycle();

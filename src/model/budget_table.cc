@@ -21,6 +21,7 @@ bool BudgetTable::Upsert(BudgetSpec spec) {
   if (is_new || known.allowed != spec.allowed || known.disrupted != spec.disrupted) {
     charged_.erase(spec.name);
   }
+  if (known != spec) ++version_;
   known = std::move(spec);
   return selects_others;
 }
@@ -30,6 +31,7 @@ bool BudgetTable::Remove(std::string_view name) {
   if (it == budgets_.end()) return false;
   if (const auto charged = charged_.find(name); charged != charged_.end()) charged_.erase(charged);
   budgets_.erase(it);
+  ++version_;
   return true;
 }
 

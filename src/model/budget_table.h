@@ -62,6 +62,10 @@ class BudgetTable {
   // What the status of the budget allows less what was charged since; none without a status.
   [[nodiscard]] std::optional<std::int64_t> AllowedBy(const BudgetSpec& budget) const;
 
+  // Another number whenever a budget may allow something else than before, by what came from
+  // outside.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+
   [[nodiscard]] const std::map<std::string, BudgetSpec, std::less<>>& all() const {
     return budgets_;
   }
@@ -71,6 +75,7 @@ class BudgetTable {
   std::map<std::string, std::int64_t, std::less<>> charged_;  // by budget
   std::vector<std::vector<std::string>> groups_ = {{}};       // names of budgets, sorted
   std::map<std::vector<std::string>, Group> known_ = {{{}, 0}};
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace strata

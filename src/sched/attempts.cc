@@ -8,6 +8,10 @@ namespace {
 // How long a verdict holds where decisions depend on time.
 constexpr Duration kVerdictAge = std::chrono::seconds(1);
 
+bool Evicts(Attempts::Action action) {
+  return action != Attempts::Action::kAllocate && action != Attempts::Action::kBackfill;
+}
+
 }  // namespace
 
 void Attempts::Open(Time now, bool depends_on_time) {
@@ -29,7 +33,8 @@ void Attempts::Open(Time now, bool depends_on_time) {
     last_held_.clear();
   }
   const bool quotas = quotas_version_ != state_.quotas().version();
-  const bool changed = !touched || !touched->empty() || watch_.any() || quotas;
+  const bool budgets = budgets_version_ != state_.budgets().version();
+  const bool changed = !touched || !touched->empty() || watch_.any() || quotas || budgets;
   const bool late = next_time_ && now >= *next_time_;
   if (!changed && !depends_on_time && !late) return;
   next_time_.reset();
@@ -37,6 +42,7 @@ void Attempts::Open(Time now, bool depends_on_time) {
     if (attempt.wake == Wake::kYes) continue;
     FollowTime(attempt);
     if (changed) attempt.wake = std::max(attempt.wake, WakeOf(attempt.needs));
+    if (budgets && Evicts(key.second)) attempt.wake = Wake::kYes;
     if (depends_on_time && now - attempt.time >= kVerdictAge) {
       attempt.wake = std::max(attempt.wake, Wake::kPerhaps);
     }
@@ -94,6 +100,7 @@ void Attempts::Close() {
   jobs_version_ = state_.workload().NextJobVersion();
   queues_version_ = state_.workload().queues_version();
   quotas_version_ = state_.quotas().version();
+  budgets_version_ = state_.budgets().version();
   class_epoch_ = state_.classes().epoch();
   // A job that had no turn was not asked whether the same is held as when it was tried.
   if (held_before_) {

@@ -128,6 +128,7 @@ class Attempts {
   std::uint64_t jobs_version_ = 0;  // these as of Close
   std::uint64_t queues_version_ = 0;
   std::uint64_t quotas_version_ = 0;
+  std::uint64_t budgets_version_ = 0;
   std::uint64_t class_epoch_ = 0;
 
   std::vector<Held> last_held_;  // in the previous cycle, up to the first job that changed since

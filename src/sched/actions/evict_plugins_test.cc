@@ -205,6 +205,17 @@ TEST_F(BudgetTest, APlanCountsUntilTheStatusHasCaughtUp) {
   EXPECT_THAT(cycles.Run().evicted, SizeIs(1));
 }
 
+TEST_F(BudgetTest, ABudgetThatAllowsMoreWakesWhoWaitedForIt) {
+  Budget(0);
+  Runs("wide", {"node0", "node1", "node2", "node3"}, {.min_available = 0}, Selected());
+  Waits("high", 1);
+  Cycles cycles(cluster_.state, WithPdb("preempt"));
+  cycles.LimitWork(1000);
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(cycles.Run().evicted, IsEmpty());
+  Budget(1);
+  EXPECT_THAT(cycles.Run().evicted, SizeIs(1));
+}
+
 TEST_F(BudgetTest, WithoutAStatusItIsCountedFromThePods) {
   Budget(std::nullopt, BudgetSpec::Amount{.number = 3});
   Runs("wide", {"node0", "node1", "node2", "node3"}, {.min_available = 0}, Selected());
