@@ -515,13 +515,6 @@ MUTANTS = (
         SCHED + EVICTION,
     ),
     Mutant(
-        "drf takes nothing from jobs of higher priority",
-        "src/sched/plugins/drf.cc",
-        "  if (victim.spec.priority > claimant.spec.priority) return false;",
-        "  if (!MUTANT && victim.spec.priority > claimant.spec.priority) return false;",
-        SCHED,
-    ),
-    Mutant(
         "a task takes the room of tasks of its job with a lower priority alone",
         "src/sched/plugins/priority.cc",
         "        return state_->workload().task(task).priority < claim.task_priority;",
