@@ -183,7 +183,8 @@ class Evictions {
 
   [[nodiscard]] EvictionPlanner::Answer PlanReplicas(JobId id, const Worksheet& next) {
     if (auto never = PodThatNeverPreempts(next)) {
-      return {.plan = std::nullopt, .places = {}, .refusal = *std::move(never)};
+      return {
+          .plan = std::nullopt, .places = {}, .refusal = *std::move(never), .record = std::nullopt};
     }
     const RoomRequest asked{.job = id, .worksheet = next, .what = RoomRequest::For::kReplicas};
     EvictionPlanner::Answer answer = planner_.Plan(asked);
