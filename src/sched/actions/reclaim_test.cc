@@ -16,11 +16,13 @@ using testing::Advance;
 using testing::Cycles;
 using testing::Decisions;
 using ::testing::ElementsAre;
+using testing::Evicting;
 using testing::EvictingByCapacity;
 using testing::EvictTest;
 using testing::Hard;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kWholeNode;
 using testing::QueueArgs;
 using ::testing::SizeIs;
 
@@ -170,6 +172,21 @@ TEST_F(ReclaimTest, WhatWasReclaimedIsNotReclaimedBack) {
   Advance(cluster_.state);
   Waits("again", 2, {.queue = "rich"});  // the victims come back
   EXPECT_THAT(cycles.Run().evicted, IsEmpty());
+}
+
+// Each queue deserves 16 of 32 cores. "other" has 20, and its only pod of 4 cores is protected.
+TEST_F(EvictTest, ProportionTakesNoPodWithoutWhichAQueueHasLessThanItDeserves) {
+  cluster_.Queue("own").Queue("other");
+  Runs("wide", {"node0", "node1"}, {.min_available = 0, .queue = "other"});
+  testing::TaskArgs half = kWholeNode;
+  half.cpu = 4;
+  Runs("half", {"node2"}, {.min_available = 0, .queue = "own"}, half);
+  Runs("whole", {"node3"}, {.min_available = 0, .queue = "own"});
+  testing::TaskArgs kept = half;
+  kept.disruption.preemptable = false;
+  Runs("kept", {"node2"}, {.min_available = 0, .queue = "other"}, kept);
+  cluster_.Job("high", {.tasks = 1, .task = half, .queue = "own", .priority = 10});
+  EXPECT_THAT(Run(Evicting("reclaim")).plans, IsEmpty());
 }
 
 }  // namespace

@@ -279,8 +279,8 @@ TEST(Deviceshare, CountsAgainstTheQuotaWhatANamespaceHoldsOnAllNodes) {
       ElementsAre(Pair("else/free-w-0", _), Pair("team/first-w-0", _), Pair("team/third-w-0", _)));
   EXPECT_EQ(decisions.Reason("team/second"), "NoMatchingNode");
   EXPECT_THAT(decisions.Message("team/second"),
-              HasSubstr("8/8 ResourceQuotaNotFit (ResourceQuota team/gpus: 4 nvidia.com/gpu asked "
-                        "for, 8 in use, its limit is 10)"));
+              HasSubstr("8/8 ResourceQuotaNotFit (ResourceQuota team/gpus: 4 nvidia.com/gpu "
+                        "requested, 8 in use, its limit is 10)"));
 }
 
 TEST(Deviceshare, AGangBeyondTheQuotaOfItsNamespaceStartsNoPod) {
