@@ -356,7 +356,7 @@ TEST(ExplainProperty, WhoIsNamedIsWhoIsEvicted) {
     std::set<std::string> named;
     if (!story.evictions.empty()) {
       ++plans;
-      for (const auto& victim : story.evictions.front().victims) {
+      for (const auto& victim : story.evictions.front().evictions.victims) {
         named.insert(victim.pods.begin(), victim.pods.end());
       }
     }
