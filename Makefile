@@ -29,12 +29,12 @@ test: configured ## Build everything and run every test
 	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(nproc)
 
 .PHONY: lint
-lint: configured ## Check format, layers, and what can have changed: files alone, clang-tidy findings
+lint: configured ## Check format, layers, and what can have changed: headers alone, clang-tidy findings
 	@tools/install-packages.sh lint fuzz
 	@tools/lint.sh
 
 .PHONY: lint-all
-lint-all: configured ## The same for every file; records a clean commit in .ci/linted
+lint-all: configured ## The same for every file, and every source alone; records a clean commit in .ci/linted
 	@tools/install-packages.sh lint fuzz
 	@tools/lint.sh all
 

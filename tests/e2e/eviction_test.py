@@ -86,13 +86,16 @@ class Budgets(Judged):
         self.assertEqual([pod["metadata"]["name"] for pod in pods if condition_of(pod, "DisruptionTarget")], [])
         self.assertEqual([pod["metadata"]["name"] for pod in pods if pod["status"].get("nominatedNodeName")], [])
 
-    def test_a_budget_keeps_pods(self):
+    def test_a_budget_keeps_pods_until_it_allows_more(self):
         self.make_job("low", 4, 4, "low")
         self.run_for_long("low", 4)
         self.make_budget("keep", 4)
         self.make_job("high", 4, 4, "high")
         self.until_high_says("4 pods that a disruption budget protects")
         self.expect_nobody_went()
+        code, answer = self.server.json("PATCH", f"{BUDGETS}/keep", {"spec": {"minAvailable": 0}}, {"Content-Type": "application/merge-patch+json"})
+        self.assertEqual(code, 200, answer)
+        self.until(lambda: len(self.running("high")) == 4, "the claimant runs")
         self.expect_nobody_in_vain()
 
     def test_pods_go_if_their_budget_allows_it(self):
