@@ -74,13 +74,13 @@ TEST_F(AdvisorTest, IsSilentWhenTheVerdictIsOfThePast) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_F(AdvisorTest, HasNothingToSayOfAJobThatWasDeletedSinceTheCycle) {
+TEST_F(AdvisorTest, HasNoAdviceOnAJobThatWasDeletedSinceTheCycle) {
   advisor_.Follow(feed_.state(), Cycle());
   feed_.Remove("PodGroup", "default", "gang-gang");
   Pass(seconds(1));
   advisor_.Look(feed_, config_, Time{});
   TakeLetters();
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(told_, ElementsAre("default/gang-gang: "));
 }
 
 TEST_F(AdvisorTest, HasNothingToSayOfAGangWhosePodsAreBeingMadeOrThatNoActionLooksAt) {
