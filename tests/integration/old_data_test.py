@@ -6,13 +6,13 @@ examples/training, a pod that fits nowhere, a Queue, a PriorityClass, a Namespac
 import pathlib
 import tarfile
 import tempfile
-import time
 import unittest
 
-from api_server import ApiServer, Up
+from api_server import ApiServer, Kubectl, Up, new_kubectl, read_until
 from strata_run import HERE
 
 FOLDER = HERE.parent / "fixtures" / "data-dir-44054e0.tar.xz"
+LIMIT = 120  # seconds
 LAST_VERSION = 104  # of the list of pods, shortly before the end
 NODES = {  # of each pod of the Job, with its uid
     "pytorch-distributed-training-worker-0": ["node0", "cb689efd-c115-42ad-b86a-d34894bb6b25"],
@@ -67,13 +67,9 @@ class OldData(unittest.TestCase):
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"},
                "spec": {"schedulerName": "volcano", "containers": [{"name": "c", "image": "i"}]}}
         self.assertEqual(server.json("POST", "/api/v1/namespaces/team/pods", pod)[0], 201)
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            if server.json("GET", "/api/v1/namespaces/team/pods/new")[1]["spec"].get("nodeName"):
-                break
-            time.sleep(0.05)
-        else:
-            self.fail("the new pod was not placed")
+        kubectl = Kubectl(new_kubectl(), server.kubeconfig, self.folder)
+        with kubectl.start("wait", "pod/new", "--namespace=team", "--for=condition=PodScheduled", f"--timeout={LIMIT}s") as waits:
+            read_until(waits, "condition met", LIMIT)
         self.assertEqual(self.job_pods(server), NODES)
 
 
