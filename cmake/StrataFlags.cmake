@@ -13,7 +13,7 @@ target_compile_options(strata_warnings INTERFACE
 # g++ collects its garbage whenever its heap has doubled, which takes a tenth of its time: not below 512 MiB.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 
-# Debug information takes a tenth of the time to compile, too.
+# Debug information takes a tenth of the time to compile. tools/configure.sh leaves it out until it is wanted.
 if(NOT STRATA_DEBUG_INFO)
   add_compile_options(-g0)
 endif()

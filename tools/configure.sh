@@ -3,9 +3,10 @@
 #
 #   tools/configure.sh [tests] [debug-info]
 #
-# `make run` needs no tests and benchmarks, nor their packages, and `make test` no debug information, which takes a tenth of the
-# time to compile: each is there from the first time on that it is wanted (`make programs`). Programs are compiled by the same commands with and without tests. CMake watches its
-# own files, but not CMakePresets.json: a newer one is a reason, too.
+# `make run` needs no tests and benchmarks, nor their packages, and `make test` no debug information, which takes a tenth
+# of the time to compile: each is there from the first time on that it is wanted (`make programs`). Programs are compiled
+# by the same commands with and without tests. CMake watches its own files, but not CMakePresets.json: a newer one is a
+# reason, too.
 #
 # STRATA_QUICK_BUILD=1 (set by .ci/run only) compiles the modules outside the core with -O1. Without it build/ goes back
 # to what users get.
