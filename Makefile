@@ -24,9 +24,10 @@ run: program ## Run a whole cluster, place the example job in it, and tell where
 	@tools/run_demo.py
 
 .PHONY: test
+# Half of the tests mostly wait: two more at a time than there are cores.
 test: configured ## Build everything and run every test
 	@$(CMAKE_BUILD) build
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(nproc)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(($$(nproc) + 2))
 
 .PHONY: lint
 lint: configured ## Check format, layers, and what can have changed: headers alone, clang-tidy findings

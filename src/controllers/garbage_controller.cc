@@ -13,7 +13,7 @@
 namespace strata::controllers {
 namespace {
 
-// When the server could not say whether an owner is there.
+// When it is not certain that an owner is gone, nor that its watch will tell of its end.
 constexpr Duration kAskAgain = std::chrono::seconds(5);
 constexpr int kNoSuchOwner = 404;
 
@@ -42,9 +42,11 @@ bool GarbageDesk::IsGone(const OwnerSeen& owner, const std::string& ns, bool& un
     const bool namespaced = resource.scope == kube::Resource::Scope::kNamespaced;
     const kube::Reply found =
         client_.Do(kube::GetCall({resource, namespaced ? ns : "", owner.name, ""}));
-    if (found) return TextAt(ParseJsonOrNull(*found), {"metadata", "uid"}) != owner.uid;
-    unsure = found.error().http_status != kNoSuchOwner;
-    return !unsure;
+    // An owner that its watch has not seen yet may go before it does.
+    const bool is_gone = found ? TextAt(ParseJsonOrNull(*found), {"metadata", "uid"}) != owner.uid
+                               : found.error().http_status == kNoSuchOwner;
+    unsure = unsure || !is_gone;
+    return is_gone;
   }
   return false;
 }

@@ -69,13 +69,14 @@ class LiveEvictionTest : public testing::Test {
   void PutClass(const std::string& name, int value) {
     cluster_.Put(kube::kPriorityClasses, "", name, fmt::format(R"("value":{})", value));
   }
-  void PutGroup(const std::string& name) {
+  void PutGroup(const std::string& name, int minimum = 2) {
     cluster_.Put(
         kube::kPodGroups,
         "ns",
         name,
         fmt::format(
-            R"("spec":{{"minMember":2,"priorityClassName":"{}"}},"status":{{"phase":"{}"}})",
+            R"("spec":{{"minMember":{},"priorityClassName":"{}"}},"status":{{"phase":"{}"}})",
+            minimum,
             name,
             name == "low" ? "Running" : "Inqueue"));
   }
@@ -304,6 +305,19 @@ TEST_F(LiveEvictionTest, APlanThatCannotComeTrueAnyMoreIsTakenBack) {
   EXPECT_THAT(cluster_.WritesTo("/pods/high-1/status"),
               Contains(HasSubstr(R"("nominatedNodeName":null)")));
   EXPECT_EQ(InVain(), "0") << "nobody went";
+}
+
+// Killed between the conditions: who is told to go already stays, so a new plan cannot count on it.
+TEST_F(LiveEvictionTest, ANewPlanTakesAllThatTheOldOneWouldHaveTaken) {
+  PutGroup("low", 1);
+  PutWaiting(0, "n0");
+  PutWaiting(1, "n1");
+  PutVictim(0, kMark);
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0"), SizeIs(1));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-1"), SizeIs(1));
+  EXPECT_EQ(InVain(), "0");
 }
 
 // Killed when all victims were gone and one of the binds was done.

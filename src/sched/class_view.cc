@@ -165,17 +165,35 @@ void ClassView::ScoreSome(std::span<const NodeId> nodes, std::span<Score> out) {
     }
   }
   if (stale_nodes_.empty()) return;
-  stale_totals_.assign(stale_nodes_.size(), 0);
-  stale_scores_.resize(stale_nodes_.size());
-  for (const NodeScorePoint* score : scores_) {
-    score->ScoreNodes(state_, spec_, stale_nodes_, stale_scores_);
-    for (std::size_t i = 0; i < stale_nodes_.size(); ++i) stale_totals_[i] += stale_scores_[i];
-  }
+  ScoreStale();
   for (std::size_t i = 0; i < stale_nodes_.size(); ++i) {
     Fact& fact = facts_[stale_nodes_[i].index()];
     fact.score = stale_totals_[i];
     fact.has_score = true;
     out[stale_positions_[i]] = fact.score;
+  }
+}
+
+void ClassView::FutureScores(std::span<const NodeId> nodes, std::span<Score> out) {
+  stale_nodes_.clear();
+  stale_positions_.clear();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    out[i] = kNoScore;
+    if (!FitsFuture(nodes[i])) continue;
+    stale_nodes_.push_back(nodes[i]);
+    stale_positions_.push_back(i);
+  }
+  if (stale_nodes_.empty()) return;
+  ScoreStale();
+  for (std::size_t i = 0; i < stale_nodes_.size(); ++i) out[stale_positions_[i]] = stale_totals_[i];
+}
+
+void ClassView::ScoreStale() {
+  stale_totals_.assign(stale_nodes_.size(), 0);
+  stale_scores_.resize(stale_nodes_.size());
+  for (const NodeScorePoint* score : scores_) {
+    score->ScoreNodes(state_, spec_, stale_nodes_, stale_scores_);
+    for (std::size_t i = 0; i < stale_nodes_.size(); ++i) stale_totals_[i] += stale_scores_[i];
   }
 }
 

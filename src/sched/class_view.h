@@ -63,6 +63,8 @@ class ClassView {
   // The sum of the node-local scores, or kNoScore where not one fits. `out[i]` belongs to
   // `nodes[i]`.
   void Scores(std::span<const NodeId> nodes, std::span<Score> out);
+  // The same once everything that is being released there is gone. Not kept.
+  void FutureScores(std::span<const NodeId> nodes, std::span<Score> out);
   // One task fits what is idle once everything that is being released there is gone.
   [[nodiscard]] bool FitsFuture(NodeId node);
   // True when no filter refuses the class by the spec of the node.
@@ -96,6 +98,8 @@ class ClassView {
   [[nodiscard]] bool AdmitsInAll(NodeId node) const;
   [[nodiscard]] std::uint32_t CountSlots(NodeId node) const;
   void ScoreSome(std::span<const NodeId> nodes, std::span<Score> out);
+  // Scores stale_nodes_ into stale_totals_.
+  void ScoreStale();
 
   const ClusterState& state_;
   const NodePoints& points_;

@@ -23,14 +23,15 @@ const DomainShape& ClusterIndex::shape() {
   return *shape_;
 }
 
-DomainIndex& ClusterIndex::For(ClassId class_id) {
+DomainIndex& ClusterIndex::For(ClassId class_id, DomainIndex::Start start) {
   constexpr std::size_t kKept = 256;  // classes of one busy cycle
   const DomainShape& all = shape();
-  if (entries_.size() >= kKept && !entries_.contains(class_id)) entries_.clear();
-  Entry& entry = entries_[class_id];
+  const std::pair key{class_id, start};
+  if (entries_.size() >= kKept && !entries_.contains(key)) entries_.clear();
+  Entry& entry = entries_[key];
   const auto touched = state_.nodes().TouchedSince(entry.version);
   if (!entry.index || !touched || touched->size() > all.nodes.size()) {
-    entry.index = std::make_unique<DomainIndex>(all, views_.Of(class_id));
+    entry.index = std::make_unique<DomainIndex>(all, views_.Of(class_id), start);
     looked_ += all.nodes.size();
   } else {
     looked_ += touched->size();
@@ -41,11 +42,12 @@ DomainIndex& ClusterIndex::For(ClassId class_id) {
 }
 
 ChainBoard& ClusterIndex::BoardFor(ClassId class_id,
+                                   DomainIndex::Start start,
                                    const ChainScorePoint& point,
                                    const Placement& placement) {
-  const DomainIndex& index = For(class_id);
+  const DomainIndex& index = For(class_id, start);
   const DomainShape& all = *shape_;
-  Entry& entry = entries_[class_id];
+  Entry& entry = entries_[{class_id, start}];
   const auto touched = state_.nodes().TouchedSince(entry.board_version);
   const bool afresh = !entry.board || !touched || touched->size() > all.groups.size();
   std::vector<std::size_t> changed;

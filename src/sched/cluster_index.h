@@ -29,11 +29,12 @@ class ClusterIndex {
   [[nodiscard]] const DomainShape& shape();
   // Valid until the next call of For or BoardFor. COST: O(changed nodes x log nodes), O(nodes) for
   // a class that is not cached.
-  [[nodiscard]] DomainIndex& For(ClassId class_id);
+  [[nodiscard]] DomainIndex& For(ClassId class_id, DomainIndex::Start start);
   // The board of the class for pods whose chains `point` scores by sums over tiers. Valid as above.
   // COST: O(chains around the changed nodes, see ChainCrowns), O(chains) for a class that is not
   // cached.
   [[nodiscard]] ChainBoard& BoardFor(ClassId class_id,
+                                     DomainIndex::Start start,
                                      const ChainScorePoint& point,
                                      const Placement& placement);
   // The groups of the shape with this leaf, as (leaf, group).
@@ -56,7 +57,7 @@ class ClusterIndex {
   std::unique_ptr<ChainCrowns> crowns_;
   std::vector<std::uint32_t> positions_;                             // by node
   std::vector<std::pair<HyperNodeId, std::size_t>> groups_of_leaf_;  // sorted
-  std::map<ClassId, Entry> entries_;
+  std::map<std::pair<ClassId, DomainIndex::Start>, Entry> entries_;
   std::size_t looked_ = 0;  // nodes
 };
 

@@ -14,13 +14,14 @@ DomainShape::DomainShape(const HyperNodeTree& tree, HyperNodeId domain)
   }
 }
 
-DomainIndex::DomainIndex(const DomainShape& shape, ClassView& view)
+DomainIndex::DomainIndex(const DomainShape& shape, ClassView& view, Start start)
     : view_(view),
+      start_(start),
       group_of_(shape.nodes.size()),
       feasible_(shape.groups.size(), 0),
       best_(shape.groups.size(), 0) {
   std::vector<Score> scores(shape.nodes.size());
-  view_.Scores(shape.nodes, scores);
+  FillScores(shape.nodes, scores);
   scores_.Reset(scores);
   for (std::size_t g = 0; g < shape.groups.size(); ++g) {
     const DomainShape::Group& group = shape.groups[g];
@@ -35,9 +36,17 @@ DomainIndex::DomainIndex(const DomainShape& shape, ClassView& view)
   }
 }
 
+void DomainIndex::FillScores(std::span<const NodeId> nodes, std::span<Score> out) {
+  if (start_ == Start::kNow) {
+    view_.Scores(nodes, out);
+  } else {
+    view_.FutureScores(nodes, out);
+  }
+}
+
 void DomainIndex::Refresh(const DomainShape& shape, std::size_t position) {
   Score score = kNoScore;
-  view_.Scores(shape.nodes.subspan(position, 1), std::span(&score, 1));
+  FillScores(shape.nodes.subspan(position, 1), std::span(&score, 1));
   const Score before = scores_.at(position);
   if (score == before) return;
   const std::uint32_t g = group_of_[position];

@@ -29,8 +29,10 @@ struct DomainShape {
 // The best node of every chain of a domain for one class, kept up to date as nodes change.
 class DomainIndex {
  public:
+  // For tasks that start now, or for those that wait until what is being released is gone.
+  enum class Start : std::uint8_t { kNow, kLater };
   // COST: O(nodes of the domain).
-  DomainIndex(const DomainShape& shape, ClassView& view);
+  DomainIndex(const DomainShape& shape, ClassView& view, Start start = Start::kNow);
 
   // To be called when the node at this position changed. COST: O(log nodes).
   void Refresh(const DomainShape& shape, std::size_t position);
@@ -43,7 +45,10 @@ class DomainIndex {
   [[nodiscard]] Score ScoreAt(std::size_t position) const { return scores_.at(position); }
 
  private:
+  void FillScores(std::span<const NodeId> nodes, std::span<Score> out);
+
   ClassView& view_;
+  const Start start_;
   MaxTree scores_;
   std::vector<std::uint32_t> group_of_;  // by position
   std::vector<std::uint32_t> feasible_;

@@ -81,8 +81,9 @@ std::optional<NodeChooser::Choice> NodeChooser::Choose(TaskId task) {
       session_.plugins().ScoresTasksOf(request_.job)) {
     return ChooseBySweep(task);
   }
-  if (auto choice = ChooseByIndex(task)) return choice;
-  return request_.pass == Pass::kWaiting ? ChooseAmongWaiting(task) : std::nullopt;
+  if (auto choice = ChooseByIndex(task, DomainIndex::Start::kNow)) return choice;
+  if (request_.pass != Pass::kWaiting) return std::nullopt;
+  return ChooseByIndex(task, DomainIndex::Start::kLater);
 }
 
 bool NodeChooser::Better(Score score,
@@ -117,15 +118,17 @@ void NodeChooser::ScoreChains(TaskId task, std::span<const ChainGroup> groups) {
   }
 }
 
-DomainIndex& NodeChooser::IndexOf(ClassId class_id) {
+DomainIndex& NodeChooser::IndexOf(const ClassStart& key) {
+  const auto [class_id, start] = key;
   if (kept_ != nullptr) {
-    DomainIndex& index = kept_->For(class_id);
+    DomainIndex& index = kept_->For(class_id, start);
     session_.Look(kept_->TakeLooked());
     return index;
   }
-  Indexed& entry = indexes_[class_id];
+  Indexed& entry = indexes_[key];
   if (!entry.index) {
-    entry.index = std::make_unique<DomainIndex>(shape_, session_.views().Of(class_id));
+    entry.index = std::make_unique<DomainIndex>(shape_, session_.views().Of(class_id), start);
+    if (start == DomainIndex::Start::kLater) session_.Look(shape_.nodes.size());
   } else {
     for (; entry.seen < changed_.size(); ++entry.seen) {
       entry.index->Refresh(shape_, changed_[entry.seen]);
@@ -154,8 +157,8 @@ std::span<const std::pair<HyperNodeId, std::size_t>> NodeChooser::GroupsOf(Hyper
   return asked_groups_;
 }
 
-ChainBoard& NodeChooser::BoardOf(ClassId class_id, const DomainIndex& index) {
-  auto& entry = boards_[class_id];
+ChainBoard& NodeChooser::BoardOf(const ClassStart& key, const DomainIndex& index) {
+  auto& entry = boards_[key];
   if (!entry.board) entry.board = std::make_unique<ChainBoard>(session_.tree(), shape_);
   ChainBoard& board = *entry.board;
   std::size_t& seen = entry.seen;
@@ -219,9 +222,10 @@ NodeChooser::Best NodeChooser::BestByKind(TaskId task,
   return best;
 }
 
-std::optional<NodeChooser::Choice> NodeChooser::ChooseByIndex(TaskId task) {
+std::optional<NodeChooser::Choice> NodeChooser::ChooseByIndex(TaskId task,
+                                                              DomainIndex::Start start) {
   const ClassId class_id = session_.state().workload().task(task).class_id;
-  const DomainIndex& index = IndexOf(class_id);
+  const DomainIndex& index = IndexOf({class_id, start});
   const auto& points = session_.plugins().points().chains;
   const Placement placement = PlacementOf(task);
   const bool by_base =
@@ -232,15 +236,15 @@ std::optional<NodeChooser::Choice> NodeChooser::ChooseByIndex(TaskId task) {
                        });
   Best best;
   if (by_base) {
-    ChainBoard& board = kept_->BoardFor(class_id, *points.front().point, placement);
+    ChainBoard& board = kept_->BoardFor(class_id, start, *points.front().point, placement);
     best = BestByKind(task, index, board);
   } else if (by_kind) {
-    best = BestByKind(task, index, BoardOf(class_id, index));
+    best = BestByKind(task, index, BoardOf({class_id, start}, index));
   } else {
     best = BestByChain(task, index);
   }
   if (!best.position) return std::nullopt;
-  return Choice{.position = *best.position, .idle = true};
+  return Choice{.position = *best.position, .idle = start == DomainIndex::Start::kNow};
 }
 
 }  // namespace strata

@@ -35,8 +35,7 @@ struct ScoreSheet {
 // There are two ways to the same answer (tests/property). The index keeps the best node of every
 // chain, and for a gang the best chain of every kind. The sweep scores every node; it is needed for
 // a listener that wants all scores, and for scores that are scaled over all nodes or differ between
-// tasks of one class. For tasks that wait for resources being released the nodes are scored once,
-// and again when they change.
+// tasks of one class.
 class NodeChooser {
  public:
   struct Choice {
@@ -74,31 +73,15 @@ class NodeChooser {
   };
 
   // ---- by index (node_chooser.cc)
-  [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task);
+  using ClassStart = std::pair<ClassId, DomainIndex::Start>;
+  [[nodiscard]] std::optional<Choice> ChooseByIndex(TaskId task, DomainIndex::Start start);
   [[nodiscard]] Best BestByChain(TaskId task, const DomainIndex& index);
   [[nodiscard]] Best BestByKind(TaskId task, const DomainIndex& index, ChainBoard& board);
   void Offer(Best& best, std::size_t position, Score score) const;
-  DomainIndex& IndexOf(ClassId class_id);
-  ChainBoard& BoardOf(ClassId class_id, const DomainIndex& index);
+  DomainIndex& IndexOf(const ClassStart& key);
+  ChainBoard& BoardOf(const ClassStart& key, const DomainIndex& index);
   // Sums up the plugins' scores of `groups` into chain_scores_.
   void ScoreChains(TaskId task, std::span<const ChainGroup> groups);
-
-  // ---- among what is being released (node_chooser_sweep.cc)
-  // The nodes on which tasks of one class may wait. A node that takes none takes none later.
-  struct Waiting {
-    std::vector<Score> scores;            // node-local, by position; kNoScore: takes none
-    std::vector<std::uint32_t> feasible;  // by group, positions that take one
-    std::vector<std::size_t> best;        // by group, the best of them; their chains score the same
-    std::size_t seen = 0;                 // entries of changed_ that are included
-  };
-  // Without a sweep for each task. REQUIRES: the class is uniform.
-  [[nodiscard]] std::optional<Choice> ChooseAmongWaiting(TaskId task);
-  Waiting& WaitingOf(ClassId class_id);
-  // Scores the group and finds its best node. COST: O(nodes of the group).
-  void FollowGroup(Waiting& waiting, std::size_t group) const;
-  // The sum of the node-local scores, whatever is idle there.
-  [[nodiscard]] std::vector<Score> FutureScores(const ClassView& view,
-                                                std::span<const NodeId> nodes) const;
 
   // ---- by sweep (node_chooser_sweep.cc)
   [[nodiscard]] std::optional<Choice> ChooseBySweep(TaskId task);
@@ -146,9 +129,8 @@ class NodeChooser {
   std::span<const std::pair<HyperNodeId, std::size_t>> asked_groups_;
   std::vector<Score> chain_scores_;  // of the task at hand, all plugins
   std::vector<Score> scratch_;
-  std::map<ClassId, Indexed> indexes_;
-  std::map<ClassId, Board> boards_;
-  std::map<ClassId, Waiting> waiting_;
+  std::map<ClassStart, Indexed> indexes_;
+  std::map<ClassStart, Board> boards_;
   std::vector<std::size_t> changed_;  // positions of nodes that got a task
   std::set<ClassId> traced_;          // classes whose rejections are recorded
 };

@@ -140,10 +140,6 @@ class AimedFaults(KillTest):
         for proxy in self.proxies.values():
             proxy.calm = True
 
-    def left_over(self, pods, groups):
-        """Known, and to be mended: a PodGroup whose Job was deleted while it was made may stay behind, without pods."""
-        return super().left_over(pods, groups) & set(pods)
-
     def unsettled(self):
         self.revive()
         return super().unsettled()

@@ -124,7 +124,7 @@ class EvictionKill(EvictionCluster):
             try:
                 self.round()
             except AssertionError as error:
-                raise AssertionError(f"kill {kill} of seed {SEED}: {error}") from None
+                raise AssertionError(f"kill {kill} of seed {SEED}: {error}\n{self.scheduler.said()}") from None
         print(f"{KILLS} kills: {dict(self.moments)}", flush=True)
         if KILLS >= 100:
             self.assertEqual(set(self.moments), {"planning", "nominating", "marking", "evicting", "some gone", "binding"})

@@ -119,15 +119,11 @@ class KillTest(LiveTest):
         self.assertEqual(overcommitted(self.items("/api/v1/nodes"), pods) + given_twice(pods) + misgiven(pods)
                          + self.ledger.problems(pods, [gang.uid for gang in self.jobs.values()]), [])
 
-    def left_over(self, pods, groups):
-        """Deleted jobs of which something is still there."""
-        return (set(pods) | set(groups)) - set(self.jobs)
-
     def unsettled(self):
         """Why the cluster is not yet as it should end up; "" when it is."""
         pods = self.pods_by_job()
         groups = {group["metadata"]["ownerReferences"][0]["name"]: group for group in self.items(GROUPS)}
-        for name in self.left_over(pods, groups):
+        for name in (set(pods) | set(groups)) - set(self.jobs):
             return f"{name} is deleted and has {len(pods.get(name, []))} pods"
         jobs = {job["metadata"]["name"]: job for job in self.items(JOBS)}
         for name, gang in self.jobs.items():

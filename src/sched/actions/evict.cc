@@ -76,10 +76,13 @@ class Evictions {
         turns_(session, ActionOf(settings_)) {}
 
   void Run() {
+    // Those who were to go for a claim that was given up may stay after all: who goes instead is
+    // decided when that is known.
+    if (session_.claims() != nullptr && session_.claims()->HasGivenUp()) return;
     for (const JobId id : session_.state().workload().WaitingJobs()) {
       if (!MayStarve(id)) continue;
       const Turns::Plan plan = turns_.PlanFor(id);
-      if (plan == Turns::Plan::kSkip || Worksheet(session_, id).empty()) continue;
+      if (plan == Turns::Plan::kSkip || !HasTasksToPlace(id)) continue;
       queues_.Add(id);
       if (plan == Turns::Plan::kTry) turns_.Expect(id);
     }
@@ -119,12 +122,12 @@ class Evictions {
   }
 
   void ServeGang(JobId id) {
-    const Worksheet worksheet(session_, id);
-    const std::optional<LikeJob> like = WhatItIsLike(id, worksheet);
+    const std::optional<LikeJob> like = WhatItIsLike(id);
     const auto known = like ? refused_.find(*like) : refused_.end();
-    if (known == refused_.end() && FitsWithoutEviction(id, worksheet)) return;
-    if (const auto never = PodThatNeverPreempts(worksheet)) return Refuse(id, *never);
     if (known != refused_.end()) return Refuse(id, known->second);
+    const Worksheet worksheet(session_, id);
+    if (FitsWithoutEviction(id, worksheet)) return;
+    if (const auto never = PodThatNeverPreempts(worksheet)) return Refuse(id, *never);
     if (RefuseAgain(id)) return;
     EvictionPlanner::Answer answer = planner_.Plan({.job = id, .worksheet = worksheet});
     if (auto within = answer.plan ? std::nullopt : PlanWithin(id, worksheet)) {
@@ -251,12 +254,14 @@ class Evictions {
 
   // Jobs that are alike get one answer, until somebody is evicted. None for a job that is like no
   // other.
-  [[nodiscard]] std::optional<LikeJob> WhatItIsLike(JobId id, const Worksheet& worksheet) const {
+  [[nodiscard]] std::optional<LikeJob> WhatItIsLike(JobId id) const {
     const Job& job = session_.state().workload().job(id);
     const bool plain = job.spec.sub_groups.empty() && job.spec.min_task_member.empty() &&
                        job.counts.Total() == job.counts.Of(TaskStatus::kPending) &&
                        job.allocated_hypernode.empty();
     if (!plain) return std::nullopt;
+    std::optional<Wanted> tasks = TasksToPlace(id);
+    if (!tasks) return std::nullopt;
     const TopologySpec& topology = job.spec.topology;
     return LikeJob{
         .queue = job.queue,
@@ -264,7 +269,37 @@ class Evictions {
         .min_available = job.spec.min_available,
         .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
         .min_resources = job.spec.min_resources,
-        .tasks = FirstOf(session_.state(), worksheet.AllLeft(session_), worksheet.left())};
+        .tasks = *std::move(tasks)};
+  }
+
+  // How many tasks of each class, in task order; none where one of them never preempts: the job is
+  // told its name. REQUIRES: all of them are pending.
+  [[nodiscard]] std::optional<Wanted> TasksToPlace(JobId id) const {
+    const WorkloadTable& workload = session_.state().workload();
+    Wanted wanted;
+    for (const SubJob& sub_job : workload.job(id).sub_jobs) {
+      for (const TaskId task : sub_job.tasks) {
+        const Task& the_task = workload.task(task);
+        if (the_task.gated || the_task.best_effort) continue;
+        if (the_task.disruption.never_preempts) return std::nullopt;
+        Add(wanted, the_task.class_id, 1);
+      }
+    }
+    if (wanted.size() <= 1) return wanted;  // their order does not matter
+    const Worksheet worksheet(session_, id);
+    return FirstOf(session_.state(), worksheet.AllLeft(session_), worksheet.left());
+  }
+
+  [[nodiscard]] bool HasTasksToPlace(JobId id) const {
+    const WorkloadTable& workload = session_.state().workload();
+    const auto is_left = [&](TaskId task) {
+      const Task& the_task = workload.task(task);
+      return the_task.status == TaskStatus::kPending && !the_task.gated && !the_task.best_effort;
+    };
+    const std::vector<SubJob>& sub_jobs = workload.job(id).sub_jobs;
+    return std::any_of(sub_jobs.begin(), sub_jobs.end(), [&](const SubJob& sub_job) {
+      return std::any_of(sub_job.tasks.begin(), sub_job.tasks.end(), is_left);
+    });
   }
 
   // An action in front of allocate evicts nobody for a gang that has room already.
@@ -294,8 +329,11 @@ class Evictions {
 
   // Adds to what the job lacks why nobody goes for it.
   void Refuse(JobId id, const Refusal& refusal, std::optional<Time> until = std::nullopt) {
-    std::string message = fmt::format("{}: {}", settings_.action, refusal.message);
-    if (const Refusal* so_far = session_.VerdictOf(id)) message = so_far->message + "; " + message;
+    std::string message;
+    if (const Refusal* so_far = session_.VerdictOf(id)) message = so_far->message + "; ";
+    message += settings_.action;
+    message += ": ";
+    message += refusal.message;
     Refusal verdict{refusal.reason, std::move(message)};
     turns_.Failed(id, verdict, [&] {
       return Needs{.classes = {}, .anything = true, .until = until ? until : NextTime()};

@@ -102,7 +102,7 @@ TEST_F(EvictTest, Gp8EvictsNobodyWhereAllOfThemAreNotEnough) {
   EXPECT_THAT(decided.evicted, IsEmpty());
   EXPECT_EQ(decided.Reason("high"), "NothingToEvict");
   EXPECT_THAT(decided.Message("high"),
-              HasSubstr("even without the 2 pods that it may evict the gang would not fit"));
+              HasSubstr("of the 2 pods that may go for it, no allowed choice makes room for the gang"));
 }
 
 TEST_F(EvictTest, R1KeepsTheMinimumOfEachRole) {

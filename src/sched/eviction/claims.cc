@@ -287,6 +287,12 @@ void CycleClaims::End(const std::string& job, ClaimEnd::Kind kind, std::string w
   book_.claims_.erase(it);
 }
 
+bool CycleClaims::HasGivenUp() const {
+  return std::any_of(ended_.begin(), ended_.end(), [](const ClaimEnd& end) {
+    return end.kind == ClaimEnd::Kind::kInVain || end.kind == ClaimEnd::Kind::kVoid;
+  });
+}
+
 void CycleClaims::Close(CycleResult& result) {
   const ClusterState& state = session_.state();
   for (const CycleResult::EvictionPlan& plan : result.evictions) {

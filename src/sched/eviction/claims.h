@@ -36,6 +36,8 @@ class CycleClaims {
   void Begin();
   // A job with a claim is not tried by the actions: its pods have their places.
   [[nodiscard]] bool Has(JobId job) const { return held_.contains(job); }
+  // A claim ended in this cycle without its gang.
+  [[nodiscard]] bool HasGivenUp() const;
   // Why nobody is evicted for the job for some time; null when that may be.
   [[nodiscard]] const ClaimBook::Refused* FindRefused(JobId job) const {
     return book_.FindRefused(session_.state().workload().job(job).spec.uid, session_.now());

@@ -396,7 +396,7 @@ Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
   }
   if (inquiry.has_victims || pods > 0) {
     return {"NothingToEvict",
-            fmt::format("even without the {} that it may evict the gang would not fit",
+            fmt::format("of the {} that may go for it, no allowed choice makes room for the gang",
                         Plural(pods, "pod"))};
   }
   const std::string stays = WhoStays(session_.state(), finder_, inquiry.claim, inquiry.found);
