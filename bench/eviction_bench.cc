@@ -1,6 +1,6 @@
 // The choice of victims, decision only: the action that evicts in one cycle, state in memory, after
-// a cycle in which a job of low priority asked for room in vain. `cycle_ms` is the whole cycle, with
-// what `allocate` does about the same jobs. The scenarios and their names are those of
+// a cycle in which a job of low priority asked for room in vain. `cycle_ms` is the whole cycle,
+// with what `allocate` does about the same jobs. The scenarios and their names are those of
 // bench/README.md.
 #include <functional>
 #include <memory>

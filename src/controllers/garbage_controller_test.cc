@@ -27,9 +27,7 @@ class GarbageDeskTest : public ::testing::Test {
   static constexpr int kGroupSource = 1;
 
   GarbageDeskTest() {
-    transport_.answer = [this](const net::HttpRequest& request) {
-      return StatusOf(request.path);
-    };
+    transport_.answer = [this](const net::HttpRequest& request) { return StatusOf(request.path); };
     transport_.body = [this](const net::HttpRequest& request) {
       const auto uid = jobs_.find(NameIn(request.path));
       return uid == jobs_.end() ? std::string(R"({"kind":"Status","code":404})")
@@ -74,9 +72,7 @@ class GarbageDeskTest : public ::testing::Test {
   std::set<std::string> look_at_;  // because of what was seen last
 
  private:
-  static std::string NameIn(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-  }
+  static std::string NameIn(const std::string& path) { return path.substr(path.rfind('/') + 1); }
   [[nodiscard]] int StatusOf(const std::string& path) const {
     const std::string name = NameIn(path);
     if (const auto refused = refused_.find(name); refused != refused_.end()) return refused->second;

@@ -263,13 +263,12 @@ class Evictions {
     std::optional<Wanted> tasks = TasksToPlace(id);
     if (!tasks) return std::nullopt;
     const TopologySpec& topology = job.spec.topology;
-    return LikeJob{
-        .queue = job.queue,
-        .priority = job.spec.priority,
-        .min_available = job.spec.min_available,
-        .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
-        .min_resources = job.spec.min_resources,
-        .tasks = *std::move(tasks)};
+    return LikeJob{.queue = job.queue,
+                   .priority = job.spec.priority,
+                   .min_available = job.spec.min_available,
+                   .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
+                   .min_resources = job.spec.min_resources,
+                   .tasks = *std::move(tasks)};
   }
 
   // How many tasks of each class, in task order; none where one of them never preempts: the job is

@@ -101,8 +101,9 @@ TEST_F(EvictTest, Gp8EvictsNobodyWhereAllOfThemAreNotEnough) {
   const Decisions decided = Run("gangpreempt");
   EXPECT_THAT(decided.evicted, IsEmpty());
   EXPECT_EQ(decided.Reason("high"), "NothingToEvict");
-  EXPECT_THAT(decided.Message("high"),
-              HasSubstr("of the 2 pods that may go for it, no allowed choice makes room for the gang"));
+  EXPECT_THAT(
+      decided.Message("high"),
+      HasSubstr("of the 2 pods that may go for it, no allowed choice makes room for the gang"));
 }
 
 TEST_F(EvictTest, R1KeepsTheMinimumOfEachRole) {
