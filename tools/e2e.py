@@ -23,6 +23,7 @@ SUITE = {
     "virtual-nodes": "tests/e2e/virtual_nodes_test.py",
     "two-schedulers": "tests/e2e/two_schedulers_test.py",
     "eviction": "tests/e2e/eviction_test.py",
+    "eviction-kill": "tests/e2e/eviction_kill_test.py",
     "rbac": "tests/kubernetes/rbac_test.py",
     "webhooks": "tests/kubernetes/webhooks_test.py",
     "migrate": "tests/kubernetes/migrate_test.py",

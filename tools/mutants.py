@@ -563,6 +563,13 @@ MUTANTS = (
         "    if (MUTANT || journal.PlacedSince(begin).size() >= pods) return true;",
         SCHED,
     ),
+    Mutant(
+        "a plan does not count on pods that stay because a claim was given up",
+        "src/sched/actions/evict.cc",
+        "    if (session_.claims() != nullptr && session_.claims()->HasGivenUp()) return;",
+        "    if (!MUTANT && session_.claims() != nullptr && session_.claims()->HasGivenUp()) return;",
+        LIVE,
+    ),
 )
 
 

@@ -2,8 +2,7 @@
 """kill -9 of the scheduler between nomination, eviction and bind, at random moments: no gang half evicted for good, nobody evicted in vain or more than
 one plan takes, nobody bound twice or where another one still runs.
 
-STRATA_KILLS says how often (5), STRATA_SEED with which numbers. Part of `make soak` and not of `make test`: about one kill in a hundred leaves
-strata_eviction_in_vain_total at 1, because a claim that was read back is given up before anybody went."""
+STRATA_KILLS says how often (5), STRATA_SEED with which numbers."""
 import collections
 import os
 import random
