@@ -388,6 +388,27 @@ MUTANTS = (
         LIVE,
     ),
     Mutant(
+        "a node of HAMi's agent has one pod in flight",
+        "src/live/node_lock_book.cc",
+        "if (const auto end = EndOfFlights(name, now.steady)) return",
+        "if (const auto end = EndOfFlights(name, now.steady); end && !MUTANT) return",
+        LIVE,
+    ),
+    Mutant(
+        "the lock of another scheduler is waited for",
+        "src/live/node_lock_book.cc",
+        "if (now.steady < end) return WaitUntil(name, end);",
+        "if (now.steady < end && !MUTANT) return WaitUntil(name, end);",
+        LIVE,
+    ),
+    Mutant(
+        "the lock of a bind that failed is released",
+        "src/live/node_lock_book.cc",
+        "if (node.line.empty() && !MayUnlock(name, node)) return;",
+        "if (node.line.empty() && (MUTANT || !MayUnlock(name, node))) return;",
+        LIVE,
+    ),
+    Mutant(
         "a watch that says nothing is given up",
         "src/kube/reflector.cc",
         "  request.limits.silence = patience_.silence;",

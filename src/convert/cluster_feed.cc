@@ -250,6 +250,10 @@ const objects::Pod* ClusterFeed::FindPod(const std::string& name) const {
   return FindIn(pods_, name);
 }
 
+const objects::Node* ClusterFeed::FindNode(const std::string& name) const {
+  return FindIn(nodes_, name);
+}
+
 std::optional<TaskId> ClusterFeed::FindTask(const std::string& pod) const {
   const auto it = tasks_.find(pod);
   return it == tasks_.end() ? std::nullopt : std::optional(it->second);

@@ -71,6 +71,7 @@ class ClusterFeed {
   // None when there is no such object.
   [[nodiscard]] const objects::PodGroup* FindGroup(const std::string& name) const;
   [[nodiscard]] const objects::Pod* FindPod(const std::string& name) const;
+  [[nodiscard]] const objects::Node* FindNode(const std::string& name) const;
   // Every pod, ascending by name.
   void VisitPods(const std::function<void(const objects::Pod&)>& visit) const {
     for (const auto& [name, pod] : pods_) visit(*pod);

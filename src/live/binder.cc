@@ -9,6 +9,7 @@
 
 #include "base/timestamp.h"
 #include "convert/gpu_annotations.h"
+#include "convert/node_lock.h"
 #include "json/access.h"
 #include "json/dump.h"
 #include "json/parse.h"
@@ -45,6 +46,10 @@ kube::Call FenceCall(const BindOrder& order, Time now) {
                                     DumpJson(patch));
   call.repeat = kube::Repeat::kHarmless;
   return call;
+}
+
+std::string UnixSeconds(Time time) {
+  return std::to_string(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
 }
 
 }  // namespace
@@ -178,12 +183,15 @@ BindOrder MakeBindOrder(const ClusterState& state, const CycleResult::Bind& bind
                   .annotations = {}};
   const GpuClaim& gpus = state.workload().GpusOf(bind.task);
   if (gpus.empty()) return order;
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   for (const auto& [key, value] : WriteGpuClaim(gpus, node)) order.annotations[key] = value;
-  order.annotations["hami.io/vgpu-time"] = std::to_string(seconds);
-  order.annotations["hami.io/bind-time"] = std::to_string(seconds);
-  order.annotations["hami.io/bind-phase"] = "allocating";  // what HAMi's device plugin looks for
+  order.annotations["hami.io/vgpu-time"] = UnixSeconds(now);
+  order.annotations[std::string(kBindPhaseAnnotation)] = kAllocatingPhase;
+  SetBindTime(order, now);
   return order;
+}
+
+void SetBindTime(BindOrder& order, Time now) {
+  order.annotations[std::string(kBindTimeAnnotation)] = UnixSeconds(now);
 }
 
 std::string PodKey(const std::string& ns, const std::string& name) {

@@ -25,6 +25,9 @@ struct BindOrder {
                                       const CycleResult::Bind& bind,
                                       Time now);
 
+// For an order with GPUs that is carried out some time after it was made.
+void SetBindTime(BindOrder& order, Time now);
+
 // The condition of a pod whose bind had no answer; a write of it makes the bind void.
 inline constexpr const char* kBindUnanswered = "strata.sh/BindUnanswered";
 

@@ -91,10 +91,11 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
   }
   if (delta.source == conf_source_) return on_conf_map_(delta);
   const kube::Resource& resource = kWatchedKinds[static_cast<std::size_t>(delta.source)].resource;
+  bool taken = true;
   if (delta.type == Type::kDeleted) {
     feed_.Remove(resource.kind, delta.key.ns, delta.key.name);
   } else {
-    Apply(delta);
+    taken = Apply(delta);
   }
   if (resource == kube::kPods) NoteVersion(delta);
   if (resource == kube::kPodGroups && on_group_) {
@@ -103,6 +104,12 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
   if (resource == kube::kQueues && on_queue_) {
     if (const auto* queue = feed_.FindQueue(delta.key.name)) on_queue_(*queue);
   }
+  if (taken) Tell(resource, delta);
+}
+
+void ClusterWatch::Tell(const kube::Resource& resource, const kube::Delta& delta) const {
+  if (resource == kube::kNodes && on_node_) on_node_(delta.key.name, delta.version);
+  if (resource == kube::kPods && on_pod_) on_pod_(delta.key.ns + "/" + delta.key.name);
 }
 
 void ClusterWatch::NoteVersion(const kube::Delta& delta) {
@@ -120,7 +127,7 @@ std::string ClusterWatch::VersionOf(const std::string& pod) const {
   return found == versions_.end() ? "" : found->second;
 }
 
-void ClusterWatch::Apply(const kube::Delta& delta) {
+bool ClusterWatch::Apply(const kube::Delta& delta) {
   const objects::Source source{"cluster", delta.text};
   Result<objects::ObjectSet> read = objects::ParseObjects({&source, 1});
   if (read) {
@@ -131,6 +138,7 @@ void ClusterWatch::Apply(const kube::Delta& delta) {
   const Status applied =
       read ? feed_.Apply(*std::move(read)) : Status(tl::unexpected<Error>(std::move(read).error()));
   if (!applied) log_.Warning("object skipped", {{"err", applied.error().message}});
+  return applied.has_value();
 }
 
 }  // namespace strata::live

@@ -43,6 +43,12 @@ class ClusterWatch {
   // The same for queues.
   using OnQueue = std::function<void(const objects::Queue&)>;
   void FollowQueues(OnQueue on_queue) { on_queue_ = std::move(on_queue); }
+  // Called for each change of a node that the feed has taken in, with the version of the node.
+  using OnNode = std::function<void(const std::string& node, const std::string& version)>;
+  void FollowNodes(OnNode on_node) { on_node_ = std::move(on_node); }
+  // The same for pods ("namespace/name").
+  using OnPod = std::function<void(const std::string& pod)>;
+  void FollowPods(OnPod on_pod) { on_pod_ = std::move(on_pod); }
   // caught_up() is false from now on, until everything that the server has now has been seen.
   void CatchUp();
   // Puts what was seen since the last time into the feed.
@@ -60,7 +66,9 @@ class ClusterWatch {
   void TakeTrouble(const kube::WatchTrouble& trouble);
   void TakeSight(int source, kube::Reflector::Sight sight);
   void TakeDelta(const kube::Delta& delta);
-  void Apply(const kube::Delta& delta);
+  // False when the object cannot be used; the feed then has its previous version.
+  bool Apply(const kube::Delta& delta);
+  void Tell(const kube::Resource& resource, const kube::Delta& delta) const;
   void NoteVersion(const kube::Delta& delta);
 
   kube::Client& client_;
@@ -71,6 +79,8 @@ class ClusterWatch {
   OnConfMap on_conf_map_;
   OnGroup on_group_;
   OnQueue on_queue_;
+  OnNode on_node_;
+  OnPod on_pod_;
   int conf_source_ = -1;
   std::set<int> sources_;
   std::set<int> waited_for_;                     // informers that have not given everything yet

@@ -27,6 +27,7 @@
 #include "live/default_queues.h"
 #include "live/evictor.h"
 #include "live/metrics.h"
+#include "live/node_locker.h"
 #include "live/overcommit_book.h"
 #include "live/session_log.h"
 #include "live/status_writer.h"
@@ -92,6 +93,18 @@ class LiveScheduler::Impl {
                     agenda_.DecideAgain();
                   }},
                  mailbox_),
+        locker_({calls_,
+                 feed_,
+                 log,
+                 clock,
+                 [this] { return Now(); },
+                 options_.random,
+                 [this](BindOrder order) {
+                   SetBindTime(order, clock_.Now());
+                   SendBind(std::move(order));
+                 },
+                 [this](const Binder::Outcome& outcome) { TakeOutcome(outcome); }},
+                mailbox_),
         watch_(client, feed_, log, mailbox_, options_.random) {
     if (!options_.advises) return;
     advisor_.emplace(
@@ -102,6 +115,10 @@ class LiveScheduler::Impl {
     TRY(UseFirstConf());
     watch_.FollowGroups([this](const objects::PodGroup& group) { status_.See(state_, group); });
     watch_.FollowQueues([this](const objects::Queue& queue) { status_.See(queue); });
+    watch_.FollowNodes([this](const std::string& node, const std::string& version) {
+      locker_.SeeNode(node, version);
+    });
+    watch_.FollowPods([this](const std::string& pod) { locker_.SeePod(pod); });
     watch_.Start(file_ ? ClusterWatch::OnConfMap()
                        : [this](const kube::Delta& delta) { FollowConfMap(delta); });
     StartLease();
@@ -141,6 +158,7 @@ class LiveScheduler::Impl {
                                                    queues_.NextTry(),
                                                    binds_.NextDue(),
                                                    evictor_.NextDue(),
+                                                   locker_.NextDue(),
                                                    next_queue_report_,
                                                    advisor_ ? advisor_->NextLook() : std::nullopt};
     return agenda_.TimeToSleep(ThisMoment(), dues, poll);
@@ -351,6 +369,7 @@ class LiveScheduler::Impl {
     if (const auto due = queues_.NextTry(); due && now >= *due) queues_.Ensure(feed_);
     for (const kube::PodName& pod : binds_.TakeDue(now)) feed_.Forget(NameOf(pod), pod.uid);
     if (const auto due = evictor_.NextDue(); due && now >= *due) evictor_.DoDue();
+    if (HasSeenEverything()) locker_.DoDue();
     if (next_queue_report_ && now >= *next_queue_report_) {
       metrics_.RecordQueues(state_, config_);
       next_queue_report_.reset();
@@ -365,8 +384,16 @@ class LiveScheduler::Impl {
 
   void BindTask(const CycleResult::Bind& bind) {
     BindOrder order = MakeBindOrder(state_, bind, clock_.Now());
-    order.pod.version = watch_.VersionOf(NameOf(order.pod));
     binds_.Begin(order.pod);
+    if (locker_.Needs(order)) {
+      locker_.Add(std::move(order));
+    } else {
+      SendBind(std::move(order));
+    }
+  }
+
+  void SendBind(BindOrder order) {
+    order.pod.version = watch_.VersionOf(NameOf(order.pod));
     binder_.Bind(std::move(order), [mailbox = mailbox_, this](Binder::Outcome outcome) {
       mailbox->Post([this, outcome = std::move(outcome)] { TakeOutcome(outcome); });
     });
@@ -383,6 +410,7 @@ class LiveScheduler::Impl {
                     {"node", outcome.order.node},
                     {"err", outcome.error}});
     }
+    locker_.TakeOutcome(outcome);
     events_.Record(binds_.Take(outcome, Now()));
   }
 
@@ -433,6 +461,7 @@ class LiveScheduler::Impl {
   DefaultQueues queues_;
   BindBook binds_;
   Evictor evictor_;
+  NodeLocker locker_;
   std::optional<Advisor> advisor_;
   ClusterWatch watch_;
 };

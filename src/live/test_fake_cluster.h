@@ -89,6 +89,9 @@ class FakeCluster {
     return bodies;
   }
 
+  // The version of what was put or removed last.
+  [[nodiscard]] std::string version() const { return std::to_string(version_); }
+
   kube::FakeTransport transport;
   std::unique_ptr<kube::Client> client;
 

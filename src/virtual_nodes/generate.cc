@@ -20,6 +20,10 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kShape = "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]";
 
+// Virtual kubelets know their pods: binds need no lock (convert/node_lock.h).
+constexpr const char* kAgentKey = "strata.sh/agent";
+constexpr const char* kAgentText = R"({"version":"virtual","identity":"pods"})";
+
 std::string NodeName(std::int64_t i) {
   return fmt::format("node-{}", i);
 }
@@ -129,7 +133,8 @@ Json MakeNode(const GenerateSpec& spec, std::int64_t index, Time now) {
     const NodeGpus gpus = GpusOf(spec, name);
     resources["nvidia.com/gpu"] = fmt::format("{}", SharesOf(gpus));
     meta["annotations"] = {{nvml::kRegisterKey, nvml::RegisterText(gpus)},
-                           {nvml::kScoreKey, nvml::ScoreText(gpus)}};
+                           {nvml::kScoreKey, nvml::ScoreText(gpus)},
+                           {kAgentKey, kAgentText}};
     // The NVLink domain of a rack.
     if (spec.machine->has_clique) meta["labels"]["nvidia.com/gpu.clique"] = RackName(rack) + ".0";
   }

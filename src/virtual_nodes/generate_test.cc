@@ -96,6 +96,14 @@ TEST(GenerateCluster, GpusAreRegisteredAsHamiDoes) {
             Json::parse(R"({"GPU-node-1-1":150,"GPU-node-1-2":130,"GPU-node-1-3":230})"));
 }
 
+TEST(GenerateCluster, PodsWithGpusNeedNoLock) {
+  const Json gpus = Find(Make("spines=1,racks=1,nodes=1,gpus=1:dgx1v"), "node-0")["metadata"];
+  const Json agent = Json::parse(gpus["annotations"]["strata.sh/agent"].get<std::string>());
+  EXPECT_EQ(agent["identity"], "pods");
+  const Json none = Find(Make("spines=1,racks=1,nodes=1"), "node-0")["metadata"];
+  EXPECT_FALSE(none.contains("annotations"));
+}
+
 TEST(GenerateCluster, EveryMachineCanBeAsked) {
   for (const GpuMachine& machine : GpuMachines()) {
     const std::string spec = "spines=1,racks=1,nodes=1,gpus=1:" + machine.name;

@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Way = Fate::Way;
 
+constexpr const char* kGpuNode = "/api/v1/nodes/gpus";
 constexpr const char* kQueue = "/apis/scheduling.volcano.sh/v1beta1/queues/default";
 constexpr Duration kLook = seconds(1);
 // A watch that falls silent is noticed after two minutes, and there are pauses between attempts.
@@ -110,8 +111,8 @@ struct Case {
   }
 };
 
-// A Job, a gang of plain pods, a pod alone, and one of each that fits nowhere, with two schedulers
-// and two processes of controllers.
+// A Job, a gang of plain pods, a gang with GPUs on a node of HAMi's agent, a pod alone, and some
+// that fit nowhere, with two schedulers and two processes of controllers.
 class Cluster {
  public:
   explicit Cluster(std::vector<Case> cases) : cases_(std::move(cases)) {
@@ -127,6 +128,7 @@ class Cluster {
       AddLease(kind.lease);
     }
     for (const char* node : {"node-0", "node-1"}) AddNode(node);
+    AddGpuNode();
     for (auto& [name, process] : processes_) process->Start();
     timeline_.After(seconds(5), [this] { CreateAll(); });
   }
@@ -177,11 +179,28 @@ class Cluster {
     Create("/api/v1/nodes", node);
     server_.Ask("PATCH", "/api/v1/nodes/" + name, {{"spec", {{"taints", nullptr}}}});
   }
+  void AddGpuNode() {
+    const json gpu = {{"count", 10}, {"devmem", 81920}, {"devcore", 100}, {"health", true}};
+    json gpus = json::array({gpu, gpu});
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      gpus[i]["id"] = fmt::format("GPU-{}", i);
+      gpus[i]["index"] = i;
+    }
+    json node = {{"apiVersion", "v1"}, {"kind", "Node"}};
+    node["metadata"]["name"] = "gpus";
+    node["metadata"]["annotations"]["hami.io/node-nvidia-register"] = gpus.dump();
+    node["status"]["allocatable"] = {{"cpu", "0"}, {"pods", "110"}, {"nvidia.com/gpu", "20"}};
+    Create("/api/v1/nodes", node);
+    server_.Ask("PATCH", kGpuNode, {{"spec", {{"taints", nullptr}}}});
+  }
   void CreateAll() {
     CreateJob("job", 2, 2);
     CreateJob("big", 3, 4);
-    CreateGang("gang", 2, 1);
-    CreateGang("wide", 3, 4);
+    CreateGang("gang", 2, PodOf(1));
+    CreateGang("wide", 3, PodOf(4));
+    json with_gpu = PodOf(0);
+    with_gpu["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "1";
+    CreateGang("gpus", 2, with_gpu);
     json lone = PodOf(1);
     lone["metadata"]["name"] = "lone";
     Create(kPods, lone);
@@ -193,13 +212,12 @@ class Cluster {
     job["spec"]["tasks"] = {{{"name", "w"}, {"replicas", pods}, {"template", PodOf(cpus)}}};
     Create(kJobs, job);
   }
-  void CreateGang(const std::string& name, int pods, int cpus) {
+  void CreateGang(const std::string& name, int pods, json pod) {
     json group = {{"apiVersion", "scheduling.volcano.sh/v1beta1"}, {"kind", "PodGroup"}};
     group["metadata"]["name"] = name;
     group["spec"]["minMember"] = pods;
     Create(kGroups, group);
     for (int i = 0; i < pods; ++i) {
-      json pod = PodOf(cpus);
       pod["metadata"]["name"] = fmt::format("{}-{}", name, i);
       pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = name;
       Create(kPods, pod);
@@ -217,6 +235,23 @@ class Cluster {
     CHECK(server_.Ask("POST", path, object) == 201);
   }
 
+  // What HAMi's agent does for a pod: it serves the one that the lock names.
+  bool Serve(const json& pod) {
+    const std::string& name = TextAt(pod, {"metadata", "name"});
+    const std::string& phase = TextAt(pod, {"metadata", "annotations", "hami.io/bind-phase"});
+    if (phase != "allocating") return true;
+    const json node = server_.Get(kGpuNode);
+    const std::string& lock = TextAt(node, {"metadata", "annotations", "hami.io/mutex.lock"});
+    if (!lock.ends_with(",default," + name)) return false;
+    json served;
+    served["metadata"]["annotations"]["hami.io/bind-phase"] = "success";
+    server_.Ask("PATCH", fmt::format("{}/{}", kPods, name), served);
+    json released;
+    released["metadata"]["annotations"]["hami.io/mutex.lock"] = nullptr;
+    server_.Ask("PATCH", kGpuNode, released);
+    return true;
+  }
+
   // What there is, by name and without uids; pods that have a node begin to run.
   std::string State() {
     std::string text;
@@ -226,7 +261,7 @@ class Cluster {
       const std::string& phase = TextAt(pod, {"status", "phase"});
       const bool bound = !TextAt(pod, {"spec", "nodeName"}).empty();
       text += fmt::format("pod {} {} {}\n", name, phase, bound ? "bound" : "waits");
-      if (!bound || phase == "Running") continue;
+      if (!bound || phase == "Running" || !Serve(pod)) continue;
       const std::string path = fmt::format("{}/{}/status", kPods, name);
       server_.Ask("PATCH", path, {{"status", {{"phase", "Running"}}}});
     }
@@ -247,6 +282,9 @@ class Cluster {
                           TextAt(job, {"status", "state", "phase"}),
                           IntegerAt(job, {"status", "running"}));
     }
+    const json node = server_.Get(kGpuNode);
+    text += fmt::format("lock \"{}\"\n",
+                        TextAt(node, {"metadata", "annotations", "hami.io/mutex.lock"}));
     const json queue = server_.Get(kQueue);
     return text + fmt::format("queue {} allocated {} running {}\n",
                               TextAt(queue, {"status", "state"}),
@@ -326,6 +364,8 @@ class CallTable {
 TEST(Calls, EndInTheSameStateWhateverHappensToOneOfThem) {
   CallTable table;
   ASSERT_NE(table.wanted().find("job job Running 2"), std::string::npos) << table.wanted();
+  ASSERT_NE(table.wanted().find("pod gpus-1 Running"), std::string::npos) << table.wanted();
+  ASSERT_NE(table.wanted().find("lock \"\""), std::string::npos) << table.wanted();
   const int runs = table.RunAll();
   std::string calls;
   for (const auto& [call, before] : table.table()) {

@@ -32,6 +32,7 @@ NO_BIND_ANYWHERE = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "Va
                     "spec": {"policyName": "no-bind", "validationActions": ["Deny"]}}
 DISCOVERY = {"networkTopologyDiscovery": [{"source": "label", "enabled": True, "interval": "1h", "config": {
     "networkTopologyTypes": {"racks": [{"nodeLabel": "example.com/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}}}]}
+GPUS = [{"id": "GPU-0", "count": 10, "devmem": 81920, "devcore": 100, "type": "NVIDIA H100", "mode": "hami-core", "health": True}]
 ACCOUNT = "system:serviceaccount:volcano-system:"
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
 
@@ -106,10 +107,14 @@ class Rights(LiveTest):
         self.change(f"{SYSTEM}/configmaps/volcano-{name}-configmap", {"data": {f"volcano-{name}.conf": text}})
 
     def run_nodes(self):
-        """Generated ones, and one that says nothing of itself."""
+        """Generated ones, one that says nothing of itself, and one with GPUs and HAMi's agent."""
         with self.no_other_node_controller():
             self.nodes = self.part("virtual-nodes", "--generate", "spines=1,racks=1,nodes=2")
             self.make("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "plain", "labels": VIRTUAL}})
+            resources = {"cpu": "8", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "10"}
+            self.make("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {
+                "name": "hami", "labels": VIRTUAL, "annotations": {"hami.io/node-nvidia-register": json.dumps(GPUS)}},
+                "status": {"capacity": resources, "allocatable": resources}})
             self.until(lambda: "ready" in self.nodes.said(), "nodes ready")
             self.until(lambda: not any(node["spec"].get("taints") for node in self.items("/api/v1/nodes")), "no node is tainted")
 
@@ -173,6 +178,9 @@ class Rights(LiveTest):
         self.make_pod("alone")
         self.until(lambda: self.phase("alone") == "Running", "alone runs")
         self.kubectl("delete", "pod", "alone", "--wait=false")
+        self.make_pod("gpu", containers=[{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": "1"}}}])
+        self.until(lambda: self.phase("gpu") == "Running", "gpu runs")
+        self.until(lambda: "hami.io/mutex.lock" not in self.get("/api/v1/nodes/hami")["metadata"]["annotations"], "the node is not locked")
         self.make_pod("large", containers=[{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "1000"}}}])
         if IS_REAL:
             self.make(f"{POLICIES}/validatingadmissionpolicies", NO_BIND)
