@@ -102,11 +102,11 @@ bool IsRefusal(int http_status) {
          http_status == kUnprocessable;
 }
 
-// Whether nothing is left to do for a write that was answered so.
+// Whether nothing is left to do for a write that was answered so. A conflict of a deletion is no
+// proof that the object is another one now: it is seen to be gone, or deleted again.
 bool IsAsGoodAsDone(const Write& write, int http_status) {
   if (write.optional && IsRefusal(http_status)) return true;
-  return write.verb == Write::Verb::kDelete &&
-         (http_status == kNotFound || http_status == kConflict);
+  return write.verb == Write::Verb::kDelete && http_status == kNotFound;
 }
 
 // One plan on its way. Answers come on the threads of both transports, also inside Start.

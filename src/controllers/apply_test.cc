@@ -57,6 +57,18 @@ TEST(Apply, SendsAStepWhenEveryWriteOfTheOneBeforeHasSucceeded) {
   EXPECT_FALSE(applied.outcome);
 }
 
+TEST(Apply, ADeletionIsDoneWhenTheObjectIsGoneAndNotByAConflict) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  Plan plan = CreatesPods(1);
+  plan.steps[0][0].verb = Write::Verb::kDelete;
+  plan.steps[0][0].uid = "u";
+  transport.answer = [](const auto&) { return 404; };
+  EXPECT_TRUE(Apply(client, plan, kube::Leadership::Always()).outcome);
+  transport.answer = [](const auto&) { return 409; };
+  EXPECT_FALSE(Apply(client, plan, kube::Leadership::Always()).outcome);
+}
+
 TEST(Apply, TakesAnObjectThatItsOwnerHasAlready) {
   PromptTransport transport;
   kube::Client client(transport, transport, {});
