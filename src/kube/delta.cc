@@ -28,7 +28,7 @@ std::vector<Delta> DeltaQueue::Wait(Duration limit) {
   constexpr Duration kLongest = std::chrono::hours(24 * 365);  // now + limit must not overflow
   const auto end = std::chrono::steady_clock::now() + std::min(limit, kLongest);
   const MutexLock lock(mutex_);
-  while (!closed_ && deltas_.empty() && changed_.WaitUntil(mutex_, end)) {
+  while (limit > Duration(0) && !closed_ && deltas_.empty() && changed_.WaitUntil(mutex_, end)) {
   }
   return std::exchange(deltas_, {});
 }
