@@ -15,7 +15,7 @@ build: program ## Build build/strata (installs missing Debian packages first)
 
 .PHONY: programs
 programs: ## Build everything that is installed: strata, strata-agent, manual page, completion, debug information
-	@tools/install-packages.sh build
+	@tools/install-packages.sh build agent
 	@tools/configure.sh debug-info
 	@$(CMAKE_BUILD) build --target strata_programs
 
@@ -98,6 +98,11 @@ bench-check: configured ## The benchmarks against bench/budgets.json, instructio
 	@tools/install-packages.sh bench
 	@$(CMAKE_BUILD) build --target strata_benchmarks
 	@tools/bench_table.py --check
+
+.PHONY: gpu-kit
+gpu-kit: configured ## build/gpu-kit: what checks strata-agent on a machine with a GPU; run its check-gpu.sh there
+	@$(CMAKE_BUILD) build --target strata strata-agent strata_agent_hour
+	@tools/gpu-kit.sh
 
 .PHONY: bench-apiserver
 bench-apiserver: configured ## Figures of strata apiserver: creates, binds, lists, memory, time to ready

@@ -21,6 +21,13 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)  #                       Deb
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)  # reads YAML        Debian: libyaml-dev
 add_library(re2::re2 ALIAS PkgConfig::RE2)
 
+# Only the device plugin of strata-agent needs gRPC: without it strata builds all the same.
+if(BUILD_TESTING)
+  find_package(gRPC CONFIG REQUIRED)         # gRPC::grpc++                  Debian: libgrpc++-dev protobuf-compiler-grpc
+else()
+  find_package(gRPC CONFIG QUIET)
+endif()
+
 if(BUILD_TESTING)
   find_package(GTest CONFIG REQUIRED)        # GTest::gmock_main             Debian: libgtest-dev libgmock-dev
   find_package(rapidcheck CONFIG REQUIRED)   # rapidcheck                    Debian: librapidcheck-dev

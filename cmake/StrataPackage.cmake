@@ -8,7 +8,12 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 # where debuggers look for it by the name that the program has for it; in Debian packages it is one of its own.
 set(stripped ${PROJECT_BINARY_DIR}/stripped)
 find_program(STRATA_OBJCOPY objcopy REQUIRED)  # Debian: binutils, by g++
-foreach(program strata strata-agent)
+# strata-agent is there where gRPC is (src/device_plugin).
+set(programs strata)
+if(TARGET strata-agent)
+  list(APPEND programs strata-agent)
+endif()
+foreach(program IN LISTS programs)
   add_custom_command(OUTPUT ${stripped}/${program} ${stripped}/${program}.debug
     COMMAND ${CMAKE_COMMAND} -E make_directory ${stripped}
     COMMAND ${STRATA_OBJCOPY} --only-keep-debug --compress-debug-sections $<TARGET_FILE:${program}> ${program}.debug
@@ -17,7 +22,8 @@ foreach(program strata strata-agent)
   install(PROGRAMS ${stripped}/${program} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
   install(FILES ${stripped}/${program}.debug DESTINATION ${CMAKE_INSTALL_BINDIR}/.debug COMPONENT debug)
 endforeach()
-add_custom_target(strata_stripped ALL DEPENDS ${stripped}/strata ${stripped}/strata-agent)
+list(TRANSFORM programs PREPEND ${stripped}/)
+add_custom_target(strata_stripped ALL DEPENDS ${programs})
 add_dependencies(strata_programs strata_stripped)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 install(PROGRAMS src/apps/kubectl-strata DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -198,8 +198,8 @@ MUTANTS = (
     Mutant(
         "the sums of HyperNodes follow what a node has",
         "src/model/hypernode_sums.cc",
-        "      table->Sub(hypernode.index(), out);",
-        "      if (MUTANT) continue;\n      table->Sub(hypernode.index(), out);",
+        "      table->Sub(hypernode.index(), room.out);",
+        "      if (MUTANT) continue;\n      table->Sub(hypernode.index(), room.out);",
         MODEL + PROPERTY,
     ),
     Mutant(
@@ -219,8 +219,8 @@ MUTANTS = (
     Mutant(
         "a HyperNode ruled out by sums is not tried, even after a similar sub-group went there",
         "src/sched/similar_sub_jobs.cc",
-        "gradient.IsEligible(state, level.need, *best);",
-        "MUTANT || gradient.IsEligible(state, level.need, *best);",
+        "gradient.IsEligible(state, level.need.room, *best);",
+        "MUTANT || gradient.IsEligible(state, level.need.room, *best);",
         SCHED + PROPERTY,
     ),
     Mutant(
@@ -589,6 +589,27 @@ MUTANTS = (
         "src/sched/actions/evict.cc",
         "    if (session_.claims() != nullptr && session_.claims()->HasGivenUp()) return;",
         "    if (!MUTANT && session_.claims() != nullptr && session_.claims()->HasGivenUp()) return;",
+        LIVE,
+    ),
+    Mutant(
+        "a pod of Volcano's dialect is never placed by numbers alone",
+        "src/sched/scheduler.cc",
+        "    if (points.devices == nullptr) points.nodes.filters",
+        "    if (points.devices == nullptr && !MUTANT) points.nodes.filters",
+        SCHED,
+    ),
+    Mutant(
+        "a GPU of both dialects counts once in what a node has",
+        "src/model/node_table.cc",
+        "std::min(handed_out, AmountOf(*spec.gpus))",
+        "MUTANT ? handed_out : std::min(handed_out, AmountOf(*spec.gpus))",
+        MODEL,
+    ),
+    Mutant(
+        "a lock that names no pod is known to be the scheduler's own",
+        "src/live/node_lock_book.cc",
+        "  if (is_own && node.lock->owner.empty()) node",
+        "  if (is_own && !MUTANT && node.lock->owner.empty()) node",
         LIVE,
     ),
 )

@@ -80,12 +80,12 @@ def setup_stamp():
 
 
 def flags(entry):
-    """The compile command without compiler, input and output, and without what only g++ understands."""
+    """The compile command without compiler, input and output, what only g++ understands, and how well to optimize."""
     words = shlex.split(entry["command"])[1:]
     for option in ("-o", "-c"):
         place = words.index(option)
         del words[place:place + 2]
-    return [word for word in words if not word.startswith("--param=")]
+    return [word for word in words if not word.startswith(("--param=", "-O", "-g"))]
 
 
 def includes(job):

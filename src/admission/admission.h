@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,10 +16,12 @@ namespace strata::admission {
 // The rules of single kinds: what a real server's registry strategies and admission plugins, and
 // Volcano's webhooks, add and refuse. Pure but for reading `store`. Schema checks and defaults have
 // been done when these are asked; names, namespaces and resourceVersions are the caller's.
+enum class UsedQueues : std::uint8_t { kMayGo, kStay };
 struct AdmissionContext {
   const ResourceInfo& resource;
   const ObjectReader& store;
   Time now;
+  UsedQueues used_queues = UsedQueues::kMayGo;  // whether a queue with pods may be deleted
 };
 
 // May change `object` (defaults) or refuse it.

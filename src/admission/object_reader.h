@@ -47,6 +47,8 @@ class ObjectReader {
   virtual void VisitLatest(const std::string& resource,
                            const std::string& ns,
                            const std::function<bool(const StoredObject&)>& visit) const = 0;
+  // A rule refuses because this object was not found. A reader that may be behind can ask for it.
+  virtual void Missed(const ObjectKey& /*key*/) const {}
 };
 
 }  // namespace strata::admission

@@ -55,23 +55,34 @@ bool HasPodGroups(const ObjectReader& store, const std::string& queue) {
 }
 
 // The way up from `parent` ends at root, not at the queue itself, and is not too long.
-void CheckAncestors(const QueueNode& queue,
+bool CheckAncestors(const ObjectReader& store,
+                    const QueueNode& queue,
                     const std::vector<QueueNode>& queues,
                     Problems& problems) {
   const auto refuse = [&](const std::string& why) {
     problems.Invalid("spec.parent", queue.parent, why);
+    return false;
   };
   std::size_t depth = 1;
   std::string_view at = queue.parent;
   while (at != kRoot) {
     if (at == queue.name) return refuse("a queue cannot be below itself");
     const QueueNode* node = FindQueue(queues, at);
-    if (node == nullptr) return refuse(fmt::format("parent queue {} not found", at));
+    if (node == nullptr) {
+      store.Missed({std::string(kQueueResource), "", std::string(at)});
+      return refuse(fmt::format("parent queue {} not found", at));
+    }
     at = node->parent;
     if (++depth > kMaxDepth) {
-      return refuse(fmt::format("queue hierarchy is deeper than {} levels", kMaxDepth));
+      return refuse(
+          fmt::format("queue {} exceeds the maximum allowed depth of {}: the hierarchy "
+                      "would be deeper than {} levels",
+                      queue.name,
+                      kMaxDepth,
+                      kMaxDepth));
     }
   }
+  return true;
 }
 
 // A parent and the queues below it, one of which may be new.
@@ -79,6 +90,22 @@ struct Family {
   const QueueNode* parent;
   std::vector<const QueueNode*> children;
 };
+
+std::string ExceedsText(const std::string& parent,
+                        std::string_view what,
+                        const std::string& resource,
+                        const Quantity& sum,
+                        const Quantity& max) {
+  const char* of_children = what == "capability" ? "largest child's" : "sum of children's";
+  return fmt::format("{} of queue {}: {} {} ({}) exceeds parent's {} limit ({})",
+                     resource,
+                     parent,
+                     of_children,
+                     what,
+                     sum.ToString(),
+                     what,
+                     max.ToString());
+}
 
 // What the children have of `list` together must not be more than the parent has, of each resource
 // that the parent names; of a capability each alone.
@@ -99,12 +126,7 @@ void CheckShares(const Family& family, std::string_view what, Problems& problems
     if (sum <= max) continue;
     problems.Invalid(fmt::format("spec.{}", what),
                      sum.ToString(),
-                     fmt::format("{} {} of the child queues of {} is more than its {} ({})",
-                                 resource,
-                                 what,
-                                 family.parent->name,
-                                 what,
-                                 max.ToString()));
+                     ExceedsText(family.parent->name, what, resource, sum, max));
   }
 }
 
@@ -123,12 +145,14 @@ void CheckHierarchy(const AdmissionContext& context,
   const QueueNode queue = ToQueueNode(TextAt(object, {"metadata", "name"}), object);
   std::vector<QueueNode> queues = ReadQueues(context.store);
   std::erase_if(queues, [&](const QueueNode& node) { return node.name == queue.name; });
-  if (queue.name != kRoot) CheckAncestors(queue, queues, problems);
-  if (!problems.empty()) return;
+  if (queue.name != kRoot && !CheckAncestors(context.store, queue, queues, problems)) return;
   if (moves && queue.parent != kRoot && HasPodGroups(context.store, queue.parent)) {
-    problems.Invalid("spec.parent",
-                     queue.parent,
-                     fmt::format("queue {} cannot be a parent: it has jobs", queue.parent));
+    problems.Invalid(
+        "spec.parent",
+        queue.parent,
+        fmt::format("queue {} cannot be the parent queue of queue {} because it has jobs",
+                    queue.parent,
+                    queue.name));
   }
   queues.push_back(queue);
   for (const std::string_view what : {"capability", "deserved", "guarantee"}) {
@@ -138,16 +162,18 @@ void CheckHierarchy(const AdmissionContext& context,
   }
 }
 
-// A path of the hierarchy by annotations begins at root; one that leaves root out is completed.
-void CompleteHierarchy(json& object) {
-  constexpr std::string_view kPath = "volcano.sh/hierarchy";
-  constexpr std::string_view kWeights = "volcano.sh/hierarchy-weights";
-  const std::string path = TextAt(object, {"metadata", "annotations", kPath});
-  const std::string weights = TextAt(object, {"metadata", "annotations", kWeights});
-  if (path.empty() || weights.empty() || path.starts_with(kRoot)) return;
-  json& annotations = object["metadata"]["annotations"];
-  annotations[std::string(kPath)] = fmt::format("{}/{}", kRoot, path);
-  annotations[std::string(kWeights)] = fmt::format("1/{}", weights);
+// What the reader cannot refuse: queues that were made without this rule must stay readable.
+void CheckGuarantee(const json& object, Problems& problems) {
+  if (!ObjectAt(object, {"spec", "deserved"}).empty()) return;
+  for (const auto& [resource, value] :
+       ObjectAt(object, {"spec", "guarantee", "resource"}).items()) {
+    const Quantity amount = ToAmount(value);
+    if (amount.IsZero()) continue;
+    problems.Invalid(
+        fmt::format("spec.deserved.{}", resource),
+        nullptr,
+        fmt::format("deserved[{0}] must be >= guarantee[{0}]={1}", resource, amount.ToString()));
+  }
 }
 
 void SetQueueDefaults(json& object) {
@@ -163,7 +189,10 @@ void SetQueueDefaults(json& object) {
 ApiResult<void> CreateQueue(const AdmissionContext& context, json& object, Problems& problems) {
   CompleteHierarchy(object);
   SetQueueDefaults(object);
-  if (ReadQueue(object, problems)) CheckHierarchy(context, object, true, problems);
+  if (!ReadQueue(object, problems)) return {};
+  CheckGuarantee(object, problems);
+  CheckHierarchyAnnotations(context.store, object, problems);
+  CheckHierarchy(context, object, true, problems);
   return {};
 }
 
@@ -173,7 +202,12 @@ ApiResult<void> UpdateQueue(const AdmissionContext& context, const Edit& edit, P
       TextAt(edit.before, {"spec", "parent"}) != TextAt(edit.after, {"spec", "parent"});
   // A queue that changes nothing in the tree may always be labelled, annotated and released.
   const bool same = ObjectAt(edit.before, {"spec"}) == ObjectAt(edit.after, {"spec"});
-  if (ReadQueue(edit.after, problems) && !same) {
+  const bool readable = ReadQueue(edit.after, problems);
+  if (readable && !HaveSameHierarchy(edit.before, edit.after)) {
+    CheckHierarchyAnnotations(context.store, edit.after, problems);
+  }
+  if (readable && !same) {
+    CheckGuarantee(edit.after, problems);
     CheckHierarchy(context, edit.after, moves, problems);
   }
   if (TextAt(edit.before, {"metadata", "name"}) != kRoot) return {};
@@ -199,17 +233,22 @@ ApiResult<void> DeleteQueue(const AdmissionContext& context, const json& object)
   if (name == "default" || name == kRoot) {
     return refuse(fmt::format("`{}` queue can not be deleted", name));
   }
-  std::string children;
+  std::vector<std::string> children;
   for (const QueueNode& queue : ReadQueues(context.store)) {
-    if (queue.parent == name) children += (children.empty() ? "" : ", ") + queue.name;
+    if (queue.parent == name) children.push_back(queue.name);
   }
   if (!children.empty()) {
-    return refuse(
-        fmt::format("queue can not be deleted because it has child queues: {}", children));
+    return refuse(fmt::format("queue {} can not be deleted because it has {} child queues: {}",
+                              name,
+                              children.size(),
+                              fmt::join(children, ", ")));
   }
   const json* pods = FindAt(object, {"status", "allocated", "pods"});
-  if (pods != nullptr && !ToAmount(*pods).IsZero()) {
-    return refuse("queue can not be deleted because it has allocated pods");
+  const Quantity allocated = pods == nullptr ? Quantity() : ToAmount(*pods);
+  if (context.used_queues == UsedQueues::kStay && !allocated.IsZero()) {
+    return refuse(fmt::format("queue {} cannot be deleted because it has allocated Pods: {}",
+                              name,
+                              allocated.ToString()));
   }
   return {};
 }

@@ -25,7 +25,7 @@ QueueNode ToQueueNode(std::string name, const json& object) {
 
 std::vector<QueueNode> ReadQueues(const ObjectReader& store) {
   std::vector<QueueNode> queues;
-  store.VisitLatest("queues.scheduling.volcano.sh", "", [&](const StoredObject& object) {
+  store.VisitLatest(std::string(kQueueResource), "", [&](const StoredObject& object) {
     queues.push_back(ToQueueNode(object.name, ParseJsonOrNull(object.body)));
     return true;
   });
@@ -42,6 +42,7 @@ void CheckQueueTakes(const ObjectReader& store,
       queues.begin(), queues.end(), [&](const QueueNode& node) { return node.name == queue; });
   const auto refuse = [&](const std::string& why) { problems.Invalid("spec.queue", queue, why); };
   if (found == queues.end()) {
+    store.Missed({std::string(kQueueResource), "", queue});
     return refuse(
         fmt::format("unable to find {} queue: queues.scheduling.volcano.sh \"{}\" not found",
                     LowerCase(what),

@@ -20,6 +20,8 @@ struct QueueNode {
   nlohmann::json spec;
 };
 
+inline constexpr std::string_view kQueueResource = "queues.scheduling.volcano.sh";
+
 [[nodiscard]] QueueNode ToQueueNode(std::string name, const nlohmann::json& object);
 // All of them, by name.
 [[nodiscard]] std::vector<QueueNode> ReadQueues(const ObjectReader& store);
@@ -32,5 +34,16 @@ void CheckQueueTakes(const ObjectReader& store,
                      std::string_view what,
                      Leaf leaf,
                      Problems& problems);
+
+// queue_hierarchy.cc: the older hierarchy, by the annotations volcano.sh/hierarchy ("root/a/b") and
+// volcano.sh/hierarchy-weights ("1/2/8").
+
+// Puts root before a path that leaves it out.
+void CompleteHierarchy(nlohmann::json& object);
+[[nodiscard]] bool HaveSameHierarchy(const nlohmann::json& a, const nlohmann::json& b);
+// One weight above 0 for each name, and no other queue below the path.
+void CheckHierarchyAnnotations(const ObjectReader& store,
+                               const nlohmann::json& object,
+                               Problems& problems);
 
 }  // namespace strata::admission

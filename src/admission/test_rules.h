@@ -87,8 +87,9 @@ class Admission {
                           std::string_view subresource = "") {
     return Text(AdmitUpdate({row_, store_, kTestNow}, before, after, subresource));
   }
-  std::string DeleteError(const nlohmann::json& object) {
-    return Text(AdmitDelete({row_, store_, kTestNow}, object));
+  std::string DeleteError(const nlohmann::json& object,
+                          UsedQueues used_queues = UsedQueues::kMayGo) {
+    return Text(AdmitDelete({row_, store_, kTestNow, used_queues}, object));
   }
 
  private:

@@ -1,4 +1,6 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,14 +63,58 @@ TEST_F(JobTest, HostNetworkPodsAskTheClusterForNames) {
 }
 
 TEST_F(JobTest, ChecksFieldsWithTheReadersOfObjects) {
-  EXPECT_EQ(jobs.CreateError(Job("'minAvailable': 3,")),
-            "422 Job.batch.volcano.sh \"train\" is invalid: spec.minAvailable: Invalid value: 3: 3 "
-            "is more than the replicas of all tasks (2)");
+  EXPECT_EQ(
+      jobs.CreateError(Job("'minAvailable': 3,")),
+      "422 Job.batch.volcano.sh \"train\" is invalid: spec.minAvailable: Invalid value: 3: job "
+      "'minAvailable' should not be greater than total replicas: 3 and 2");
   EXPECT_THAT(jobs.CreateError(Job("'plugins': {'nope': []},")), HasSubstr("spec.plugins: "));
   EXPECT_THAT(jobs.CreateError(Job("", "'replicas': 1, 'name': 'Bad_Name',")),
               HasSubstr("spec.tasks[0].name: Invalid value: \"Bad_Name\""));
   EXPECT_THAT(jobs.CreateError(Job("'policies': [{'action': 'AbortJob'}],")),
-              HasSubstr("spec.policies[0]: Invalid value: \"object\": want event or exitCode"));
+              HasSubstr("spec.policies[0]: Invalid value: \"object\": either event and exitCode "));
+}
+
+// Scripts and Volcano's own tests look for these words.
+TEST_F(JobTest, RefusalsHaveVolcanosKeyPhrases) {
+  const std::string two =
+      "'replicas': 1, 'name': 'a', 'template': {'spec': {'containers': [{'name': 'c', 'image': "
+      "'i'}]}}}, {'name': 'a', 'replicas': 1,";
+  const auto volumes = [](const std::string& list) { return Job("'volumes': [" + list + "],"); };
+  const auto policies = [](const std::string& list) { return Job("'policies': [" + list + "],"); };
+  json none = Job();
+  none["spec"]["tasks"] = json::array();
+  const std::vector<std::pair<json, std::string>> rows = {
+      {none, "No task specified in job spec"},
+      {Job("", two), "duplicated task name"},
+      {Job("", "'replicas': 1, 'minAvailable': 2,"),
+       "'minAvailable' is greater than 'replicas' in task"},
+      {Job("'minAvailable': 3,"), "job 'minAvailable' should not be greater than total replicas"},
+      {Job("'plugins': {'nope': []},"), "unable to find job plugin: nope"},
+      {policies("{'event': 'PodFailed', 'exitCode': 1, 'action': 'AbortJob'}"),
+       "must not specify event and exitCode simultaneously"},
+      {policies("{'action': 'AbortJob'}"), "either event and exitCode should be specified"},
+      {policies("{'event': 'PodFailed', 'action': 'Nope'}"), "invalid policy action"},
+      {policies("{'event': 'Nope', 'action': 'AbortJob'}"), "invalid policy event"},
+      {policies("{'exitCode': 0, 'action': 'AbortJob'}"), "0 is not a valid error code"},
+      {policies("{'exitCode': 1, 'action': 'AbortJob'}, {'exitCode': 1, 'action': 'AbortJob'}"),
+       "duplicate exitCode 1"},
+      {policies("{'event': 'Unknown', 'action': 'AbortJob'}, {'event': 'Unknown', 'action': "
+                "'AbortJob'}"),
+       "duplicate event Unknown"},
+      {policies("{'event': '*', 'action': 'AbortJob'}, {'event': 'Unknown', 'action': "
+                "'AbortJob'}"),
+       "if there's * here, no other policy should be here"},
+      {volumes("{'mountPath': '/v', 'volumeClaimName': 'a'}, {'mountPath': '/v', "
+               "'volumeClaimName': 'b'}"),
+       "duplicated mountPath: /v"},
+      {volumes("{'mountPath': '/v'}"), "either VolumeClaim or VolumeClaimName must be specified"},
+      {Job("'networkTopology': {'mode': 'hard', 'highestTierAllowed': 1, 'highestTierName': 'x'},"),
+       "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology "
+       "simultaneously"},
+  };
+  for (const auto& [job, phrase] : rows) {
+    EXPECT_THAT(jobs.CreateError(job), HasSubstr(phrase));
+  }
 }
 
 TEST_F(JobTest, TemplatesPassTheRulesOfPods) {
@@ -143,8 +189,8 @@ TEST(AdmitPodGroup, RejectsAClosedQueueAndTwoTierFields) {
   EXPECT_EQ(groups.CreateError(group("'networkTopology': {'highestTierAllowed': 1,"
                                      " 'highestTierName': 'rack'}")),
             "422 PodGroup.scheduling.volcano.sh \"pg\" is invalid: spec.networkTopology: Invalid "
-            "value: \"object\": highestTierAllowed and highestTierName are both set (want one of "
-            "them)");
+            "value: \"object\": must not specify 'highestTierAllowed' and 'highestTierName' in "
+            "networkTopology simultaneously (want one of them)");
 }
 
 TEST(AdmitHyperNode, RejectsTheTierOfTheVirtualTop) {
@@ -208,6 +254,71 @@ TEST_F(QueueTest, RejectsGuaranteeAboveDeservedAboveCapability) {
   EXPECT_THAT(queues.CreateError(QueueObject("q", "'weight': -1")), HasSubstr("spec.weight: "));
 }
 
+TEST_F(QueueTest, AGuaranteeNeedsADeservedAtLeastAsLarge) {
+  EXPECT_THAT(queues.CreateError(QueueObject("q", "'guarantee': {'resource': {'cpu': '2'}}")),
+              HasSubstr("deserved[cpu] must be >= guarantee[cpu]=2"));
+  const std::string few = "'deserved': {'cpu': '1'}, 'guarantee': {'resource': {'cpu': '2'}}";
+  EXPECT_THAT(queues.CreateError(QueueObject("q", few)),
+              HasSubstr("deserved[cpu]=1 must be >= guarantee[cpu]=2"));
+  const std::string enough = "'deserved': {'cpu': '2'}, 'guarantee': {'resource': {'cpu': '2'}}";
+  EXPECT_EQ(queues.CreateError(QueueObject("q", enough)), "no error");
+  // One that was made before may be labelled and released.
+  const json old = QueueObject("q", "'reclaimable': true, 'guarantee': {'resource': {'cpu': '2'}}");
+  json labelled = old;
+  labelled["metadata"]["labels"] = {{"team", "a"}};
+  EXPECT_EQ(queues.UpdateError(old, labelled), "no error");
+}
+
+json InHierarchy(const std::string& name, const std::string& path, const std::string& weights) {
+  json queue = QueueObject(name);
+  json& annotations = queue["metadata"]["annotations"] = json::object();
+  if (!path.empty()) annotations["volcano.sh/hierarchy"] = path;
+  if (!weights.empty()) annotations["volcano.sh/hierarchy-weights"] = weights;
+  return queue;
+}
+
+TEST_F(QueueTest, ChecksTheAnnotationsOfAHierarchy) {
+  const auto error = [&](const std::string& path, const std::string& weights) {
+    return queues.CreateError(InHierarchy("q", path, weights));
+  };
+  EXPECT_EQ(error("root/a", "1/0.5"), "no error");
+  EXPECT_THAT(error("root/a", ""), HasSubstr("must have the same length with"));
+  EXPECT_THAT(error("root", ""), HasSubstr("is invalid number"));
+  EXPECT_THAT(error("", "1/2"), HasSubstr("must have the same length with"));
+  EXPECT_THAT(error("root/a/b", "1/2"), HasSubstr("must have the same length with"));
+  EXPECT_THAT(error("root/a", "1/-2"), HasSubstr("-2 in the 1/-2 must be larger than 0"));
+  EXPECT_THAT(error("root/a", "1/0"), HasSubstr("must be larger than 0"));
+  for (const char* weight : {"x", "", "1x", "nan", "inf", " 1"}) {
+    EXPECT_THAT(error("root/a", std::string("1/") + weight), HasSubstr("is invalid number"));
+  }
+}
+
+TEST_F(QueueTest, AQueueIsALeafOfTheHierarchyOfAnnotations) {
+  Hold(InHierarchy("dev", "root/sci/dev", "1/1/1"));
+  EXPECT_THAT(queues.CreateError(InHierarchy("sci", "root/sci", "1/1")),
+              HasSubstr("root/sci is not allowed to be in the sub path of root/sci/dev of queue "
+                        "dev"));
+  EXPECT_EQ(queues.CreateError(InHierarchy("s", "root/s", "1/1")), "no error");
+  const json before = InHierarchy("old", "root/a", "1");
+  json labelled = before;
+  labelled["metadata"]["labels"] = {{"team", "a"}};
+  EXPECT_EQ(queues.UpdateError(before, labelled), "no error");
+  EXPECT_THAT(queues.UpdateError(before, InHierarchy("old", "root/a", "1/2/3")),
+              HasSubstr("must have the same length with"));
+}
+
+TEST_F(QueueTest, RefusalsHaveVolcanosKeyPhrases) {
+  EXPECT_THAT(
+      queues.CreateError(QueueObject("q", "'deserved': {'cpu': '2'}, 'capability': {'cpu': '1'}")),
+      HasSubstr("deserved[cpu]=2 must be <= capability[cpu]=1"));
+  Hold(QueueObject("p", "'deserved': {'cpu': '10'}"));
+  EXPECT_THAT(queues.CreateError(QueueObject("c", "'parent': 'p', 'deserved': {'cpu': '11'}")),
+              HasSubstr("sum of children's deserved (11) exceeds parent's deserved limit (10)"));
+  Hold(QueueObject("c", "'parent': 'p'"));
+  EXPECT_THAT(queues.DeleteError(QueueObject("p")),
+              HasSubstr("queue p can not be deleted because it has 1 child queues: c"));
+}
+
 TEST_F(QueueTest, RejectsAHierarchyThatIsNotATree) {
   Hold(QueueObject("a"));
   Hold(QueueObject("b", "'parent': 'a'"));
@@ -234,7 +345,8 @@ TEST_F(QueueTest, RejectsChildrenThatExceedTheirParent) {
   EXPECT_EQ(queues.CreateError(QueueObject("c2", "'parent': 'p', 'deserved': {'cpu': '4'}")),
             "no error");
   EXPECT_THAT(queues.CreateError(QueueObject("c2", "'parent': 'p', 'deserved': {'cpu': '5'}")),
-              HasSubstr("cpu deserved of the child queues of p is more than its deserved (10)"));
+              HasSubstr("cpu of queue p: sum of children's deserved (11) exceeds parent's deserved "
+                        "limit (10)"));
   EXPECT_THAT(queues.CreateError(QueueObject("c2", "'parent': 'p', 'capability': {'cpu': '21'}")),
               HasSubstr("spec.capability: "));
   EXPECT_THAT(queues.UpdateError(QueueObject("p", "'deserved': {'cpu': '10'}"),
@@ -248,7 +360,7 @@ TEST_F(QueueTest, RejectsAParentThatHasJobs) {
       "podgroups.scheduling.volcano.sh",
       J("{'metadata': {'name': 'pg', 'namespace': 'x'}, 'spec': {'queue': 'busy'}}"));
   EXPECT_THAT(queues.CreateError(QueueObject("c", "'parent': 'busy'")),
-              HasSubstr("queue busy cannot be a parent: it has jobs"));
+              HasSubstr("queue busy cannot be the parent queue of queue c because it has jobs"));
 }
 
 TEST_F(QueueTest, RejectsDeletingRootDefaultAndQueuesInUse) {
@@ -258,11 +370,18 @@ TEST_F(QueueTest, RejectsDeletingRootDefaultAndQueuesInUse) {
             "403 queues.scheduling.volcano.sh \"default\" is forbidden: `default` queue can not be "
             "deleted");
   EXPECT_THAT(queues.DeleteError(QueueObject("root")), StartsWith("403"));
-  EXPECT_THAT(queues.DeleteError(QueueObject("p")), HasSubstr("it has child queues: c"));
+  EXPECT_THAT(queues.DeleteError(QueueObject("p")), HasSubstr("it has 1 child queues: c"));
+  EXPECT_EQ(queues.DeleteError(QueueObject("c")), "no error");
+}
+
+// As in Volcano, where --enable-queue-allocated-pods-check is off by default.
+TEST_F(QueueTest, AQueueWithPodsMayBeDeletedUnlessTheyAreProtected) {
   json used = QueueObject("c");
   used["status"]["allocated"] = {{"pods", "3"}};
-  EXPECT_THAT(queues.DeleteError(used), HasSubstr("it has allocated pods"));
-  EXPECT_EQ(queues.DeleteError(QueueObject("c")), "no error");
+  EXPECT_EQ(queues.DeleteError(used), "no error");
+  EXPECT_THAT(queues.DeleteError(used, UsedQueues::kStay),
+              HasSubstr("queue c cannot be deleted because it has allocated Pods: 3"));
+  EXPECT_EQ(queues.DeleteError(QueueObject("c"), UsedQueues::kStay), "no error");
 }
 
 TEST_F(QueueTest, RejectsChangesOfTheResourcesOfRoot) {

@@ -1,63 +1,133 @@
-// strata-agent: what runs on a node. `strata-agent probe` shows the machine's GPUs and their links.
-#include <algorithm>
+// strata-agent: what runs on a node. `run` is the daemon, `probe` shows the machine's GPUs and
+// their links, `withdraw` takes back what the daemon wrote on the Node.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
-#include "apps/agent_flags.h"
-#include "nvml/nvml_library.h"
-#include "nvml/probe.h"
-#include "nvml/render_probe.h"
+#include <fmt/format.h>
 
+#include "agent/node_agent.h"
+#include "apps/agent_probe.h"
+#include "apps/agent_run_flags.h"
+#include "component/component.h"
+#include "device_plugin/gpu_agent.h"
+#include "kube/connection.h"
+
+namespace strata {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: strata-agent probe [-o json|table] [--nvml FILE] [--sysfs DIR]\n"
-    "\n"
-    "Reads the NVIDIA GPUs of this machine through the driver's NVML and prints devices, links,\n"
-    "scores, and the two annotations that HAMi expects on the Node.\n"
-    "\n"
-    "  -o, --output json|table   output format (default: table)\n"
-    "  --nvml FILE               the library to load (default: libnvidia-ml.so.1)\n"
-    "  --sysfs DIR               where to read NUMA nodes (default: /sys)\n";
+constexpr const char* kVersion = STRATA_VERSION;
 
-constexpr int kBadUsage = 2;
-
-bool IsHelp(std::string_view argument) {
-  return argument == "--help" || argument == "-h";
+// HAMi-core keeps containers to their share: without it limits would not hold, so nobody shares.
+bool HasHamiCore(const std::string& hook) {
+  std::error_code ignored;
+  return std::filesystem::exists(hook + "/vgpu/libvgpu.so", ignored);
 }
 
-int Probe(const strata::ProbeFlags& flags) {
-  std::string error;
-  const auto library = strata::nvml::Library::Open(flags.nvml, error);
-  if (library == nullptr) {
-    std::fprintf(stderr, "strata-agent: %s\n", error.c_str());
-    return 1;
+device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags) {
+  device_plugin::GpuAgent::Options options;
+  const bool shares = !flags.publish_only && HasHamiCore(flags.hook);
+  options.node_agent.node = flags.node;
+  options.node_agent.version = kVersion;
+  options.node_agent.gpus = flags.gpus;
+  options.node_agent.gpus.shares = shares ? flags.shares : 1;
+  options.node_agent.take_over = flags.take_over;
+  options.node_agent.driver_limit = std::chrono::seconds(flags.driver_limit);
+  options.node_agent.state_folder = flags.state_folder;
+  options.plugin = flags.plugin;
+  options.plugin.node = flags.node;
+  options.plugin.journal = flags.state_folder + "/journal";
+  if (shares) {
+    options.plugin.answer.shares.emplace();
+    options.plugin.answer.shares->hook = flags.hook;
   }
-  const strata::nvml::ProbeReport report = strata::nvml::Probe(library->api(), flags.sysfs);
-  const std::string text = flags.output == "json" ? strata::nvml::RenderProbeJson(report)
-                                                  : strata::nvml::RenderProbeTable(report);
-  std::fputs(text.c_str(), stdout);
-  return 0;
+  if (flags.cdi) options.plugin.answer.strategy = agent::AnswerOptions::Strategy::kCdi;
+  options.publish_only = flags.publish_only;
+  return options;
+}
+
+int RunAgent(const AgentRunFlags& flags) {
+  ComponentOptions options;
+  options.connection = flags.connection;
+  options.verbosity = flags.verbosity;
+  options.metrics = !flags.pages.empty();
+  options.metrics_address = flags.pages;
+  options.metrics_address_given = true;
+  return RunComponent("agent", options, [&](kube::Client& client, obs::Log& log) {
+    return ComponentOf(std::make_shared<device_plugin::GpuAgent>(
+        client, OptionsOf(flags), log, kube::SystemClock()));
+  });
+}
+
+Status RunWithdraw(const AgentRunFlags& flags) {
+  const kube::Surroundings outside = kube::SystemSurroundings();
+  TRY_ASSIGN(const kube::ConnectionConfig config, kube::FindConnection(flags.connection, outside));
+  kube::ConnectionOptions options;
+  options.user_agent = "strata-agent";
+  TRY_ASSIGN(const std::unique_ptr<kube::Connection> connection,
+             kube::Connection::Open(config, options, outside));
+  return agent::Withdraw(connection->client(), flags.node);
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+int BadUsage(const std::string& problem) {
+  fmt::print(stderr, "strata-agent: {} (see strata-agent --help)\n", problem);
+  return 2;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("What runs on a node with GPUs", "strata-agent");
+  app.set_version_flag("--version", std::string("strata-agent ") + kVersion);
+  app.require_subcommand(1);
+  AgentRunFlags flags;
+  flags.node = HostName();
+  CLI::App& run = AddAgentRunCommand(app, flags);
+  CLI::App& withdraw = AddAgentWithdrawCommand(app, flags);
+  app.add_subcommand("probe", "Show the GPUs of this machine and their links");
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (!command.empty() && command[0] != '-' && command != "run" && command != "withdraw") {
+    return BadUsage(fmt::format("unknown command \"{}\"", command));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+    return asked ? app.exit(error) : BadUsage(error.what());
+  }
+  if (run.parsed() && flags.state_folder.empty() && !flags.publish_only) {
+    return BadUsage(
+        "--state-dir is needed without --publish-only: which container has which GPU is kept "
+        "there");
+  }
+  if (run.parsed()) return RunAgent(flags);
+  if (!withdraw.parsed()) return BadUsage("probe takes no flags before it");
+  const Status withdrawn = RunWithdraw(flags);
+  if (withdrawn) return 0;
+  fmt::print(stderr, "strata-agent: {}\n", withdrawn.error().message);
+  return 1;
 }
 
 }  // namespace
+}  // namespace strata
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  if (std::any_of(arguments.begin(), arguments.end(), IsHelp)) {
-    std::fputs(kUsage, stdout);
-    return 0;
+  if (!arguments.empty() && arguments[0] == "probe") {
+    return strata::RunProbe(std::span(arguments).subspan(1));
   }
-  if (arguments.empty() || arguments[0] != "probe") {
-    std::fputs(kUsage, stderr);
-    return kBadUsage;
-  }
-  strata::ProbeFlags flags;
-  const std::string problem = ParseProbeFlags(std::span(arguments).subspan(1), flags);
-  if (problem.empty()) return Probe(flags);
-  std::fprintf(stderr, "strata-agent: %s (see strata-agent --help)\n", problem.c_str());
-  return kBadUsage;
+  return strata::Main(argc, argv);
 }

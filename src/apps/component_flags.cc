@@ -169,6 +169,13 @@ void AddServingFlags(CLI::App& command,
   AddIgnoredFlags(command, flags, ignored);
 }
 
+std::string CheckObjectName(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
+                    text.find('/', slash + 1) == std::string::npos;
+  return good ? "" : "want NAMESPACE/NAME, not " + text;
+}
+
 std::optional<kube::LeaseSettings> LeaseOf(const ComponentFlags& flags) {
   if (!flags.leader_elect) return std::nullopt;
   kube::LeaseSettings lease;

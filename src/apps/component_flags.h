@@ -38,6 +38,9 @@ void AddServingFlags(CLI::App& command,
 // A flag whose value is a Go duration; `out` holds the default.
 void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, const char* what);
 
+// What is wrong with a flag that wants NAMESPACE/NAME; "" when nothing is.
+[[nodiscard]] std::string CheckObjectName(const std::string& text);
+
 // The lease to hold while working; none with --leader-elect=false. Each call makes a new identity.
 [[nodiscard]] std::optional<kube::LeaseSettings> LeaseOf(const ComponentFlags& flags);
 

@@ -68,9 +68,16 @@ void AddControllersCommand(CLI::App& app, Run& run) {
   command
       .add_option("--controller-conf",
                   flags->options.conf_file,
-                  "A volcano-controller.conf; default: the ConfigMap "
-                  "volcano-system/volcano-controller-configmap")
+                  "A volcano-controller.conf; default: the ConfigMap of --controller-conf-map")
       ->type_name("FILE");
+  command
+      .add_option("--controller-conf-map",
+                  flags->options.conf_map,
+                  "The ConfigMap with the configuration, in the key volcano-controller.conf; "
+                  "default: " +
+                      flags->options.conf_map)
+      ->type_name("NAMESPACE/NAME")
+      ->check(CheckObjectName);
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,

@@ -140,7 +140,7 @@ void AddGenerateFlag(CLI::App& command, std::optional<virtual_nodes::GenerateSpe
             spec = virtual_nodes::ParseGenerateSpec(text).value();
           },
           "Create nodes and HyperNodes: "
-          "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]")
+          "spines=S,racks=R,nodes=N[,gpus=G[:MODEL]][,cpu=C][,memory=M]")
       ->type_name("SPEC")
       ->check([](const std::string& text) {
         return MessageOf(virtual_nodes::ParseGenerateSpec(text));

@@ -91,9 +91,16 @@ void AddSchedulerCommand(CLI::App& app, Run& run) {
   command
       .add_option("--scheduler-conf",
                   flags->options.conf_file,
-                  "A volcano-scheduler.conf; default: the ConfigMap "
-                  "volcano-system/volcano-scheduler-configmap")
+                  "A volcano-scheduler.conf; default: the ConfigMap of --scheduler-conf-map")
       ->type_name("FILE");
+  command
+      .add_option("--scheduler-conf-map",
+                  flags->options.conf_map,
+                  "The ConfigMap with the configuration, in the key volcano-scheduler.conf or the "
+                  "only *.conf; default: " +
+                      flags->options.conf_map)
+      ->type_name("NAMESPACE/NAME")
+      ->check(CheckObjectName);
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,

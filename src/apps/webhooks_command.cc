@@ -35,10 +35,8 @@ Examples:
       --tls-cert-file tls.crt --tls-private-key-file tls.key --ca-cert-file ca.crt)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 4> kIgnoredByWebhooks = {"--enable-queue-allocated-pods-check",
-                                                           "--max-queue-depth",
-                                                           "--enable-root-queue-protection",
-                                                           "--feature-gates"};
+constexpr std::array<const char*, 3> kIgnoredByWebhooks = {
+    "--max-queue-depth", "--enable-root-queue-protection", "--feature-gates"};
 
 Component MakeWebhooks(const WebhooksFlags& flags, kube::Client& client, obs::Log& log) {
   webhooks::WebhooksOptions options = flags.options;
@@ -55,6 +53,7 @@ Component MakeWebhooks(const WebhooksFlags& flags, kube::Client& client, obs::Lo
   if (options.secret.empty()) options.secret = SecretOf(options.address.service_name);
   options.delay = ParseDuration(flags.delay.empty() ? (served ? "5s" : "0s") : flags.delay).value();
   options.grace = ParseDuration(flags.grace).value();
+  if (flags.keep_used_queues) options.used_queues = admission::UsedQueues::kStay;
   options.read = kube::SystemSurroundings().read;
   options.ready = [](const std::string& url) {
     fmt::print("ready {}\n", url);
@@ -87,7 +86,7 @@ void AddAddressFlags(CLI::App& command, WebhooksFlags& flags) {
       .add_option(
           "--service", flags.service, "The Service by which the API server reaches the webhooks")
       ->type_name("NAMESPACE/NAME")
-      ->check(CheckService);
+      ->check(CheckObjectName);
   command
       .add_option("--webhook-namespace",
                   address.service_namespace,
@@ -147,6 +146,9 @@ void AddWebhooksCommand(CLI::App& app, Run& run) {
                   "scheduler of Jobs that name none; repeatable; default: volcano")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  command.add_flag("--enable-queue-allocated-pods-check",
+                   flags->keep_used_queues,
+                   "Reject the deletion of a queue whose jobs have pods on nodes");
   command
       .add_option("--admission-conf",
                   flags->options.conf_file,

@@ -73,13 +73,6 @@ std::string SecretOf(std::string_view service) {
   return std::string(service) + "-secret";
 }
 
-std::string CheckService(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
-                    text.find('/', slash + 1) == std::string::npos;
-  return good ? "" : "want NAMESPACE/NAME, not " + text;
-}
-
 std::string CheckUrl(const std::string& text) {
   const bool good = text.starts_with("https://") && !HostOf(text).empty();
   return good ? "" : "want https://HOST:PORT, not " + text;

@@ -21,6 +21,7 @@ struct WebhooksFlags {
   std::string enabled{webhooks::kUsualWebhooks};
   std::string delay;  // "" for 5s with a Service, where requests may go to another replica, else 0s
   std::string grace = "30s";
+  bool keep_used_queues = false;
   webhooks::CertificateFiles files;
   webhooks::WebhooksOptions options;
 };
@@ -41,7 +42,6 @@ struct WebhooksFlags {
 [[nodiscard]] std::string SecretOf(std::string_view service);
 
 // Checks of single flags: what is wrong, "" when nothing is.
-[[nodiscard]] std::string CheckService(const std::string& text);  // NAMESPACE/NAME
-[[nodiscard]] std::string CheckUrl(const std::string& text);      // https://HOST:PORT
+[[nodiscard]] std::string CheckUrl(const std::string& text);  // https://HOST:PORT
 
 }  // namespace strata

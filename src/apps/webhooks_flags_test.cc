@@ -65,9 +65,10 @@ TEST(SecretOf, IsNamedAfterTheService) {
   EXPECT_EQ(SecretOf("gate"), "gate-secret");
 }
 
-TEST(CheckService, WantsNamespaceAndName) {
-  EXPECT_EQ(CheckService("ns/name"), "");
-  for (const char* text : {"", "name", "/name", "ns/", "a/b/c"}) EXPECT_NE(CheckService(text), "");
+TEST(CheckObjectName, WantsNamespaceAndName) {
+  EXPECT_EQ(CheckObjectName("ns/name"), "");
+  for (const char* text : {"", "name", "/name", "ns/", "a/b/c"})
+    EXPECT_NE(CheckObjectName(text), "");
 }
 
 TEST(CheckUrl, WantsHttps) {

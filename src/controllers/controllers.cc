@@ -20,8 +20,8 @@
 #include "controllers/garbage_controller.h"
 #include "controllers/hypernode_status.h"
 #include "controllers/job_controller.h"
+#include "controllers/lone_pods.h"
 #include "controllers/object_meta.h"
-#include "controllers/pod_group_reconcile.h"
 #include "controllers/queue_reconcile.h"
 #include "controllers/ssh_keys.h"
 #include "controllers/volcano_metrics.h"
@@ -45,14 +45,14 @@ using std::chrono::seconds;
 constexpr Duration kGatherPods = milliseconds(30);
 // Nobody waits for counts.
 constexpr Duration kGatherCounts = milliseconds(200);
+// A PodGroup without pods is left alone so long: its owner may be about to replace a pod.
+constexpr Duration kEmptyGroupAfter = seconds(5);
 // How long it may take to notice that somebody else leads.
 constexpr Duration kMinRetryDelay = milliseconds(200);
 constexpr Duration kIdle = std::chrono::hours(1);
 constexpr Duration kThreadLimit = seconds(60);
 constexpr kube::Backoff::Limits kPatience{.first = milliseconds(200), .max = seconds(2)};
 
-constexpr const char* kConfNamespace = "volcano-system";
-constexpr const char* kConfMap = "volcano-controller-configmap";
 constexpr const char* kConfKey = "volcano-controller.conf";
 constexpr const char* kStatusKey = "status";
 constexpr const char* kDiscoveryKey = "discovery";
@@ -78,8 +78,9 @@ std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
                                          all(kube::kNodes, Keep::kNode),
                                          all(kube::kHyperNodes, Keep::kWhole)};
   Cache::Watched conf = all(kube::kConfigMaps, Keep::kWhole);
-  conf.spec.ns = kConfNamespace;
-  conf.spec.field_selector = std::string("metadata.name=") + kConfMap;
+  const kube::ObjectKey conf_map = KeyFrom(options.conf_map);
+  conf.spec.ns = conf_map.ns;
+  conf.spec.field_selector = "metadata.name=" + conf_map.name;
   watches.push_back(std::move(conf));  // kConfSource
   if (options.keep_budgets) {
     watches[kPodSource].pod_labels = true;
@@ -112,8 +113,13 @@ class Controllers::Impl {
         tools_{client, cache_, events_, log, leadership_, *liveness_},
         jobs_(cache_, clock, NewSshKeys, JobScheduler(options_)),
         owned_(client, cache_),
+        lone_pods_(cache_, [this](const std::string& scheduler) { return IsOurs(scheduler); }),
         job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
-        pod_group_("podgroup", tools_, [this](const std::string& key) { return LonePod(key); }),
+        pod_group_("podgroup",
+                   tools_,
+                   [this](const std::string& key) -> Controller::Work {
+                     return {.plan = lone_pods_.Decide(key), .done = {}};
+                   }),
         queue_("queue", tools_, [this](const std::string& key) { return QueueWork(key); }),
         hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
         budget_("disruption", tools_, [this](const std::string& key) { return Budget(key); }),
@@ -353,12 +359,12 @@ class Controllers::Impl {
     const json* text = FindAt(*change.seen, {"data", kConfKey});
     Status taken;
     if (gone) {
-      taken = discoverers_.Configure("", kConfMap, std::nullopt);
+      taken = discoverers_.Configure("", change.key.name, std::nullopt);
     } else if (text == nullptr || !text->is_string()) {
       taken = Fail(Code::kInvalidArgument, std::string("no key ") + kConfKey);
     } else {
       taken = discoverers_.Configure(
-          text->get<std::string>(), kConfMap, ReferenceTo(kube::kConfigMaps, *change.seen));
+          text->get<std::string>(), change.key.name, ReferenceTo(kube::kConfigMaps, *change.seen));
     }
     if (taken) return;
     TellBadConf(taken.error());
@@ -375,8 +381,8 @@ class Controllers::Impl {
       if (gone) jobs_.NotePodGone(*change.pod);
       if (ready_ && change.type == kube::Delta::Type::kAdded) MeasureCreation(*change.pod);
       job_.AddAfter(KeyText({change.key.ns, change.pod->job}), kGatherPods);
-    } else if (!gone) {
-      pod_group_.Add(KeyText(change.key));
+    } else if (change.pod != nullptr) {
+      pod_group_.AddAfter(LonePods::KeyOf(*change.pod), gone ? kEmptyGroupAfter : Duration(0));
     }
   }
 
@@ -400,6 +406,9 @@ class Controllers::Impl {
     for (const json& owner : ListAt(*change.seen, {"metadata", "ownerReferences"})) {
       if (TextAt(owner, {"kind"}) != kube::kJobs.kind) continue;
       job_.Add(KeyText({change.key.ns, TextAt(owner, {"name"})}));
+    }
+    if (const auto key = LonePods::KeyOfGroup(*change.seen)) {
+      pod_group_.AddAfter(*key, kEmptyGroupAfter);
     }
     const std::string& queue = TextAt(*change.seen, {"spec", "queue"});
     queue_.AddAfter(queue.empty() ? "default" : queue, kGatherCounts);
@@ -431,12 +440,6 @@ class Controllers::Impl {
     };
     return options_.scheduler_names.empty() ? in(objects::kUsualSchedulers)
                                             : in(options_.scheduler_names);
-  }
-
-  Controller::Work LonePod(const std::string& key) {
-    const ObjectRef pod = cache_.Find(kube::kPods, KeyFrom(key));
-    if (pod == nullptr || !IsOurs(TextAt(*pod, {"spec", "schedulerName"}))) return {};
-    return {.plan = ReconcileLonePod(*pod), .done = {}};
   }
 
   Controller::Work QueueWork(const std::string& name) {
@@ -484,6 +487,7 @@ class Controllers::Impl {
   std::optional<kube::ConfFile> conf_file_;
   JobDesk jobs_;
   GarbageDesk owned_;
+  const LonePods lone_pods_;
   Controller job_;
   Controller pod_group_;
   Controller queue_;

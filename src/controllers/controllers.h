@@ -17,7 +17,8 @@
 namespace strata::controllers {
 
 struct ControllersOptions {
-  std::string conf_file;  // "": ConfigMap volcano-system/volcano-controller-configmap
+  std::string conf_file;                                                 // "": the ConfigMap
+  std::string conf_map = "volcano-system/volcano-controller-configmap";  // "namespace/name"
   // Lone pods of these schedulers get a PodGroup, and jobs that name none are for the first. Empty:
   // every name that simulate takes, and volcano.
   std::vector<std::string> scheduler_names = {"volcano"};

@@ -41,6 +41,9 @@ json MakePodObject(const JobSeen& seen, PodPlace place, const std::string& pod_g
   const json& tasks = ListAt(seen.object, {"spec", "tasks"});
   json spec = ObjectAt(tasks[place.task], {"template", "spec"});
   if (TextAt(spec, {"schedulerName"}).empty()) spec["schedulerName"] = seen.job.scheduler_name;
+  if (TextAt(spec, {"priorityClassName"}).empty() && !seen.job.priority_class_name.empty()) {
+    spec["priorityClassName"] = seen.job.priority_class_name;
+  }
   AddVolumes(seen.job, spec);
   json pod = {
       {"apiVersion", "v1"},

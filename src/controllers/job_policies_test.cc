@@ -60,6 +60,47 @@ TEST(JobPolicies, AnEvictedPodThatIsReplacedInTimeIsForgotten) {
   EXPECT_EQ(cluster.Phase(), "Running");
 }
 
+// Volcano's clients wait for a phase such as Restarting together with pods that terminate.
+TEST(JobPolicies, CountsThePodsThatAnActionKillsAsTerminatingInTheSameWrite) {
+  for (const auto& [action, phase] : {std::pair("RestartJob", "Restarting"),
+                                      std::pair("AbortJob", "Aborting"),
+                                      std::pair("CompleteJob", "Completing"),
+                                      std::pair("TerminateJob", "Terminating")}) {
+    TestCluster cluster = Running({{"policies", {Policy("PodFailed", action)}}});
+    cluster.SetPod("train-worker-1", "Failed", 1);
+    EXPECT_TRUE(cluster.Step());
+    EXPECT_EQ(cluster.Phase(), phase);
+    const bool restarts = cluster.Phase() == "Restarting";
+    EXPECT_EQ(StatusNumber(cluster, "terminating"), restarts ? 2 : 1) << action;
+    EXPECT_EQ(StatusNumber(cluster, "running"), 0) << action;
+    EXPECT_EQ(StatusNumber(cluster, "failed"), restarts ? 0 : 1) << action;
+  }
+}
+
+TEST(JobPolicies, CountsThePodThatARestartOfPartOfTheJobKillsAsTerminating) {
+  TestCluster cluster = Running({{"policies", {Policy("PodFailed", "RestartPod")}}});
+  cluster.SetPod("train-worker-1", "Failed", 1);
+  EXPECT_TRUE(cluster.Step());
+  EXPECT_EQ(cluster.Phase(), "Restarting");
+  EXPECT_EQ(StatusNumber(cluster, "terminating"), 1);
+  EXPECT_EQ(StatusNumber(cluster, "running"), 1);
+}
+
+TEST(JobPolicies, CountsWhatACommandKillsAsTerminatingAndTheLastTryAsItIs) {
+  TestCluster aborted = Running();
+  aborted.Command("AbortJob");
+  EXPECT_TRUE(aborted.Step());
+  EXPECT_EQ(aborted.Phase(), "Aborting");
+  EXPECT_EQ(StatusNumber(aborted, "terminating"), 2);
+
+  TestCluster last = Running({{"maxRetry", 1}, {"policies", {Policy("PodFailed", "RestartJob")}}});
+  last.SetPod("train-worker-1", "Failed", 1);
+  EXPECT_TRUE(last.Step());
+  EXPECT_EQ(last.Phase(), "Restarting");
+  EXPECT_EQ(StatusNumber(last, "failed"), 1) << "it is kept: it tells why the job failed";
+  EXPECT_EQ(StatusNumber(last, "terminating"), 1);
+}
+
 TEST(JobPolicies, IgnoresPodPendingOfAPodThatRunsInTime) {
   TestCluster cluster(
       JobOf({Task("worker", 1)}, {{"policies", {TimedPolicy("PodPending", "AbortJob", "1m")}}}));

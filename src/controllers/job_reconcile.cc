@@ -37,33 +37,6 @@ constexpr std::size_t kMaxCreates = 500;
 // How long the counts of pods in a status may be old.
 constexpr Duration kCountsPace = std::chrono::seconds(1);
 
-bool KeepsPods(JobPhase phase) {
-  return phase == JobPhase::kPending || phase == JobPhase::kRunning;
-}
-
-json OutOfSyncPatch() {
-  return {{"metadata", {{"annotations", {{std::string(kOutOfSyncKey), "true"}}}}}};
-}
-
-Write PodDelete(const PodSeen& pod) {
-  Write write;
-  write.verb = Write::Verb::kDelete;
-  write.resource = kube::kPods;
-  write.ns = pod.key.ns;
-  write.name = pod.key.name;
-  write.uid = pod.uid;
-  return write;
-}
-
-Write PodMark(const PodSeen& pod) {
-  Write write = PodDelete(pod);
-  write.verb = Write::Verb::kPatch;
-  json patch = OutOfSyncPatch();
-  patch["metadata"]["uid"] = pod.uid;
-  write.body = DumpJson(patch);
-  return write;
-}
-
 PodCounts Count(const JobView& view, std::int32_t version) {
   PodCounts counts = CountPods(view.pods, version);
   for (const std::vector<PodSeen>* pods : {&view.pods, &view.memory.lost}) {
@@ -135,24 +108,25 @@ class JobPlanner {
 
   void Act(const JobDecision& decision) {
     next_ = AfterAction(job_, decision.action);
-    const std::vector<PodSeen> others = Targets(decision);
     std::vector<Write> marks;
     std::vector<Write> deletes;
-    for (const PodSeen& pod : others) {
-      marks.push_back(PodMark(pod));
-      deletes.push_back(PodDelete(pod));
+    for (const PodSeen& pod : Targets(decision)) {
+      marks.push_back(MarkOf(pod));
+      deletes.push_back(Kill(pod));
     }
     AddStep(out_.plan, std::move(marks));
     AddStep(out_.plan, std::move(deletes));
-    AddStatus();
-    // The pod that is the reason goes last: as long as it is there, this can be done again.
     const bool there =
         decision.pod && std::any_of(view_.pods.begin(), view_.pods.end(), [&](const PodSeen& pod) {
           return pod.uid == decision.pod->uid;
         });
-    if (there && RestartsPart(decision.action)) {
-      AddStep(out_.plan, {PodMark(*decision.pod)});
-      if (!decision.pod->being_deleted) AddStep(out_.plan, {PodDelete(*decision.pod)});
+    const bool goes = there && RestartsPart(decision.action);
+    if (goes) killed_.insert(decision.pod->uid);
+    AddStatus();
+    // The pod that is the reason goes last: as long as it is there, this can be done again.
+    if (goes) {
+      AddStep(out_.plan, {MarkOf(*decision.pod)});
+      if (!decision.pod->being_deleted) AddStep(out_.plan, {DeleteOf(*decision.pod)});
     }
     Tell(kube::EventNote::Type::kNormal,
          "ExecuteAction",
@@ -265,7 +239,8 @@ class JobPlanner {
                             "subGroupPolicy"}) {
       const json* value = FindAt(wanted, {"spec", key});
       const json* old = FindAt(spec, {key});
-      if (value != nullptr && (old == nullptr || *old != *value)) changed["spec"][key] = *value;
+      if (value == nullptr || (old != nullptr && *old == *value)) continue;
+      changed["spec"][key] = MergePatchTo(*value, old);
     }
     if (changed.empty()) return;
     AddStep(out_.plan, {PatchOf(kube::kPodGroups, *view_.pod_group, changed)});
@@ -290,13 +265,13 @@ class JobPlanner {
   }
 
   // Pods beyond the size of their task, and those that a restart left behind.
-  std::vector<Write> Surplus() const {
+  std::vector<Write> Surplus() {
     std::vector<Write> writes;
     for (const PodSeen& pod : view_.pods) {
       const JobTask* task = TaskOf(pod);
       const bool fits = task != nullptr && pod.index >= 0 && pod.index < task->replicas;
       const bool stays = fits && pod.job_version >= job_.version;
-      if (!stays && !pod.being_deleted) writes.push_back(PodDelete(pod));
+      if (!stays && !pod.being_deleted) writes.push_back(Kill(pod));
     }
     return writes;
   }
@@ -353,7 +328,7 @@ class JobPlanner {
       const bool goes = restarts
                             ? pod.job_version < job_.version && next_.phase != JobPhase::kFailed
                             : !pod.finished();
-      if (goes && !pod.being_deleted) writes.push_back(PodDelete(pod));
+      if (goes && !pod.being_deleted) writes.push_back(Kill(pod));
     }
     AddStep(out_.plan, std::move(writes));
     if (!restarts || GroupIsOutdated()) DropGroup();
@@ -374,11 +349,26 @@ class JobPlanner {
     AddStep(out_.plan, {std::move(write)});
   }
 
+  Write Kill(const PodSeen& pod) {
+    killed_.insert(pod.uid);
+    return DeleteOf(pod);
+  }
+
   // --- what is said
+
+  // The pods that this plan deletes, or the next one, are told as terminating at once: clients wait
+  // for that together with a phase such as Restarting.
+  PodCounts CountsToTell() const {
+    PodCounts counts = CountPods(view_.pods, next_.version, [&](const PodSeen& pod) {
+      return killed_.contains(pod.uid) || Sweeps(job_, next_, pod);
+    });
+    counts.evicted = counts_.evicted;
+    return counts;
+  }
 
   void AddStatus() {
     const json before = ObjectAt(object_, {"status"});
-    json status = MakeJobStatus(before, job_, next_, counts_, view_.now);
+    json status = MakeJobStatus(before, job_, next_, CountsToTell(), view_.now);
     json controlled = ObjectAt(before, {"controlledResources"});
     const std::vector<std::string> missing = MissingPlugins(job_);
     for (const auto& [name, arguments] : job_.plugins) {
@@ -434,6 +424,7 @@ class JobPlanner {
   const Job& job_;
   const PodCounts counts_;
   JobProgress next_;
+  std::set<std::string> killed_;  // uids of pods that this plan deletes
   JobPlan out_;
 };
 

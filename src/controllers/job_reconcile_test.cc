@@ -62,6 +62,26 @@ TEST(ReconcileJob, PodsOfAJobThatNamesNoSchedulerGetOurs) {
   }
 }
 
+TEST(ReconcileJob, PodsTakeThePriorityClassOfTheJobUnlessTheirTemplateNamesOne) {
+  const json own = {{"template", {{"spec", {{"priorityClassName", "low"}}}}}};
+  TestCluster cluster(
+      JobOf({Task("chief", 1, own), Task("worker", 1)}, {{"priorityClassName", "high"}}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.Settle();
+  EXPECT_EQ(TextAt(cluster.At("pods", "train-chief-0"), {"spec", "priorityClassName"}), "low");
+  EXPECT_EQ(TextAt(cluster.At("pods", "train-worker-0"), {"spec", "priorityClassName"}), "high");
+}
+
+TEST(ReconcileJob, SelectsThePodsOfAPartitionedTaskByMatchLabels) {
+  const json parts = {{"partitionPolicy", {{"totalPartitions", 2}, {"partitionSize", 1}}}};
+  TestCluster cluster(JobOf({Task("worker", 2, parts)}));
+  cluster.Settle();
+  const json& group = cluster.At("podgroups", cluster.GroupName());
+  EXPECT_EQ(group["spec"]["subGroupPolicy"][0]["labelSelector"],
+            (json{{"matchLabels", {{"volcano.sh/task-spec", "worker"}}}}));
+}
+
 TEST(ReconcileJob, RunsAndCompletes) {
   TestCluster cluster = Running();
   EXPECT_EQ(cluster.Phase(), "Running");

@@ -143,10 +143,12 @@ std::int32_t PodCounts::Succeeded(const std::string& task) const {
   return found == phases->second.end() ? 0 : found->second;
 }
 
-PodCounts CountPods(std::span<const PodSeen> pods, std::int32_t job_version) {
+PodCounts CountPods(std::span<const PodSeen> pods,
+                    std::int32_t job_version,
+                    const std::function<bool(const PodSeen&)>& goes) {
   PodCounts counts;
   for (const PodSeen& pod : pods) {
-    if (pod.being_deleted) {
+    if (pod.being_deleted || goes(pod)) {
       ++counts.terminating;
       continue;
     }
@@ -155,6 +157,10 @@ PodCounts CountPods(std::span<const PodSeen> pods, std::int32_t job_version) {
     ++counts.by_task[pod.task][std::string(WordOf(pod.phase))];
   }
   return counts;
+}
+
+bool KeepsPods(JobPhase phase) {
+  return phase == JobPhase::kPending || phase == JobPhase::kRunning;
 }
 
 bool IsFinished(JobPhase phase) {
@@ -192,6 +198,12 @@ JobProgress ProgressOf(const Job& job) {
   return {.phase = job.phase, .version = job.version, .retries = job.retry_count};
 }
 
+bool Sweeps(const Job& job, const JobProgress& at, const PodSeen& pod) {
+  if (KeepsPods(at.phase)) return false;
+  const bool restarts = at.phase == JobPhase::kRestarting && at.retries < job.max_retry;
+  return restarts ? pod.job_version < at.version : !pod.finished();
+}
+
 bool RestartsPart(std::string_view action) {
   return action == "RestartPod" || action == "RestartTask" || action == "RestartPartition";
 }
@@ -204,7 +216,7 @@ bool StopsPods(std::string_view action) {
 
 JobProgress AfterAction(const Job& job, std::string_view action) {
   JobProgress next = ProgressOf(job);
-  const bool lives = job.phase == JobPhase::kPending || job.phase == JobPhase::kRunning;
+  const bool lives = KeepsPods(job.phase);
   const bool aborted = job.phase == JobPhase::kAborting || job.phase == JobPhase::kAborted;
   if (lives && RestartsPart(action)) {
     next.phase = JobPhase::kRestarting;

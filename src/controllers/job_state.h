@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -29,8 +30,13 @@ struct PodCounts {
 
   [[nodiscard]] std::int32_t Succeeded(const std::string& task) const;
 };
-[[nodiscard]] PodCounts CountPods(std::span<const PodSeen> pods, std::int32_t job_version);
+// One that `goes` counts as being deleted already.
+[[nodiscard]] PodCounts CountPods(
+    std::span<const PodSeen> pods,
+    std::int32_t job_version,
+    const std::function<bool(const PodSeen&)>& goes = [](const PodSeen&) { return false; });
 
+[[nodiscard]] bool KeepsPods(objects::JobPhase phase);   // Pending or Running
 [[nodiscard]] bool IsFinished(objects::JobPhase phase);  // Completed, Failed or Terminated
 
 // The phase that follows from the pods; the job's own when nothing does.
@@ -46,6 +52,10 @@ struct JobProgress {
 };
 [[nodiscard]] JobProgress ProgressOf(const objects::Job& job);
 [[nodiscard]] JobProgress AfterAction(const objects::Job& job, std::string_view action);
+
+// Whether a job that is there deletes the pod: one of an older version when it restarts, one that
+// has not finished when the job ends, has ended, or has tried for the last time.
+[[nodiscard]] bool Sweeps(const objects::Job& job, const JobProgress& at, const PodSeen& pod);
 
 // RestartPod, RestartTask, RestartPartition: some pods go, the rest stay as they are.
 [[nodiscard]] bool RestartsPart(std::string_view action);

@@ -47,6 +47,33 @@ Write PatchOf(const kube::Resource& resource, const json& seen, const json& patc
   return write;
 }
 
+json MergePatchTo(const json& value, const json* old) {
+  if (old == nullptr || !old->is_object() || !value.is_object()) return value;
+  json patch = value;
+  for (const auto& [key, member] : old->items()) {
+    if (!value.contains(key)) patch[key] = nullptr;
+  }
+  return patch;
+}
+
+Write DeleteOf(const PodSeen& pod) {
+  Write write;
+  write.verb = Write::Verb::kDelete;
+  write.resource = kube::kPods;
+  write.ns = pod.key.ns;
+  write.name = pod.key.name;
+  write.uid = pod.uid;
+  return write;
+}
+
+Write MarkOf(const PodSeen& pod) {
+  Write write = DeleteOf(pod);
+  write.verb = Write::Verb::kPatch;
+  write.body = DumpJson(
+      {{"metadata", {{"uid", pod.uid}, {"annotations", {{std::string(kOutOfSyncKey), "true"}}}}}});
+  return write;
+}
+
 Write StatusOf(const kube::Resource& resource, const json& seen, const json& status) {
   Write write = WriteTo(Write::Verb::kReplace, resource, seen);
   write.subresource = "status";

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/clock.h"
+#include "controllers/pod_seen.h"
 #include "kube/event_correlator.h"
 #include "kube/resource.h"
 
@@ -55,6 +56,12 @@ void AddStep(Plan& plan, std::vector<Write> writes);
 [[nodiscard]] Write PatchOf(const kube::Resource& resource,
                             const nlohmann::json& seen,
                             const nlohmann::json& patch);
+// What a merge patch says so that `old` becomes `value`, without members that only `old` has (null:
+// there is none).
+[[nodiscard]] nlohmann::json MergePatchTo(const nlohmann::json& value, const nlohmann::json* old);
+// A pod that was seen: its deletion, and the mark that no policy is to act on its end.
+[[nodiscard]] Write DeleteOf(const PodSeen& pod);
+[[nodiscard]] Write MarkOf(const PodSeen& pod);
 // The status of an object that was seen, as a whole. Fails when the object has changed since.
 [[nodiscard]] Write StatusOf(const kube::Resource& resource,
                              const nlohmann::json& seen,

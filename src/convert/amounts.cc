@@ -1,9 +1,12 @@
 #include "convert/amounts.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "convert/gpu_dialect.h"
+#include "model/gpu_amounts.h"
 #include "objects/syntax.h"
 
 namespace strata {
@@ -11,8 +14,8 @@ namespace {
 
 constexpr std::string_view kRequestsPrefix = "requests.";
 
-constexpr std::array<std::string_view, 3> kDeviceShares = {
-    "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"};
+constexpr std::array<std::string_view, 4> kQuotaNames = {
+    "count/pods", "limits.cpu", "limits.ephemeral-storage", "limits.memory"};
 
 Result<Amount> ToAmount(std::string_view name, const Quantity& quantity) {
   Result<std::int64_t> amount =
@@ -30,10 +33,15 @@ Result<Amount> ToAmount(std::string_view name, const Quantity& quantity) {
 std::optional<std::string_view> CountedName(std::string_view name) {
   if (name.starts_with("count/") || name.starts_with("limits.")) return std::nullopt;
   if (name.starts_with(kRequestsPrefix)) name.remove_prefix(kRequestsPrefix.size());
-  for (const std::string_view share : kDeviceShares) {
-    if (name == share) return std::nullopt;
+  for (const GpuDialect dialect : kGpuDialects) {
+    const GpuNames& gpu = NamesOf(dialect);
+    if (name == gpu.memory || name == gpu.percent || name == gpu.cores) return std::nullopt;
   }
   return name;
+}
+
+bool IsQuotaName(std::string_view name) {
+  return std::find(kQuotaNames.begin(), kQuotaNames.end(), name) != kQuotaNames.end();
 }
 
 void CollectNames(const objects::ResourceList& list,
@@ -64,6 +72,25 @@ Result<Resources> ToResources(const objects::ResourceList& list,
   Resources resources;
   for (const auto& [id, amount] : limits) resources.Set(id, amount);
   return resources;
+}
+
+Result<ResourceLimits> ToQuotaLimits(const objects::ResourceList& list, ResourceNames& names) {
+  ResourceLimits limits;
+  for (const auto& [name, quantity] : list) {
+    if (!IsQuotaName(name)) continue;
+    TRY_ASSIGN(const Amount amount, ToAmount(name, quantity));
+    limits.insert_or_assign(names.InternAsked(name), amount);
+  }
+  return limits;
+}
+
+objects::ResourceList CountedInGpus(const objects::ResourceList& list) {
+  objects::ResourceList counted = list;
+  const auto vgpus = counted.find(kVgpuResource);
+  if (vgpus == counted.end()) return counted;
+  counted.emplace(kGpuResource, vgpus->second);
+  counted.erase(vgpus);
+  return counted;
 }
 
 Quantity ToQuantity(std::string_view resource_name, Amount amount) {

@@ -16,8 +16,12 @@ namespace strata {
 
 // The name under which the core counts a resource, or none when it does not: object counts
 // (`count/...`), limits of quotas (`limits....`) and the device shares that deviceshare checks
-// itself (nvidia.com/gpumem, gpumem-percentage, gpucores). `requests.cpu` counts as `cpu`.
+// itself (nvidia.com/gpumem, gpumem-percentage, gpucores, and volcano.sh/vgpu-memory,
+// vgpu-memory-percentage, vgpu-cores). `requests.cpu` counts as `cpu`.
 [[nodiscard]] std::optional<std::string_view> CountedName(std::string_view name);
+
+// Whether only quotas count it: limits.cpu, limits.memory, limits.ephemeral-storage, count/pods.
+[[nodiscard]] bool IsQuotaName(std::string_view name);
 
 // Adds the counted names of `list` to `names`. Interning the sorted names of all nodes first keeps
 // resource ids, and so every internal order, independent of the order of the input.
@@ -37,6 +41,14 @@ enum class ListOf : std::uint8_t { kNode, kAsked };
 [[nodiscard]] Result<ResourceLimits> ToLimits(const objects::ResourceList& list,
                                               ResourceNames& names,
                                               ListOf list_of = ListOf::kAsked);
+
+// The entries of which only quotas know (IsQuotaName).
+[[nodiscard]] Result<ResourceLimits> ToQuotaLimits(const objects::ResourceList& list,
+                                                   ResourceNames& names);
+
+// The same list with GPUs by the name that they are counted by: volcano.sh/vgpu-number is
+// nvidia.com/gpu, unless the list has that already.
+[[nodiscard]] objects::ResourceList CountedInGpus(const objects::ResourceList& list);
 
 // The other way: 1500 of cpu is "1500m", a GPU of 1000 is "1".
 [[nodiscard]] Quantity ToQuantity(std::string_view resource_name, Amount amount);

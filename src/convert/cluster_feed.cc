@@ -6,6 +6,7 @@
 #include "convert/disruption.h"
 #include "convert/gpu_annotations.h"
 #include "convert/specs.h"
+#include "model/gpu_amounts.h"
 #include "objects/sort_by_name.h"
 
 namespace strata {
@@ -39,6 +40,9 @@ ClusterFeed::ClusterFeed(ClusterState& state, TakesPod takes, std::string defaul
       default_queue_(std::move(default_queue)),
       state_(state),
       around_{.priorities = objects::PriorityTable({}), .rules = {}, .volumes = {}, .numa = false} {
+  // GPUs are counted by this name, whatever they are asked for by.
+  state_.resource_names().Intern(kGpuResource);
+  state_.GrowTables();
   state_.workload().UpsertQueue(DefaultQueue());
 }
 
@@ -202,6 +206,7 @@ void ClusterFeed::Settle(std::vector<std::string>& problems) {
     for (const std::string& group : groups) ReadPodsOf(group, problems);
   }
   ForgetNames();
+  state_.CountShares();
   state_.sums().Settle();
 }
 

@@ -22,7 +22,7 @@ namespace strata {
 // running cluster come, change and go one by one, in any order; manifests come all at once
 // (LoadCluster). The state is the same either way (tests/property/feed_property_test.cc). An object
 // costs what it changes; what concerns many pods that are there already (a priority class, labels
-// of a namespace, a volume) is worked off at the next Settle.
+// of a namespace, a volume, GPUs of another kind) is worked off at the next Settle.
 //
 // What was decided and is not yet to be seen in the objects is kept, too: a pod that is being bound
 // holds its node, and a phase that was decided stands until it has been written.
@@ -155,6 +155,10 @@ class ClusterFeed {
   // `amounts` is used no longer: names of absent resources in it may have lost their last user.
   void ReleaseNames(const Resources& amounts) {
     names_released_ = names_released_ || !amounts.absent().empty();
+  }
+  void ReleaseNamesOf(const JobSpec& job) {
+    if (job.min_resources) ReleaseNames(*job.min_resources);
+    ReleaseNames(job.min_quota);
   }
   void ForgetNames();
   Status ReadQueue(const objects::Queue& queue);

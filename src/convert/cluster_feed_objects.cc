@@ -228,7 +228,7 @@ Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   unmoved.phase = before.phase;
   const bool same = unmoved == before;
   if (!same || next != phase) Changed();
-  if (!same && before.min_resources) ReleaseNames(*before.min_resources);
+  if (!same) ReleaseNamesOf(before);
   if (!same && spec.sub_groups != before.sub_groups) {
     TakeJobOut(*known, name);
     stale_groups_.insert(name);
@@ -249,8 +249,7 @@ void ClusterFeed::TakeJobOut(JobId job, const std::string& group) {
   if (const auto it = pods_of_group_.find(group); it != pods_of_group_.end()) {
     for (const std::string& pod : it->second) DropTask(pod);
   }
-  const JobSpec& spec = state_.workload().job(job).spec;
-  if (spec.min_resources) ReleaseNames(*spec.min_resources);
+  ReleaseNamesOf(state_.workload().job(job).spec);
   state_.workload().RemoveJob(job);
 }
 

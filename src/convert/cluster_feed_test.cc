@@ -378,5 +378,56 @@ TEST(ClusterFeed, ALabelThatAPolicyAsksForBindsAPodAsSoonAsItIsThere) {
   EXPECT_EQ(missed(), std::nullopt);
 }
 
+// A node with two GPUs that ten containers may share each, of this size; 0: it registers none.
+std::string SharingNode(int memory_mib) {
+  const std::string gpu =
+      R"("count":10,"devcore":100,"health":true,"devmem":)" + std::to_string(memory_mib);
+  const std::string gpus =
+      R"([{"id":"GPU-0",)" + gpu + R"(},{"id":"GPU-1","index":1,)" + gpu + "}]";
+  return "apiVersion: v1\nkind: Node\nmetadata:\n  name: node0\n" +
+         (memory_mib == 0 ? ""
+                          : "  annotations: {hami.io/node-nvidia-register: '" + gpus + "'}\n") +
+         "status: {allocatable: {cpu: 8, nvidia.com/gpu: 20}}\n";
+}
+
+TEST(ClusterFeed, CountsSharesByTheGpusThatNodesRegisterNow) {
+  ClusterState state;
+  ClusterFeed feed(state, TakesAll);
+  std::vector<std::string> problems;
+  const auto apply = [&](const std::string& text) {
+    EXPECT_TRUE(feed.Apply(objects::MustLoad(text)));
+    feed.Settle(problems);
+    EXPECT_THAT(problems, testing::IsEmpty());
+  };
+  apply(SharingNode(0));
+  const auto pod = [](const std::string& name, const std::string& rest) {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", namespace: ns, annotations: {scheduling.k8s.io/group-name: g, "
+           "hami.io/vgpu-devices-allocated: 'GPU-1,NVIDIA,20000,0:;'}}\n"
+           "spec: {schedulerName: volcano, containers: [{name: c, image: i, resources: {limits: "
+           "{nvidia.com/gpumem: 20000, nvidia.com/gpucores: 10}}}]" +
+           rest + "}\n";
+  };
+  apply(
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+      "metadata: {name: g, namespace: ns}\nspec: {minMember: 1}\n" +
+      pod("waits", "") + pod("runs", ", nodeName: node0"));
+  const ResourceId gpu = *state.resource_names().Find("nvidia.com/gpu");
+  const auto counted = [&] {
+    const Queue& queue = state.workload().queue(*state.workload().FindQueue("default"));
+    return std::vector<Amount>{
+        queue.pending.Clamped().Get(gpu),
+        queue.allocated.Get(gpu),
+        state.nodes().Allocatable(*state.nodes().Find("node0"))[gpu.index()]};
+  };
+  EXPECT_THAT(counted(), testing::ElementsAre(1000, 1000, 20'000));
+  apply(SharingNode(80'000));
+  EXPECT_THAT(counted(), testing::ElementsAre(250, 250, 2000));
+  apply(SharingNode(40'000));
+  EXPECT_THAT(counted(), testing::ElementsAre(500, 500, 2000));
+  apply(SharingNode(0));
+  EXPECT_THAT(counted(), testing::ElementsAre(1000, 1000, 20'000));
+}
+
 }  // namespace
 }  // namespace strata

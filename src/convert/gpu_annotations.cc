@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "convert/gpu_dialect.h"
+#include "convert/vgpu_register.h"
 #include "json/dump.h"
 #include "objects/cursor.h"
 #include "objects/meta.h"
@@ -205,13 +207,14 @@ void ReadCordon(std::string_view text, ReadGpus& out) {
 // ---- pods ----
 
 std::vector<GpuShare> ReadContainerShares(std::string_view text,
+                                          std::string_view annotation,
                                           std::vector<std::string>& warnings) {
   std::vector<GpuShare> shares;
   for (const std::string_view item : Split(text, ':')) {
     if (Trim(item).empty()) continue;  // each item ends in ':'
     const auto warn = [&](std::string_view outcome) {
       warnings.push_back(fmt::format("annotation {}: want uuid,type,MiB,percent, found \"{}\"; {}",
-                                     kGpuAllocatedAnnotation,
+                                     annotation,
                                      item,
                                      outcome));
     };
@@ -287,19 +290,50 @@ std::string MigRecords(const GpuClaim& claim) {
   return DumpJson(records);
 }
 
-}  // namespace
+// Notes in `offer` what is wrong with what the node registers.
+void Withdraw(GpuOffer& offer, std::string problem, std::vector<std::string>& warnings) {
+  offer.problem = std::move(problem);
+  warnings.push_back(offer.problem + "; the node offers no GPUs");
+}
 
-std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
-  const std::string* text = Find(annotations, kGpuRegisterAnnotation);
-  if (text == nullptr) return std::nullopt;
-  ReadGpus out;
-  const std::string error = ReadRegister(*text, out.node.gpus);
+void TakeRegister(const std::string& text, ReadGpus& out) {
+  const std::string error = ReadRegister(text, out.node.gpus);
+  if (error.empty()) return;
+  out.node.gpus.clear();
+  Withdraw(out.node.hami,
+           fmt::format("annotation {}: {}", NamesOf(GpuDialect::kHami).registered, error),
+           out.warnings);
+}
+
+// `allocatable`, if not null, is what the kubelet hands out.
+void TakeVgpuRegister(const std::string& text,
+                      const objects::ResourceList* allocatable,
+                      ReadGpus& out) {
+  const std::string_view annotation = NamesOf(GpuDialect::kVolcano).registered;
+  std::vector<Gpu> vgpus;
+  std::string error = ReadVgpuRegister(text, vgpus);
+  if (vgpus.size() > kMaxGpus) error = fmt::format("more than {} GPUs", kMaxGpus);
   if (!error.empty()) {
-    out.node.gpus.clear();
-    out.node.problem = fmt::format("annotation {}: {}", kGpuRegisterAnnotation, error);
-    out.warnings.push_back(out.node.problem + "; the node offers no GPUs");
-    return out;
+    return Withdraw(
+        out.node.volcano, fmt::format("annotation {}: {}", annotation, error), out.warnings);
   }
+  // No warning: the agent may be starting.
+  if (allocatable != nullptr) out.node.volcano.problem = WhyNotHandedOut(*allocatable);
+  if (out.node.volcano.problem.empty()) AddVgpus(std::move(vgpus), out.node.gpus, out.warnings);
+}
+
+std::optional<ReadGpus> ReadGpusOf(const Labels& annotations,
+                                   const objects::ResourceList* allocatable) {
+  const std::string* hami = Find(annotations, NamesOf(GpuDialect::kHami).registered);
+  const std::string* volcano = Find(annotations, NamesOf(GpuDialect::kVolcano).registered);
+  if (hami == nullptr && volcano == nullptr) return std::nullopt;
+  ReadGpus out;
+  out.node.hami.registered = hami != nullptr;
+  out.node.volcano.registered = volcano != nullptr;
+  if (hami != nullptr) TakeRegister(*hami, out);
+  if (volcano != nullptr) TakeVgpuRegister(*volcano, allocatable, out);
+  const bool broken = !out.node.hami.problem.empty() || !out.node.volcano.problem.empty();
+  if (out.node.gpus.empty() && broken) return out;
   if (const std::string* cordon = Find(annotations, kGpuCordonAnnotation)) {
     ReadCordon(*cordon, out);
   }
@@ -307,27 +341,46 @@ std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
   return out;
 }
 
+// Which slots of a claim belong to init containers. Texts that have lost the slots of containers
+// without GPUs are those of the last containers.
+void MarkInitContainers(const objects::PodSpec& spec, GpuClaim& claim) {
+  const std::size_t size = claim.containers.size();
+  const std::size_t all = spec.init_containers.size() + spec.containers.size();
+  for (std::size_t i = 0, c = all - std::min(all, size); i < size; ++i, ++c) {
+    if (c >= spec.init_containers.size()) break;
+    if (!spec.init_containers[c].sidecar) claim.init_containers.push_back(i);
+  }
+}
+
+}  // namespace
+
+std::optional<ReadGpus> ReadNodeGpus(const Labels& annotations) {
+  return ReadGpusOf(annotations, nullptr);
+}
+
+std::optional<ReadGpus> ReadNodeGpus(const objects::Node& node) {
+  return ReadGpusOf(node.meta.annotations, &node.allocatable);
+}
+
 ReadClaim ReadGpuClaim(const Labels& annotations, const objects::PodSpec& spec) {
   ReadClaim out;
-  const std::string* text = Find(annotations, kGpuAllocatedAnnotation);
+  const bool volcano = NamesGpus(spec, NamesOf(GpuDialect::kVolcano));
+  const GpuNames& names = NamesOf(volcano ? GpuDialect::kVolcano : GpuDialect::kHami);
+  const std::string* text = Find(annotations, names.allocated);
   if (text == nullptr || text->empty()) return out;
   std::vector<std::string_view> slots = Split(*text, ';');
-  if (slots.back().empty()) slots.pop_back();  // each slot ends in ';'
+  if (!volcano && slots.back().empty()) slots.pop_back();  // in HAMi's each slot ends in ';'
   for (const std::string_view slot : slots) {
-    out.claim.containers.push_back(ReadContainerShares(slot, out.warnings));
+    out.claim.containers.push_back(ReadContainerShares(slot, names.allocated, out.warnings));
   }
   const auto holds = [](const auto& shares) { return !shares.empty(); };
   if (std::none_of(out.claim.containers.begin(), out.claim.containers.end(), holds)) {
     out.claim = {};
     return out;
   }
-  // Texts that have lost the slots of containers without GPUs are those of the last containers.
-  const std::size_t size = out.claim.containers.size();
-  const std::size_t all = spec.init_containers.size() + spec.containers.size();
-  for (std::size_t i = 0, c = all - std::min(all, size); i < size; ++i, ++c) {
-    if (c >= spec.init_containers.size()) break;
-    if (!spec.init_containers[c].sidecar) out.claim.init_containers.push_back(i);
-  }
+  out.claim.dialect = names.dialect;
+  if (volcano) return out;
+  MarkInitContainers(spec, out.claim);
   if (const std::string* mig = Find(annotations, kMigAllocationsAnnotation)) {
     ReadMigRecords(*mig, out);
   }
@@ -335,21 +388,35 @@ ReadClaim ReadGpuClaim(const Labels& annotations, const objects::PodSpec& spec) 
 }
 
 Labels WriteGpuClaim(const GpuClaim& claim, std::string_view node) {
-  std::string text;
+  const GpuNames& names = NamesOf(claim.dialect);
+  std::vector<std::string> slots;
   for (const auto& shares : claim.containers) {
+    std::string& slot = slots.emplace_back();
     for (const GpuShare& share : shares) {
-      text += fmt::format("{},NVIDIA,{},{}:", share.uuid, share.memory_mib, share.cores);
+      slot += fmt::format("{},NVIDIA,{},{}:", share.uuid, share.memory_mib, share.cores);
     }
-    text += ';';
   }
+  std::string text = fmt::format("{}", fmt::join(slots, ";"));
+  const bool ends = claim.dialect == GpuDialect::kHami;  // there each slot ends in ';'
+  if (ends && !slots.empty()) text += ';';
   Labels annotations;
-  annotations.emplace(kGpuNodeAnnotation, node);
-  annotations.emplace(kGpuAllocatedAnnotation, text);
-  annotations.emplace(kGpuToAllocateAnnotation, text);
+  annotations.emplace(names.node, node);
+  annotations.emplace(names.allocated, text);
+  annotations.emplace(names.to_allocate, text);
   if (std::string records = MigRecords(claim); !records.empty()) {
     annotations.emplace(kMigAllocationsAnnotation, std::move(records));
   }
   return annotations;
+}
+
+void EraseGpuClaim(Labels& annotations) {
+  for (const GpuDialect dialect : kGpuDialects) {
+    const GpuNames& names = NamesOf(dialect);
+    for (const std::string_view key : {names.node, names.allocated, names.to_allocate}) {
+      annotations.erase(std::string(key));
+    }
+  }
+  annotations.erase(std::string(kMigAllocationsAnnotation));
 }
 
 }  // namespace strata

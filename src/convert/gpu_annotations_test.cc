@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "convert/gpu_dialect.h"
+
 namespace strata {
 namespace {
 
@@ -11,13 +13,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+const GpuNames& Texts() {
+  return NamesOf(GpuDialect::kHami);
+}
+
 constexpr const char* kTwoGpus =
     R"([{"id":"GPU-b","index":1,"count":10,"devmem":81559,"devcore":100,)"
     R"("type":"NVIDIA A100","numa":1,"mode":"hami-core","health":true},)"
     R"({"id":"GPU-a","count":10,"devmem":81559,"devcore":100,"type":"NVIDIA A100","health":true}])";
 
 Labels Register(const std::string& gpus, const std::string& scores = "") {
-  Labels annotations = {{std::string(kGpuRegisterAnnotation), gpus}};
+  Labels annotations = {{std::string(Texts().registered), gpus}};
   if (!scores.empty()) annotations.emplace(kGpuScoreAnnotation, scores);
   return annotations;
 }
@@ -38,7 +44,7 @@ TEST(NodeGpus, AreSortedByIndexAndMissingFieldsAreZero) {
 }
 
 TEST(NodeGpus, AreEmptyWithoutTheAnnotation) {
-  EXPECT_FALSE(ReadNodeGpus({}).has_value());
+  EXPECT_FALSE(ReadNodeGpus(Labels{}).has_value());
   EXPECT_THAT(ReadNodeGpus(Register("[]"))->node.gpus, IsEmpty());
 }
 
@@ -58,7 +64,7 @@ TEST(NodeGpus, AreEmptyWithAProblemWhenTheAnnotationIsInvalid) {
     const auto read = ReadNodeGpus(Register(text));
     ASSERT_TRUE(read.has_value()) << text;
     EXPECT_THAT(read->node.gpus, IsEmpty()) << text;
-    EXPECT_THAT(read->node.problem, HasSubstr("hami.io/node-nvidia-register: ")) << text;
+    EXPECT_THAT(read->node.hami.problem, HasSubstr("hami.io/node-nvidia-register: ")) << text;
     EXPECT_THAT(read->warnings, ElementsAre(HasSubstr("offers no GPUs"))) << text;
   }
 }
@@ -125,8 +131,7 @@ objects::PodSpec PodSpecOf(const std::vector<std::string>& init, std::size_t app
 
 TEST(GpuClaim, KeepsTheSlotsOfContainersWithoutGpus) {
   const ReadClaim read = ReadGpuClaim(
-      {{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,40000,50:GPU-b,NVIDIA,40000,50:;;"}},
-      {});
+      {{std::string(Texts().allocated), "GPU-a,NVIDIA,40000,50:GPU-b,NVIDIA,40000,50:;;"}}, {});
   ASSERT_THAT(read.claim.containers, SizeIs(2));
   EXPECT_THAT(read.claim.containers[0], SizeIs(2));
   EXPECT_EQ(read.claim.containers[0][1].uuid, "GPU-b");
@@ -137,14 +142,14 @@ TEST(GpuClaim, KeepsTheSlotsOfContainersWithoutGpus) {
 
 TEST(GpuClaim, WithAnInvalidNumberHoldsTheWholeGpu) {
   const ReadClaim read =
-      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), "GPU-a,NVIDIA,much,50:;"}}, {});
+      ReadGpuClaim({{std::string(Texts().allocated), "GPU-a,NVIDIA,much,50:;"}}, {});
   EXPECT_GT(read.claim.containers[0][0].memory_mib, 1'000'000'000);
   EXPECT_THAT(read.warnings, ElementsAre(HasSubstr("counts as the whole GPU")));
 }
 
 TEST(GpuClaim, OfAnItemWithoutNumbersHoldsTheWholeGpu) {
   const ReadClaim read =
-      ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), " GPU-a : :;,NVIDIA,1,1:;"}}, {});
+      ReadGpuClaim({{std::string(Texts().allocated), " GPU-a : :;,NVIDIA,1,1:;"}}, {});
   ASSERT_THAT(read.claim.containers, SizeIs(2));
   ASSERT_THAT(read.claim.containers[0], SizeIs(1));
   EXPECT_EQ(read.claim.containers[0][0].uuid, "GPU-a");
@@ -156,7 +161,7 @@ TEST(GpuClaim, OfAnItemWithoutNumbersHoldsTheWholeGpu) {
 
 TEST(GpuClaim, IsEmptyWhenNothingIsClaimed) {
   EXPECT_TRUE(ReadGpuClaim({}, {}).claim.empty());
-  EXPECT_TRUE(ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), ";;"}}, PodSpecOf({"setup"}, 1))
+  EXPECT_TRUE(ReadGpuClaim({{std::string(Texts().allocated), ";;"}}, PodSpecOf({"setup"}, 1))
                   .claim.empty());
 }
 
@@ -172,8 +177,8 @@ TEST(GpuClaim, IsReadBackAsItWasWritten) {
                       {}};
   claim.init_containers = {0};
   const Labels annotations = WriteGpuClaim(claim, "node-1");
-  EXPECT_EQ(annotations.at(std::string(kGpuNodeAnnotation)), "node-1");
-  EXPECT_EQ(annotations.at(std::string(kGpuToAllocateAnnotation)),
+  EXPECT_EQ(annotations.at(std::string(Texts().node)), "node-1");
+  EXPECT_EQ(annotations.at(std::string(Texts().to_allocate)),
             ";GPU-a,NVIDIA,9000,30:GPU-m,NVIDIA,10240,14:;;");
   EXPECT_EQ(ReadGpuClaim(annotations, PodSpecOf({"setup"}, 2)).claim, claim);
 }
@@ -191,7 +196,7 @@ TEST(GpuClaim, AnOddProfileNameIsStillJson) {
 TEST(GpuClaim, KnowsWhichInitContainersAreSidecars) {
   const objects::PodSpec spec = PodSpecOf({"sidecar", "setup"}, 2);
   const auto init = [&](const std::string& text) {
-    return ReadGpuClaim({{std::string(kGpuAllocatedAnnotation), text}}, spec).claim.init_containers;
+    return ReadGpuClaim({{std::string(Texts().allocated), text}}, spec).claim.init_containers;
   };
   EXPECT_THAT(init("GPU-a,NVIDIA,1,1:;GPU-a,NVIDIA,1,1:;;;"), ElementsAre(1));
   EXPECT_THAT(init("GPU-a,NVIDIA,1,1:;GPU-a,NVIDIA,1,1:;;"), ElementsAre(0));

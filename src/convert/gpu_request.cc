@@ -9,17 +9,16 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "convert/gpu_dialect.h"
+#include "convert/specs.h"
+#include "model/gpu_amounts.h"
 #include "objects/meta.h"
 
 namespace strata {
 namespace {
 
-constexpr std::string_view kCount = "nvidia.com/gpu";
-constexpr std::string_view kGpuMemory = "nvidia.com/gpumem";
-constexpr std::string_view kPercent = "nvidia.com/gpumem-percentage";
-constexpr std::string_view kCores = "nvidia.com/gpucores";
-constexpr std::array<std::string_view, 3> kShares = {kGpuMemory, kPercent, kCores};
 constexpr std::int32_t kWhole = 100;
+constexpr std::int64_t kMaxAmount32 = std::numeric_limits<std::int32_t>::max();
 
 // The parts of a comma list, trimmed, without empty ones.
 std::vector<std::string> List(const objects::Metadata& meta, std::string_view key) {
@@ -48,24 +47,29 @@ const Quantity* AmountOf(const objects::Container& container, std::string_view n
 // Reads the numbers of one pod; the first that is none is its problem.
 class RequestReader {
  public:
-  RequestReader(const objects::Pod& pod, GpuRequest& out) : pod_(pod), out_(out) {}
+  RequestReader(const objects::Pod& pod, const GpuNames& names, GpuRequest& out)
+      : pod_(pod), names_(names), out_(out) {}
 
   void Read() {
+    out_.dialect = names_.dialect;
     for (const objects::Container& container : pod_.spec.init_containers) {
-      Add(container, !container.sidecar);
+      AddInit(container);
     }
     for (const objects::Container& container : pod_.spec.containers) Add(container, false);
     const objects::Metadata& meta = pod_.meta;
     out_.use_types = LowerList(meta, "nvidia.com/use-gputype");
     out_.avoid_types = LowerList(meta, "nvidia.com/nouse-gputype");
-    out_.use_uuids = List(meta, "nvidia.com/use-gpuuuid");
-    out_.avoid_uuids = List(meta, "nvidia.com/nouse-gpuuuid");
-    if (const std::string* mode = Annotation("nvidia.com/vgpu-mode")) out_.mode = *mode;
+    out_.use_uuids = List(meta, names_.use_uuids);
+    out_.avoid_uuids = List(meta, names_.avoid_uuids);
+    if (const std::string* mode = Annotation(names_.mode)) out_.mode = *mode;
+    if (IsVolcano()) ReadVolcanoWishes();
     ReadNumaBind();
     ReadWeights();
   }
 
  private:
+  [[nodiscard]] bool IsVolcano() const { return names_.dialect == GpuDialect::kVolcano; }
+
   [[nodiscard]] const std::string* Annotation(std::string_view key) const {
     return objects::Find(pod_.meta.annotations, key);
   }
@@ -90,21 +94,42 @@ class RequestReader {
     return 0;
   }
 
+  // The records of Volcano's dialect have no place for init containers and sidecars.
+  void AddInit(const objects::Container& container) {
+    if (!IsVolcano()) return Add(container, !container.sidecar);
+    if (!NamesGpus(container, names_)) return;
+    Refuse(fmt::format("container {}: {} is not supported in init containers and sidecars",
+                       container.name,
+                       names_.count));
+  }
+
+  // Where both are given, the memory counts in HAMi's dialect and the percentage in Volcano's. A
+  // whole GPU is exclusive in HAMi's, by its webhook.
   void Add(const objects::Container& container, bool init) {
-    constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     ContainerGpuRequest request{.container = container.name, .init = init};
-    request.count = static_cast<std::int32_t>(Number(container, kCount, kMax));
-    request.memory_mib = Number(container, kGpuMemory, kMax);
-    const auto percent = static_cast<std::int32_t>(Number(container, kPercent, kWhole));
-    request.cores =
-        static_cast<std::int32_t>(std::min<std::int64_t>(Number(container, kCores, kMax), kWhole));
+    request.count = static_cast<std::int32_t>(Number(container, names_.count, kMaxAmount32));
+    request.memory_mib = Number(container, names_.memory, kMaxAmount32);
+    const auto percent = static_cast<std::int32_t>(Number(container, names_.percent, kWhole));
+    const std::int64_t cores = Number(container, names_.cores, IsVolcano() ? kWhole : kMaxAmount32);
+    request.cores = static_cast<std::int32_t>(std::min<std::int64_t>(cores, kWhole));
+    if (IsVolcano() && percent > 0) request.memory_mib = 0;
     const bool whole = request.memory_mib == 0 && (percent == 0 || percent == kWhole);
     if (percent > 0) request.memory_percent = percent;
     if (request.memory_mib > 0) request.memory_percent = 0;
-    if (request.count > 0 && whole && AmountOf(container, kCores) == nullptr) {
+    if (!IsVolcano() && request.count > 0 && whole &&
+        AmountOf(container, names_.cores) == nullptr) {
       request.cores = kWhole;
     }
     out_.containers.push_back(std::move(request));
+  }
+
+  void ReadVolcanoWishes() {
+    constexpr std::string_view kGroupPolicy = "volcano.sh/vgpu-podgroup-policy";
+    if (out_.mode == "mig") {
+      Refuse(fmt::format("annotation {}: mig is not supported (want hami-core)", names_.mode));
+    }
+    const std::string* policy = Annotation(kGroupPolicy);
+    if (policy != nullptr && *policy == "spread") out_.spread_group = GroupOf(pod_);
   }
 
   void ReadNumaBind() {
@@ -150,13 +175,18 @@ class RequestReader {
   }
 
   const objects::Pod& pod_;
+  const GpuNames& names_;
   GpuRequest& out_;
 };
 
-GpuPolicy ReadPolicy(const objects::Pod& pod, std::vector<std::string>* warnings) {
+// What a pod of Volcano's dialect does not name is left to the configuration.
+GpuPolicy ReadPolicy(const objects::Pod& pod,
+                     GpuDialect dialect,
+                     std::vector<std::string>* warnings) {
   constexpr std::string_view kKey = "hami.io/gpu-scheduler-policy";
   GpuPolicy policy;
   const std::vector<std::string> words = List(pod.meta, kKey);
+  if (words.empty() && dialect == GpuDialect::kVolcano) return policy;
   policy.chain = words.size() > 1 || (words.size() == 1 && words[0] == "numa");
   for (const std::string& word : words) {
     if (word == "binpack") {
@@ -181,10 +211,15 @@ GpuPolicy ReadPolicy(const objects::Pod& pod, std::vector<std::string>* warnings
   return policy;
 }
 
-GpuNodePolicy ReadNodePolicy(const objects::Pod& pod, std::vector<std::string>* warnings) {
+GpuNodePolicy ReadNodePolicy(const objects::Pod& pod,
+                             GpuDialect dialect,
+                             std::vector<std::string>* warnings) {
   constexpr std::string_view kKey = "hami.io/node-scheduler-policy";
   const std::string* text = objects::Find(pod.meta.annotations, kKey);
-  if (text == nullptr || text->empty() || *text == "binpack") return GpuNodePolicy::kBinpack;
+  if (text == nullptr || text->empty()) {
+    return dialect == GpuDialect::kVolcano ? GpuNodePolicy::kAsConfigured : GpuNodePolicy::kBinpack;
+  }
+  if (*text == "binpack") return GpuNodePolicy::kBinpack;
   if (*text == "spread") return GpuNodePolicy::kSpread;
   if (warnings != nullptr) {
     warnings->push_back(fmt::format(
@@ -195,54 +230,99 @@ GpuNodePolicy ReadNodePolicy(const objects::Pod& pod, std::vector<std::string>* 
   return GpuNodePolicy::kBinpack;
 }
 
-// One look for most containers, which name none. Requests include what only limits name.
-bool NamesGpus(const objects::Container& container) {
-  const auto first = container.requests.lower_bound(kCount);
-  return first != container.requests.end() && first->first.starts_with(kCount);
+// Names shares of a GPU and no count.
+bool LacksCount(const objects::Container& container, const GpuNames& names) {
+  if (!NamesGpus(container, names) || AmountOf(container, names.count) != nullptr) return false;
+  const std::array<std::string_view, 3> shares = {names.memory, names.percent, names.cores};
+  return std::any_of(shares.begin(), shares.end(), [&](std::string_view name) {
+    const Quantity* amount = AmountOf(container, name);
+    return amount != nullptr && !amount->IsZero();
+  });
 }
 
-// Names shares of a GPU and no count.
-bool LacksCount(const objects::Container& container) {
-  return NamesGpus(container) && AmountOf(container, kCount) == nullptr &&
-         std::any_of(kShares.begin(), kShares.end(), [&](std::string_view name) {
-           const Quantity* amount = AmountOf(container, name);
-           return amount != nullptr && !amount->IsZero();
-         });
+// What it asks for in one dialect.
+std::optional<GpuRequest> ReadIn(GpuDialect dialect, const objects::Pod& pod) {
+  const GpuNames& names = NamesOf(dialect);
+  if (!NamesGpus(pod.spec, names)) return std::nullopt;
+  GpuRequest request;
+  RequestReader(pod, names, request).Read();
+  const bool asks =
+      std::any_of(request.containers.begin(),
+                  request.containers.end(),
+                  [](const ContainerGpuRequest& container) { return container.count > 0; });
+  if (!asks && request.problem.empty()) return std::nullopt;
+  return request;
+}
+
+std::int64_t NumberIn(const objects::ResourceList& amounts, std::string_view name) {
+  const auto it = amounts.find(name);
+  if (it == amounts.end() || !it->second.IsInteger()) return 0;
+  return std::clamp<std::int64_t>(it->second.Value().value_or(0), 0, kMaxAmount32);
+}
+
+std::optional<GpuRequest> ReadMinIn(GpuDialect dialect, const objects::ResourceList& amounts) {
+  const GpuNames& names = NamesOf(dialect);
+  const std::int64_t count = NumberIn(amounts, names.count);
+  if (count == 0) return std::nullopt;
+  const auto each = [&](std::string_view name) {
+    return (NumberIn(amounts, name) + count - 1) / count;
+  };
+  ContainerGpuRequest share{.container = "", .count = static_cast<std::int32_t>(count)};
+  const std::int64_t percent = std::min<std::int64_t>(each(names.percent), kWhole);
+  if (percent > 0) share.memory_percent = static_cast<std::int32_t>(percent);
+  if (percent == 0 || dialect == GpuDialect::kHami) share.memory_mib = each(names.memory);
+  share.cores = static_cast<std::int32_t>(std::min<std::int64_t>(each(names.cores), kWhole));
+  GpuRequest request;
+  request.dialect = dialect;
+  request.containers = {std::move(share)};
+  if (!request.CountsApart()) return std::nullopt;
+  return request;
 }
 
 }  // namespace
 
 std::optional<GpuRequest> ReadGpuRequest(const objects::Pod& pod,
                                          std::vector<std::string>* warnings) {
-  const auto any = [](const auto& containers) {
-    return std::any_of(containers.begin(), containers.end(), NamesGpus);
-  };
-  if (!any(pod.spec.containers) && !any(pod.spec.init_containers)) return std::nullopt;
-  GpuRequest request;
-  RequestReader(pod, request).Read();
-  const bool asks =
-      std::any_of(request.containers.begin(),
-                  request.containers.end(),
-                  [](const ContainerGpuRequest& container) { return container.count > 0; });
-  if (!asks && request.problem.empty()) return std::nullopt;
-  request.policy = ReadPolicy(pod, warnings);
-  request.node_policy = ReadNodePolicy(pod, warnings);
+  std::optional<GpuRequest> request = ReadIn(GpuDialect::kHami, pod);
+  if (std::optional<GpuRequest> other = ReadIn(GpuDialect::kVolcano, pod)) {
+    if (request) {
+      other->problem =
+          fmt::format("requests both {} and {} (want one of them)", kGpuResource, kVgpuResource);
+    }
+    request = std::move(other);
+  }
+  if (!request) return std::nullopt;
+  request->policy = ReadPolicy(pod, request->dialect, warnings);
+  request->node_policy = ReadNodePolicy(pod, request->dialect, warnings);
   return request;
 }
 
+std::optional<GpuRequest> ReadMinGpus(const objects::ResourceList& min_resources) {
+  if (min_resources.contains(kVgpuResource)) {
+    return ReadMinIn(GpuDialect::kVolcano, min_resources);
+  }
+  return ReadMinIn(GpuDialect::kHami, min_resources);
+}
+
 bool LacksGpuCounts(const objects::PodSpec& spec) {
-  const auto any = [](const auto& containers) {
-    return std::any_of(containers.begin(), containers.end(), LacksCount);
+  const auto lacks = [](const objects::Container& container) {
+    return std::any_of(kGpuDialects.begin(), kGpuDialects.end(), [&](GpuDialect dialect) {
+      return LacksCount(container, NamesOf(dialect));
+    });
   };
-  return any(spec.containers) || any(spec.init_containers);
+  return std::any_of(spec.containers.begin(), spec.containers.end(), lacks) ||
+         std::any_of(spec.init_containers.begin(), spec.init_containers.end(), lacks);
 }
 
 void AddDefaultGpuCounts(objects::PodSpec& spec) {
   for (auto* containers : {&spec.init_containers, &spec.containers}) {
     for (objects::Container& container : *containers) {
-      if (!LacksCount(container)) continue;
-      container.requests.emplace(kCount, Quantity::FromValue(1));
-      container.limits.emplace(kCount, Quantity::FromValue(1));
+      for (const GpuDialect dialect : kGpuDialects) {
+        const GpuNames& names = NamesOf(dialect);
+        if (!LacksCount(container, names)) continue;
+        container.requests.emplace(names.count, Quantity::FromValue(1));
+        container.limits.emplace(names.count, Quantity::FromValue(1));
+      }
     }
   }
 }

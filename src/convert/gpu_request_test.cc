@@ -1,5 +1,7 @@
 #include "convert/gpu_request.h"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +152,107 @@ TEST(GpuRequest, ReadsListsAndNumaBinding) {
       ReadGpuRequest(PodWith({{"gpu", "1"}}, {{"nvidia.com/numa-bind", "perhaps"}}), nullptr)
           ->problem,
       HasSubstr("numa-bind"));
+}
+
+TEST(MinGpus, AreTheSharesThatMinResourcesSumUp) {
+  const auto read = [](const Amounts& amounts) {
+    const auto request = ReadMinGpus(ContainerWith(amounts).limits);
+    return request ? std::optional(request->containers.front()) : std::nullopt;
+  };
+  EXPECT_EQ(read({{"gpu", "10"}}), std::nullopt);
+  EXPECT_EQ(read({{"gpumem", "80000"}}), std::nullopt);
+  EXPECT_EQ(read({{"gpu", "10"}, {"gpucores", "300"}}), std::nullopt);  // all of the memory
+  EXPECT_EQ(read({{"gpu", "10"}, {"gpumem-percentage", "1000"}}), std::nullopt);
+  EXPECT_EQ(read({{"gpu", "10"}, {"gpumem", "80001"}, {"gpucores", "300"}}),
+            (ContainerGpuRequest{.container = "", .count = 10, .memory_mib = 8001, .cores = 30}));
+  EXPECT_EQ(read({{"gpu", "10"}, {"gpumem-percentage", "500"}}),
+            (ContainerGpuRequest{.container = "", .count = 10, .memory_percent = 50}));
+}
+
+// ---- Volcano's dialect ----
+
+objects::Pod VgpuPod(const Amounts& limits, Labels annotations = {}) {
+  objects::Pod pod = PodWith({}, std::move(annotations));
+  for (const auto& [name, text] : limits) {
+    pod.spec.containers[0].limits.emplace("volcano.sh/vgpu-" + name, *Quantity::Parse(text));
+  }
+  pod.spec.containers[0].requests = pod.spec.containers[0].limits;
+  return pod;
+}
+
+TEST(VgpuRequest, IsInTheDialectOfItsResources) {
+  const auto request =
+      ReadGpuRequest(VgpuPod({{"number", "2"}, {"memory", "8000"}, {"cores", "30"}}), nullptr);
+  ASSERT_TRUE(request.has_value());
+  EXPECT_EQ(request->dialect, GpuDialect::kVolcano);
+  EXPECT_THAT(
+      request->containers,
+      ElementsAre(ContainerGpuRequest{
+          .container = "main", .count = 2, .memory_mib = 8000, .memory_percent = 0, .cores = 30}));
+  EXPECT_TRUE(request->policy.order.empty()) << "the configuration says it";
+  EXPECT_EQ(request->node_policy, GpuNodePolicy::kAsConfigured);
+  EXPECT_FALSE(ReadGpuRequest(VgpuPod({{"number", "0"}}), nullptr).has_value());
+}
+
+TEST(VgpuRequest, OfWholeGpusIsNotExclusiveAndAPercentageBeatsMemory) {
+  EXPECT_EQ(ReadGpuRequest(VgpuPod({{"number", "1"}}), nullptr)->containers[0],
+            (ContainerGpuRequest{.container = "main", .count = 1}));
+  const auto both = ReadGpuRequest(
+      VgpuPod({{"number", "1"}, {"memory", "8000"}, {"memory-percentage", "25"}}), nullptr);
+  EXPECT_EQ(both->containers[0].memory_mib, 0);
+  EXPECT_EQ(both->containers[0].memory_percent, 25);
+}
+
+TEST(VgpuRequest, ReadsTheWishesOfItsDialect) {
+  const auto request = ReadGpuRequest(VgpuPod({{"number", "1"}},
+                                              {{"volcano.sh/vgpu-use-gpuuuid", "GPU-a,GPU-b"},
+                                               {"volcano.sh/vgpu-nouse-gpuuuid", "GPU-c"},
+                                               {"nvidia.com/use-gpuuuid", "GPU-x"},
+                                               {"nvidia.com/use-gputype", "A100"},
+                                               {"volcano.sh/vgpu-mode", "hami-core"},
+                                               {"volcano.sh/vgpu-podgroup-policy", "spread"},
+                                               {"hami.io/gpu-scheduler-policy", "topology-aware"},
+                                               {"scheduling.k8s.io/group-name", "g"}}),
+                                      nullptr);
+  EXPECT_THAT(request->use_uuids, ElementsAre("GPU-a", "GPU-b"));
+  EXPECT_THAT(request->avoid_uuids, ElementsAre("GPU-c"));
+  EXPECT_THAT(request->use_types, ElementsAre("a100"));
+  EXPECT_EQ(request->mode, "hami-core");
+  EXPECT_EQ(request->spread_group, "/g");
+  EXPECT_TRUE(request->policy.topology_aware);
+}
+
+TEST(VgpuRequest, OfWhatIsNotSupportedHasAProblem) {
+  objects::Pod init = VgpuPod({{"number", "1"}});
+  init.spec.init_containers = init.spec.containers;
+  EXPECT_THAT(ReadGpuRequest(init, nullptr)->problem,
+              HasSubstr("not supported in init containers"));
+  EXPECT_THAT(ReadGpuRequest(VgpuPod({{"number", "1"}, {"cores", "150"}}), nullptr)->problem,
+              HasSubstr("volcano.sh/vgpu-cores 150: want a whole number from 0 to 100"));
+  EXPECT_THAT(ReadGpuRequest(VgpuPod({{"number", "1"}}, {{"volcano.sh/vgpu-mode", "mig"}}), nullptr)
+                  ->problem,
+              HasSubstr("mig is not supported"));
+  objects::Pod both = VgpuPod({{"number", "1"}});
+  both.spec.containers.push_back(ContainerWith({{"gpu", "1"}}));
+  EXPECT_EQ(ReadGpuRequest(both, nullptr)->problem,
+            "requests both nvidia.com/gpu and volcano.sh/vgpu-number (want one of them)");
+}
+
+TEST(VgpuRequest, WithoutACountIsForOneGpu) {
+  objects::Pod pod = VgpuPod({{"memory", "8000"}});
+  EXPECT_TRUE(LacksGpuCounts(pod.spec));
+  AddDefaultGpuCounts(pod.spec);
+  EXPECT_FALSE(LacksGpuCounts(pod.spec));
+  EXPECT_EQ(ReadGpuRequest(pod, nullptr)->containers[0].count, 1);
+}
+
+TEST(VgpuRequest, OfAPodGroupCountsInItsDialect) {
+  const auto request = ReadMinGpus({{"volcano.sh/vgpu-number", *Quantity::Parse("10")},
+                                    {"volcano.sh/vgpu-memory", *Quantity::Parse("80000")}});
+  ASSERT_TRUE(request.has_value());
+  EXPECT_EQ(request->dialect, GpuDialect::kVolcano);
+  EXPECT_EQ(request->containers[0].memory_mib, 8000);
+  EXPECT_TRUE(ReadMinGpus({{"volcano.sh/vgpu-number", *Quantity::Parse("2")}}).has_value());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "convert/gpu_annotations.h"
+#include "convert/gpu_dialect.h"
 #include "convert/gpu_request.h"
 #include "convert/specs.h"
 
@@ -23,7 +24,7 @@ std::string AndMore(std::size_t pods) {
 }
 
 void WarnOfNode(const objects::Node& node, std::vector<LoadWarning>& warnings) {
-  const auto read = ReadNodeGpus(node.meta.annotations);
+  const auto read = ReadNodeGpus(node);
   if (!read) return;
   for (const std::string& sentence : read->warnings) {
     warnings.push_back({objects::ObjectName(node.meta), "BadGpuAnnotation", sentence});
@@ -125,11 +126,13 @@ void WarnOfOverclaims(const ClusterState& state, NodeId node, std::vector<LoadWa
 
 // Pods that ask for GPUs of a node and do not say which they hold.
 void WarnOfUnclaimed(const ClusterState& state, NodeId node, std::vector<LoadWarning>& warnings) {
-  std::set<std::string> pods;
+  std::map<std::string, GpuDialect> pods;
   for (const TaskId id : state.nodes().TasksOn(node)) {
     const Task& task = state.workload().task(id);
-    const bool asks = state.classes().spec(task.class_id).gpus.has_value();
-    if (asks && state.workload().GpusOf(id).empty()) pods.insert(task.name);
+    const auto& request = state.classes().spec(task.class_id).gpus;
+    if (!request || !state.workload().GpusOf(id).empty()) continue;
+    if (!state.nodes().spec(node).gpus->OfferIn(request->dialect).registered) continue;
+    pods.emplace(task.name, request->dialect);
   }
   if (pods.empty()) return;
   warnings.push_back(
@@ -137,9 +140,9 @@ void WarnOfUnclaimed(const ClusterState& state, NodeId node, std::vector<LoadWar
        "GpuClaimMissing",
        fmt::format("pod {}{} runs here with GPUs but without annotation {}; what it uses of them "
                    "counts as free",
-                   *pods.begin(),
+                   pods.begin()->first,
                    AndMore(pods.size() - 1),
-                   kGpuAllocatedAnnotation)});
+                   NamesOf(pods.begin()->second).allocated)});
 }
 
 }  // namespace

@@ -68,8 +68,9 @@ TEST(SchedulerConf, AConfigMapIsOpened) {
       "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\ndata:\n  volcano-scheduler.conf: |\n" +
       inner);
   EXPECT_EQ(conf.config.actions.size(), 1U);
-  EXPECT_EQ(ErrorOf("kind: ConfigMap\ndata: {other: x}\n"),
-            "s.conf: the ConfigMap has no data key volcano-scheduler.conf");
+  EXPECT_EQ(
+      ErrorOf("kind: ConfigMap\ndata: {other: x}\n"),
+      "s.conf: the ConfigMap has neither a data key volcano-scheduler.conf nor one other *.conf");
   EXPECT_THAT(ErrorOf("kind: ConfigMap\ndata:\n  volcano-scheduler.conf: |\n    actions: jump\n"),
               StartsWith("s.conf: data[volcano-scheduler.conf]: actions: unknown action \"jump\""));
 }

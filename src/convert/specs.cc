@@ -156,7 +156,7 @@ Result<NodeSpec> ToNodeSpec(const objects::Node& node, ResourceNames& names) {
                 .unschedulable = node.unschedulable,
                 .allocatable = {},
                 .gpus = {}};
-  if (auto read = ReadNodeGpus(node.meta.annotations)) spec.gpus = std::move(read->node);
+  if (auto read = ReadNodeGpus(node)) spec.gpus = std::move(read->node);
   TRY_ASSIGN(spec.allocatable,
              InField("status.allocatable", ToResources(node.allocatable, names, ListOf::kNode)));
   if (!node.allocatable.contains("pods")) spec.allocatable.Set(kPods, kDefaultMaxPods);
@@ -185,10 +185,13 @@ Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names)
                  .state = std::string(objects::ToString(queue.state)),
                  .hierarchy = AnnotationOf(queue.meta, kHierarchyAnnotation),
                  .hierarchy_weights = AnnotationOf(queue.meta, kHierarchyWeightsAnnotation)};
-  TRY_ASSIGN(spec.capability, InField("spec.capability", ToLimits(queue.capability, names)));
-  TRY_ASSIGN(spec.guarantee,
-             InField("spec.guarantee.resource", ToResources(queue.guarantee, names)));
-  TRY_ASSIGN(spec.deserved, InField("spec.deserved", ToLimits(queue.deserved, names)));
+  TRY_ASSIGN(spec.capability,
+             InField("spec.capability", ToLimits(CountedInGpus(queue.capability), names)));
+  TRY_ASSIGN(
+      spec.guarantee,
+      InField("spec.guarantee.resource", ToResources(CountedInGpus(queue.guarantee), names)));
+  TRY_ASSIGN(spec.deserved,
+             InField("spec.deserved", ToLimits(CountedInGpus(queue.deserved), names)));
   spec.node_groups = {.required = queue.node_groups.required,
                       .preferred = queue.node_groups.preferred,
                       .anti_required = queue.anti_node_groups.required,
@@ -196,7 +199,8 @@ Result<QueueSpec> ToQueueSpec(const objects::Queue& queue, ResourceNames& names)
   for (const auto& [group, limits] : queue.node_group_limits) {
     const std::string field =
         fmt::format("metadata.annotations.{}.{}", objects::kNodeGroupLimitsKey, group);
-    TRY_ASSIGN(spec.node_group_limits[group], InField(field, ToLimits(limits, names)));
+    TRY_ASSIGN(spec.node_group_limits[group],
+               InField(field, ToLimits(CountedInGpus(limits), names)));
   }
   return spec;
 }
@@ -215,6 +219,10 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   if (group.min_resources) {
     TRY_ASSIGN(spec.min_resources,
                InField("spec.minResources", ToResources(*group.min_resources, names)));
+    spec.min_gpus = ReadMinGpus(*group.min_resources);
+    TRY_ASSIGN(const ResourceLimits of_quotas,
+               InField("spec.minResources", ToQuotaLimits(*group.min_resources, names)));
+    for (const auto& [id, amount] : of_quotas) spec.min_quota.Set(id, amount);
   }
   spec.topology = ToTopology(group.topology);
   for (const objects::SubGroupPolicy& policy : group.sub_groups) {
@@ -272,6 +280,10 @@ Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota, ResourceNames
   QuotaSpec spec{.name = objects::NamespacedName(quota.meta), .hard = {}, .used = {}};
   TRY_ASSIGN(spec.hard, InField("spec.hard", ToLimits(quota.hard, names)));
   TRY_ASSIGN(spec.used, InField("status.used", ToResources(quota.used, names)));
+  TRY_ASSIGN(ResourceLimits limits, InField("spec.hard", ToQuotaLimits(quota.hard, names)));
+  spec.hard.merge(limits);
+  TRY_ASSIGN(const ResourceLimits used, InField("status.used", ToQuotaLimits(quota.used, names)));
+  for (const auto& [id, amount] : used) spec.used.Set(id, amount);
   TRY_ASSIGN(spec.gpus, InField("spec.hard", ToGpuLimits(quota.hard)));
   return spec;
 }

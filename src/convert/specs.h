@@ -25,7 +25,8 @@ namespace strata {
 
 [[nodiscard]] BudgetSpec ToBudgetSpec(const objects::PodDisruptionBudget& budget);
 
-// `requests.cpu` counts as `cpu`; limits and counts of objects are left out (CountedName).
+// `requests.cpu` counts as `cpu`; of limits and counts of objects those that pods have
+// (IsQuotaName).
 [[nodiscard]] Result<QuotaSpec> ToQuotaSpec(const objects::ResourceQuota& quota,
                                             ResourceNames& names);
 

@@ -270,16 +270,24 @@ TEST(JobSpecs, AWaitingTimeIsADurationAboveZero) {
             "metadata.annotations.sla-waiting-time: want a duration above 0, found \"0s\"");
 }
 
-TEST(QuotaSpecs, RequestsCountAsTheResourceAndLimitsNotAtAll) {
+TEST(QuotaSpecs, RequestsCountAsTheResourceAndLimitsUnderTheirOwnName) {
   ResourceNames names;
   const objects::ObjectSet set = MustLoad(
       "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: cores, namespace: team}\n"
-      "spec: {hard: {requests.cpu: 5, limits.cpu: 9, pods: 3}}\nstatus: {used: {requests.cpu: "
-      "500m}}\n");
+      "spec: {hard: {requests.cpu: 5, limits.cpu: 9, limits.memory: 1Ki, count/pods: 7, "
+      "count/jobs: 1, pods: 3}}\n"
+      "status: {used: {requests.cpu: 500m, limits.cpu: 2}}\n");
   const QuotaSpec quota = ToQuotaSpec(set.quotas.at(0), names).value();
   EXPECT_EQ(quota.name, "team/cores");
-  EXPECT_EQ(quota.hard, (ResourceLimits{{kCpu, 5000}, {kPods, 3}}));
+  const auto id = [&](const char* name) { return names.InternAsked(name); };
+  EXPECT_EQ(quota.hard,
+            (ResourceLimits{{kCpu, 5000},
+                            {kPods, 3},
+                            {id("limits.cpu"), 9000},
+                            {id("limits.memory"), 1024},
+                            {id("count/pods"), 7}}));
   EXPECT_EQ(quota.used.Get(kCpu), 500);
+  EXPECT_EQ(quota.used.Get(id("limits.cpu")), 2000);
   EXPECT_TRUE(quota.gpus.empty());
 }
 

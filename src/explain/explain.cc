@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "model/gpu_amounts.h"
 #include "sched/plugins/deviceshare.h"
 #include "whatif/changes.h"
 
@@ -35,11 +36,12 @@ class JobTrace final : public CycleTrace {
 std::set<ResourceId> ShortIn(const NearestMissRecord& miss, const ResourceNames& names) {
   std::set<ResourceId> ids;
   const auto add = [&](std::string_view name) {
+    if (name == kVgpuResource) name = kGpuResource;  // what holders are counted by
     if (const auto id = names.Find(name)) ids.insert(*id);
   };
   for (const auto& [name, amount] : miss.short_of) add(name);
   for (const auto& [reason, nodes] : miss.nodes) {
-    if (reason.starts_with(kNoSuitableGpus)) add("nvidia.com/gpu");
+    if (reason.starts_with(kNoSuitableGpus)) add(kGpuResource);
     if (!reason.starts_with(kInsufficient)) continue;
     add(std::string_view(reason).substr(kInsufficient.size()));
   }
@@ -51,9 +53,9 @@ std::set<ResourceId> AskedFor(const ClusterState& state, const Job& job) {
   std::set<ResourceId> ids;
   for (const SubJob& sub_job : job.sub_jobs) {
     for (const TaskId task : sub_job.tasks) {
-      const Resources& request = state.classes().spec(state.workload().task(task).class_id).request;
-      for (const ResourceId id : NamedIn(state.resource_names(), request)) {
-        if (id != kPods && request.Get(id) > 0) ids.insert(id);
+      const Resources& counted = state.classes().counted(state.workload().task(task).class_id);
+      for (const ResourceId id : NamedIn(state.resource_names(), counted)) {
+        if (id != kPods && counted.Get(id) > 0) ids.insert(id);
       }
     }
   }

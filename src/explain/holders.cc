@@ -19,11 +19,11 @@ class Collector {
     if (group != nullptr && *group == query_.except) return;
     named.kind = lone ? Holder::Kind::kPod : Holder::Kind::kJob;
     named.name = lone ? task.name : *group;
-    const Resources& request = state_.classes().spec(task.class_id).request;
+    const Resources& counted = state_.workload().CountedOf(id);
     Holder& holder = holders_.try_emplace({named.kind, named.name}, named).first->second;
     ++holder.pods;
     for (const ResourceId resource : query_.resources) {
-      const Amount amount = request.Get(resource);
+      const Amount amount = counted.Get(resource);
       if (amount > 0) holder.amounts[state_.resource_names().name(resource)] += amount;
     }
   }

@@ -11,6 +11,7 @@
 #include "convert/amounts.h"
 #include "convert/load_cluster.h"
 #include "convert/specs.h"
+#include "model/gpu_amounts.h"
 #include "objects/pod_request.h"
 #include "whatif/changes.h"
 
@@ -41,7 +42,7 @@ class Limits {
         resolver_(resolver),
         found_(found) {
     for (const objects::Pod* pod : WaitingPodsOf(objects_, query.job)) {
-      for (const auto& [name, amount] : objects::PodRequest(*pod)) asked_[name] += amount;
+      for (const auto& [name, amount] : objects::QuotaUsage(*pod)) asked_[name] += amount;
     }
     for (const auto& [job, group] : query.objects->group_of_job) {
       // A PodGroup that came with the input is what counts, unless a controller would put it right.
@@ -142,10 +143,22 @@ class Limits {
     return it == asked_.end() ? Quantity{} : it->second;
   }
 
+  // What queues count the resource as.
+  static std::string_view NameInQueues(std::string_view resource) {
+    const std::string_view name = CountedName(resource).value_or(resource);
+    return name == kVgpuResource ? kGpuResource : name;
+  }
+  [[nodiscard]] Quantity AskedOfQueue(std::string_view resource) const {
+    const std::string_view name = NameInQueues(resource);
+    Quantity asked = Asked(name);
+    if (name == kGpuResource) asked += Asked(kVgpuResource);
+    return asked;
+  }
+
   // What the queue and the queues below it hold in the last solution.
   [[nodiscard]] Quantity HeldBelow(const std::string& top, const std::string& resource) const {
     const ClusterState& state = resolver_.last();
-    const auto id = state.resource_names().Find(CountedName(resource).value_or(resource));
+    const auto id = state.resource_names().Find(NameInQueues(resource));
     Amount held = 0;
     for (const QueueId queue : state.workload().queues()) {
       std::string at = state.workload().queue(queue).spec.name;
@@ -157,13 +170,13 @@ class Limits {
       }
       if (at == top && id) held += state.workload().queue(queue).allocated.Get(*id);
     }
-    return ToQuantity(CountedName(resource).value_or(resource), held);
+    return ToQuantity(NameInQueues(resource), held);
   }
 
   // The first of these amounts that works; what the queue comes to hold is the least there can be.
   void TryCapability(const objects::Queue& queue, const std::string& resource) {
     const Quantity now = queue.capability.at(resource);
-    const Quantity asked = Asked(resource);
+    const Quantity asked = AskedOfQueue(resource);
     const std::string& name = queue.meta.name;
     const auto set = [&](std::optional<Quantity> amount) {
       return [&name, &resource, amount](objects::ObjectSet& objects) {

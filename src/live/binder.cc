@@ -9,6 +9,7 @@
 
 #include "base/timestamp.h"
 #include "convert/gpu_annotations.h"
+#include "convert/gpu_dialect.h"
 #include "convert/node_lock.h"
 #include "json/access.h"
 #include "json/dump.h"
@@ -183,15 +184,20 @@ BindOrder MakeBindOrder(const ClusterState& state, const CycleResult::Bind& bind
                   .annotations = {}};
   const GpuClaim& gpus = state.workload().GpusOf(bind.task);
   if (gpus.empty()) return order;
+  const GpuNames& names = NamesOf(gpus.dialect);
   for (const auto& [key, value] : WriteGpuClaim(gpus, node)) order.annotations[key] = value;
-  order.annotations["hami.io/vgpu-time"] = UnixSeconds(now);
-  order.annotations[std::string(kBindPhaseAnnotation)] = kAllocatingPhase;
+  order.annotations[std::string(names.time)] = UnixSeconds(now);
+  order.annotations[std::string(names.bind_phase)] = kAllocatingPhase;
   SetBindTime(order, now);
   return order;
 }
 
 void SetBindTime(BindOrder& order, Time now) {
-  order.annotations[std::string(kBindTimeAnnotation)] = UnixSeconds(now);
+  for (const GpuDialect dialect : kGpuDialects) {
+    const GpuNames& names = NamesOf(dialect);
+    if (!order.annotations.contains(std::string(names.bind_phase))) continue;
+    order.annotations[std::string(names.bind_time)] = UnixSeconds(now);
+  }
 }
 
 std::string PodKey(const std::string& ns, const std::string& name) {

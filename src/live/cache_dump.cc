@@ -13,6 +13,7 @@
 
 #include "json/dump.h"
 #include "model/amount_format.h"
+#include "sched/need.h"
 
 namespace strata::live {
 namespace {
@@ -93,7 +94,7 @@ std::string DescribeState(const ClusterState& state) {
     nodes.push_back(fmt::format("node {} has {}; idle {}; {} pods\n",
                                 state.nodes().spec(id).name,
                                 Amounts(state, state.nodes().Allocatable(id)),
-                                Amounts(state, state.nodes().Idle(id)),
+                                Amounts(state, FreeOn(state, id)),
                                 state.nodes().TasksOn(id).size()));
   }
   std::sort(nodes.begin(), nodes.end());
@@ -116,7 +117,7 @@ std::string StateJson(const ClusterState& state) {
   for (const NodeId id : state.nodes().all()) {
     nodes[state.nodes().spec(id).name] = {
         {"allocatable", AmountsJson(state, state.nodes().Allocatable(id))},
-        {"idle", AmountsJson(state, state.nodes().Idle(id))},
+        {"idle", AmountsJson(state, FreeOn(state, id))},
         {"pods", state.nodes().TasksOn(id).size()}};
   }
   ordered_json queues = ordered_json::object();

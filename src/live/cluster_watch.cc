@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "live/conf_change.h"
 #include "live/watched_kinds.h"
 #include "objects/load.h"
 
@@ -21,8 +20,9 @@ ClusterWatch::ClusterWatch(kube::Client& client,
       mailbox_(std::move(mailbox)),
       random_(std::move(random)) {}
 
-void ClusterWatch::Start(OnConfMap on_conf_map) {
+void ClusterWatch::Start(OnConfMap on_conf_map, std::string conf_map) {
   on_conf_map_ = std::move(on_conf_map);
+  conf_map_ = std::move(conf_map);
   queue_.SetWake([mailbox = mailbox_] { mailbox->Wake(); });
   kube::Informers::Options options;
   options.random = random_;
@@ -37,8 +37,11 @@ void ClusterWatch::Start(OnConfMap on_conf_map) {
     sources_.insert(informers_->Add({kind.resource, "", "", ""}));
   }
   if (on_conf_map_) {
-    conf_source_ = informers_->Add(
-        {kube::kConfigMaps, kConfNamespace, "", fmt::format("metadata.name={}", kConfMap)});
+    const std::size_t slash = conf_map_.find('/');
+    conf_source_ = informers_->Add({kube::kConfigMaps,
+                                    conf_map_.substr(0, slash),
+                                    "",
+                                    "metadata.name=" + conf_map_.substr(slash + 1)});
     sources_.insert(conf_source_);
   }
   waited_for_ = sources_;
@@ -77,6 +80,11 @@ void ClusterWatch::TakeDeltas() {
   log_.Info("has seen the cluster",
             {{"nodes", feed_.state().nodes().all().size()},
              {"jobs", feed_.state().workload().jobs().size()}});
+  if (!on_conf_map_ || conf_map_seen_) return;
+  log_.Warning(
+      "ConfigMap not found, using the default configuration (another name: "
+      "--scheduler-conf-map NAMESPACE/NAME)",
+      {{"configmap", conf_map_}});
 }
 
 void ClusterWatch::TakeDelta(const kube::Delta& delta) {
@@ -89,7 +97,10 @@ void ClusterWatch::TakeDelta(const kube::Delta& delta) {
     behind_->erase(delta.source);
     return;
   }
-  if (delta.source == conf_source_) return on_conf_map_(delta);
+  if (delta.source == conf_source_) {
+    conf_map_seen_ = true;
+    return on_conf_map_(delta);
+  }
   const kube::Resource& resource = kWatchedKinds[static_cast<std::size_t>(delta.source)].resource;
   bool taken = true;
   if (delta.type == Type::kDeleted) {

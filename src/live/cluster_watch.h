@@ -34,8 +34,9 @@ class ClusterWatch {
                std::shared_ptr<kube::Mailbox> mailbox,
                kube::Random random);
 
-  // `on_conf_map` gets the scheduler's ConfigMap; empty: not needed.
-  void Start(OnConfMap on_conf_map);
+  // `on_conf_map` gets the ConfigMap `conf_map` ("namespace/name"); empty: not needed. A cluster
+  // without it is a line of the log.
+  void Start(OnConfMap on_conf_map, std::string conf_map);
   void Stop() { informers_.reset(); }
   // Called for each version of a PodGroup that the watch shows, by TakeDeltas.
   using OnGroup = std::function<void(const objects::PodGroup&)>;
@@ -77,6 +78,8 @@ class ClusterWatch {
   std::shared_ptr<kube::Mailbox> mailbox_;
   kube::Random random_;
   OnConfMap on_conf_map_;
+  std::string conf_map_;
+  bool conf_map_seen_ = false;
   OnGroup on_group_;
   OnQueue on_queue_;
   OnNode on_node_;

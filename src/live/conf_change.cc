@@ -13,7 +13,7 @@ ConfChange ChangeByFile(const std::string& path, Result<std::string> text) {
 }
 
 ConfChange ChangeByConfMap(const kube::Delta& delta) {
-  const std::string source = fmt::format("ConfigMap {}/{}", kConfNamespace, kConfMap);
+  const std::string source = fmt::format("ConfigMap {}/{}", delta.key.ns, delta.key.name);
   if (delta.type == kube::Delta::Type::kDeleted) {
     return {.source = source,
             .is_default = true,
@@ -25,7 +25,7 @@ ConfChange ChangeByConfMap(const kube::Delta& delta) {
                     .conf = ParseSchedulerConf({source, delta.text}),
                     .event = {}};
   if (!change.conf) {
-    change.event = {{"ConfigMap", "v1", kConfNamespace, kConfMap, delta.uid, delta.version},
+    change.event = {{"ConfigMap", "v1", delta.key.ns, delta.key.name, delta.uid, delta.version},
                     kube::EventNote::Type::kWarning,
                     "InvalidConfiguration",
                     change.conf.error().message};

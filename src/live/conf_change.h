@@ -10,9 +10,6 @@
 
 namespace strata::live {
 
-inline constexpr const char* kConfNamespace = "volcano-system";
-inline constexpr const char* kConfMap = "volcano-scheduler-configmap";
-
 // What a new version of the scheduler's configuration leads to.
 struct ConfChange {
   std::string source;                    // the file, or "ConfigMap namespace/name"

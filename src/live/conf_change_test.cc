@@ -13,7 +13,7 @@ constexpr const char* kConf = "actions: \"allocate\"\ntiers:\n- plugins:\n  - na
 kube::Delta ConfMap(kube::Delta::Type type, const std::string& conf) {
   kube::Delta delta;
   delta.type = type;
-  delta.key = {kConfNamespace, kConfMap};
+  delta.key = {"volcano-system", "volcano-scheduler-configmap"};
   delta.uid = "u";
   delta.version = "7";
   delta.text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"data":)"
@@ -42,6 +42,17 @@ TEST(ConfChange, AnInvalidConfigMapGetsAnEvent) {
   EXPECT_EQ(change.event->reason, "InvalidConfiguration");
   EXPECT_EQ(change.event->message, change.conf.error().message);
   EXPECT_EQ(change.event->about.uid, "u");
+}
+
+// As Volcano's chart names them: after the release, and the key after the file.
+TEST(ConfChange, AConfigMapMayHaveAnotherNameAndKey) {
+  kube::Delta delta = ConfMap(kube::Delta::Type::kAdded, "actions: allocate");
+  delta.key = {"batch", "prod-scheduler-configmap"};
+  delta.text.replace(delta.text.find("volcano-scheduler.conf"), 22, "volcano-scheduler-ci.conf");
+  const ConfChange change = ChangeByConfMap(delta);
+  ASSERT_TRUE(change.conf) << change.conf.error().message;
+  EXPECT_EQ(change.source, "ConfigMap batch/prod-scheduler-configmap");
+  EXPECT_EQ(change.conf->config.actions.size(), 1U);
 }
 
 TEST(ConfChange, WithoutItsConfigMapTheDefaultIsInForce) {

@@ -42,6 +42,40 @@ TEST(LiveNodeLock, EveryPodOfAGangOnOneNodeGetsItsOwnGpu) {
   EXPECT_THAT(node.NodeWrites(), SizeIs(kGang));
 }
 
+TEST(LiveNodeLock, EveryPodOfAGangGetsItsOwnGpuFromVolcanosAgent) {
+  HamiNode node(GpuDialect::kVolcano);
+  node.AddGang(kGang, kGang);
+  node.Start();
+  EXPECT_TRUE(node.Until([&] { return node.RightOnes() == kGang; }, minutes(1)));
+  EXPECT_EQ(node.Count("Failed"), 0);
+  EXPECT_EQ(node.most_in_flight, 1);
+  EXPECT_EQ(node.LockText(), "");
+  EXPECT_THAT(node.NodeWrites(), SizeIs(kGang)) << "one for each pod: the agent releases the lock";
+  const auto& record = node.pods.at("p-0").annotations;
+  EXPECT_EQ(record.at("volcano.sh/vgpu-node"), "n0");
+  EXPECT_EQ(record.at("volcano.sh/vgpu-ids-new"), node.pods.at("p-0").got[0] + ",NVIDIA,81920,0:");
+  EXPECT_EQ(record.at("volcano.sh/bind-phase"), "success");
+  EXPECT_TRUE(record.contains("volcano.sh/bind-time"));
+  EXPECT_FALSE(record.contains("hami.io/vgpu-node"));
+}
+
+TEST(LiveNodeLock, ASchedulerThatIsKilledBesideVolcanosAgentGoesOnWhenTheLockIsTooOld) {
+  for (int writes = 1; writes <= 4; ++writes) {
+    HamiNode node(GpuDialect::kVolcano);
+    node.AddGang(2, 2);
+    node.die_after = writes;
+    node.Start();
+    node.Pass(minutes(2));
+    ASSERT_TRUE(node.dead) << writes;
+    node.Kill();
+    node.Start();
+    EXPECT_TRUE(node.Until([&] { return node.RightOnes() == 2; }, minutes(6))) << writes;
+    EXPECT_EQ(node.Count("Failed"), 0) << writes;
+    EXPECT_EQ(node.most_in_flight, 1) << writes;
+    EXPECT_EQ(node.LockText(), "") << writes;
+  }
+}
+
 TEST(LiveNodeLock, ASchedulerThatIsKilledAfterAnyWriteLeavesNothingBehind) {
   for (int writes = 1; writes <= 2 * kGang; ++writes) {
     HamiNode node;

@@ -119,8 +119,10 @@ class LiveScheduler::Impl {
       locker_.SeeNode(node, version);
     });
     watch_.FollowPods([this](const std::string& pod) { locker_.SeePod(pod); });
-    watch_.Start(file_ ? ClusterWatch::OnConfMap()
-                       : [this](const kube::Delta& delta) { FollowConfMap(delta); });
+    watch_.Start(
+        file_ ? ClusterWatch::OnConfMap()
+              : [this](const kube::Delta& delta) { FollowConfMap(delta); },
+        options_.conf_map);
     StartLease();
     return {};
   }

@@ -21,7 +21,8 @@ namespace strata::live {
 struct SchedulerOptions {
   // Pods that name one of these are scheduled. Empty: every name that simulate takes.
   std::vector<std::string> scheduler_names = {"volcano"};
-  std::string conf_file;  // "": ConfigMap volcano-system/volcano-scheduler-configmap
+  std::string conf_file;                                                // "": the ConfigMap
+  std::string conf_map = "volcano-system/volcano-scheduler-configmap";  // "namespace/name"
   std::string default_queue = "default";
   Duration schedule_period = std::chrono::seconds(1);  // least time from one cycle to the next
   // HyperNodes and nodes that one cycle may look at. A cycle is to take 50 ms at most.

@@ -13,6 +13,8 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -224,6 +226,27 @@ TEST_F(LiveSchedulerTest, AnInvalidConfigurationIsToldAndThePreviousOneStays) {
   Pass(seconds(5));
   EXPECT_THAT(Events("InvalidConfiguration"), SizeIs(1));
   EXPECT_THAT(Binds(), SizeIs(1)) << "by the default configuration";
+}
+
+// As Volcano's chart names it: after the release, and the key after the file.
+TEST_F(LiveSchedulerTest, TheConfigMapMayHaveAnotherName) {
+  cluster_.Put(kube::kConfigMaps,
+               "batch",
+               "prod-scheduler-configmap",
+               R"("data":{"volcano-scheduler-ci.conf":"actions: fly"})");
+  options_.conf_map = "batch/prod-scheduler-configmap";
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(Events("InvalidConfiguration"), SizeIs(1));
+  EXPECT_THAT(lines_.Since(0).lines, Not(Contains(HasSubstr("ConfigMap not found"))));
+}
+
+TEST_F(LiveSchedulerTest, TheDefaultConfigurationIsTakenWithAWord) {
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(lines_.Since(0).lines,
+              Contains(AllOf(HasSubstr("ConfigMap not found, using the default configuration"),
+                             HasSubstr("volcano-system/volcano-scheduler-configmap"))));
 }
 
 // A server that keeps one lease until `alive` is false; then it answers no write any more.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "convert/gpu_dialect.h"
 #include "live/bind_book.h"
 
 namespace strata::live {
@@ -62,6 +63,8 @@ void NodeLockBook::SetLock(const std::string& name,
   const bool same = lock && node.lock && lock->text == node.lock->text;
   if (!same) node.lock_seen = now;
   node.lock = std::move(lock);
+  const bool is_own = node.lock && node.lock->text == node.own_lock;
+  if (is_own && node.lock->owner.empty()) node.lock->owner = node.own_owner;
   if (node.lock && !node.lock->owner.empty()) nodes_of_[node.lock->owner].insert(name);
 }
 
@@ -209,11 +212,13 @@ void NodeLockBook::Decide(const std::string& name, Node& node, Moment now, Steps
   if (!node.line.empty()) {
     step.kind = LockKind::kLock;
     step.order = std::move(node.line.front());
-    step.lock = NodeLockText(now.wall, step.order.pod.ns, step.order.pod.name);
+    step.lock = NodeLockText(dialect_, now.wall, step.order.pod.ns, step.order.pod.name);
     node.line.pop_front();
     --waiting_;
     node.doing = Doing::kLocking;
     node.pod = step.order.pod;
+    node.own_lock = step.lock;  // even if the answer is lost
+    node.own_owner = NameOf(step.order.pod);
   }
   steps.push_back(std::move(step));
 }
@@ -289,7 +294,7 @@ void NodeLockBook::Take(const LockStep& step,
     retries_.Forget(step.node);
     node.version = version;
     std::optional<NodeLock> lock;
-    if (locks) lock = ReadNodeLock({{std::string(kNodeLockAnnotation), step.lock}});
+    if (locks) lock = ReadNodeLock({{std::string(NamesOf(dialect_).lock), step.lock}}, dialect_);
     node.own_lock = step.lock;
     SetLock(step.node, node, std::move(lock), now);
     if (!locks) return;

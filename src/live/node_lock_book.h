@@ -53,16 +53,17 @@ struct LockedPod {
   AgentProgress agent;
 };
 
-// Decides in which order pods with GPUs are bound to nodes whose agent serves one pod at a time
-// (NeedsNodeLock), and who has the lock of such a node. A value without effects: time is an
-// argument, chance and what is known of pods are injected.
+// Decides in which order pods with GPUs of one dialect are bound to nodes whose agent serves one
+// pod at a time (NeedsNodeLock), and who has the lock of such a node. A value without effects: time
+// is an argument, chance and what is known of pods are injected.
 //
 // A node has at most one pod in flight: from the lock to the moment at which the agent has served
 // the pod, the pod has left Pending or is gone, or five minutes are over. The other pods wait in
 // line. The agent releases the lock; the book does it when a bind failed, when the agent has not
 // done it some time after it served the pod, and when it finds a lock that a former leader left
 // for a pod of ours. A lock of somebody else is waited for, and broken by HAMi's rule: it is older
-// than five minutes, or its owner is gone.
+// than five minutes, or its owner is gone. The lock of Volcano's dialect names no owner: a
+// scheduler that finds one which it did not set waits for it like for somebody else's.
 //
 // After a restart everything follows from nodes and pods as they are seen again. No step is decided
 // before Next is called: a scheduler that does not lead, or has not seen everything, only looks.
@@ -76,8 +77,10 @@ class NodeLockBook {
   using FindPod = std::function<std::optional<LockedPod>(const std::string& pod)>;
   using Steps = std::vector<LockStep>;
 
-  NodeLockBook(FindPod find_pod, kube::Random random)
-      : find_pod_(std::move(find_pod)), retries_(std::move(random)) {}
+  NodeLockBook(GpuDialect dialect, FindPod find_pod, kube::Random random)
+      : dialect_(dialect), find_pod_(std::move(find_pod)), retries_(std::move(random)) {}
+
+  [[nodiscard]] GpuDialect dialect() const { return dialect_; }
 
   // A node that needs the lock, as it was seen.
   void SeeNode(const std::string& node,
@@ -116,7 +119,8 @@ class NodeLockBook {
     std::string version;
     std::optional<NodeLock> lock;
     net::SteadyTime lock_seen{};  // first with this text
-    std::string own_lock;         // the last text that was written here
+    std::string own_lock;         // the last text that was to be written here
+    std::string own_owner;        // for this pod
     std::string told;             // the last lock of kTell
     net::SteadyTime served{};     // when the last pod ceased to be in flight
     std::deque<BindOrder> line;
@@ -157,6 +161,7 @@ class NodeLockBook {
   [[nodiscard]] bool StillWaits(const BindOrder& order) const;
   void FailBind(BindOrder order, std::string error);
 
+  GpuDialect dialect_;
   FindPod find_pod_;
   RetryTimes retries_;  // by node
   std::map<std::string, Node> nodes_;

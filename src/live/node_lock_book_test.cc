@@ -37,20 +37,26 @@ BindOrder OrderFor(const std::string& name) {
   return {.pod = {"ns", name, "u-" + name}, .node = "n", .annotations = {}};
 }
 std::optional<NodeLock> LockOf(Time since, const std::string& pod) {
-  return ReadNodeLock({{"hami.io/mutex.lock", NodeLockText(since, "ns", pod)}});
+  return ReadNodeLock({{"hami.io/mutex.lock", NodeLockText(GpuDialect::kHami, since, "ns", pod)}},
+                      GpuDialect::kHami);
 }
 
 // A book, and a node n that is not locked at first.
 struct LockCase {
   std::map<std::string, LockedPod> pods;  // as they are seen
   Duration passed{};
-  NodeLockBook book{[this](const std::string& name) {
-                      const auto found = pods.find(name);
-                      return found == pods.end() ? std::nullopt : std::optional(found->second);
-                    },
-                    [] { return 1.0; }};
+  NodeLockBook book;
 
-  LockCase() { SeeNode("1", std::nullopt); }
+  explicit LockCase(GpuDialect dialect = GpuDialect::kHami)
+      : book(
+            dialect,
+            [this](const std::string& name) {
+              const auto found = pods.find(name);
+              return found == pods.end() ? std::nullopt : std::optional(found->second);
+            },
+            [] { return 1.0; }) {
+    SeeNode("1", std::nullopt);
+  }
 
   [[nodiscard]] NodeLockBook::Moment Now() const { return {kWall + passed, kSteady + passed}; }
   void SeeNode(const std::string& version, std::optional<NodeLock> lock) {
@@ -316,6 +322,42 @@ TEST(NodeLockBook, ABindWhoseNodeWentWhileItWasLockedFails) {
   EXPECT_EQ(one.Next(), StepTexts{"fail p0: no"});
 }
 
+// A lock as Volcano writes it.
+std::optional<NodeLock> TimeLock(Time since) {
+  const std::string text = NodeLockText(GpuDialect::kVolcano, since, "", "");
+  return ReadNodeLock({{"volcano.sh/mutex.lock", text}}, GpuDialect::kVolcano);
+}
+
+TEST(NodeLockBook, KnowsWhomItsOwnLockWithoutANameIsFor) {
+  LockCase one(GpuDialect::kVolcano);
+  one.Add("p0");
+  one.Add("p1");
+  EXPECT_EQ(one.Next(), StepTexts{"lock p0 at 1"});
+  EXPECT_EQ(one.last.lock, "2027-01-15T08:00:00Z");
+  one.Answer(LockAnswer::kDone, "2");
+  EXPECT_EQ(one.Next(), StepTexts{"bind p0"});
+  one.SeeNode("2", TimeLock(kWall));
+  one.Bound("p0", false);
+  EXPECT_EQ(one.Next(), StepTexts{"lock p1 at 2"}) << "a bind that failed gives the lock away";
+  one.Answer(LockAnswer::kNone);
+  one.SeeNode("3", TimeLock(kWall));
+  EXPECT_EQ(one.Next(), StepTexts{"lock p1 at 3"}) << "the answer was lost: it has the lock";
+  one.Answer(LockAnswer::kDone, "4");
+  EXPECT_EQ(one.Next(), StepTexts{"bind p1"});
+  one.Bound("p1", false);
+  EXPECT_EQ(one.Next(), StepTexts{"unlock at 4"});
+}
+
+TEST(NodeLockBook, ALockWithoutANameThatAnotherProcessSetIsWaitedFor) {
+  LockCase one(GpuDialect::kVolcano);
+  one.SeeNode("2", TimeLock(kWall - minutes(4)));
+  one.Add("p0");
+  EXPECT_EQ(one.Next(), StepTexts{"wait for 2027-01-15T07:56:00Z"});
+  one.passed = minutes(1);
+  EXPECT_EQ(one.Next(), StepTexts{"lock p0 at 2"});
+  EXPECT_TRUE(one.last.breaks);
+}
+
 TEST(NodeLockBook, BindsToANodeThatNeedsNoLockAnyMoreGoOn) {
   LockCase one;
   one.Launch();
@@ -378,6 +420,7 @@ class LockWorld {
     seen_.clear();
     added_.clear();
     book_ = std::make_unique<NodeLockBook>(
+        GpuDialect::kHami,
         [this](const std::string& pod) {
           const auto found = seen_.find(pod);
           return found == seen_.end() ? std::nullopt : std::optional(found->second);
@@ -401,7 +444,7 @@ class LockWorld {
 
   [[nodiscard]] std::optional<NodeLock> ReadLock() const {
     if (lock_.empty()) return std::nullopt;
-    return ReadNodeLock({{"hami.io/mutex.lock", lock_}});
+    return ReadNodeLock({{"hami.io/mutex.lock", lock_}}, GpuDialect::kHami);
   }
   void See(const std::string& name, const Pod& pod) {
     seen_[name] = {"u-" + NameIn(name), pod.bound ? "n" : "", true, {pod.phase, pod.bind_time}};
@@ -432,7 +475,7 @@ class LockWorld {
     if (!lock_.empty() || !foreigner_.empty()) return;
     foreigner_ = fmt::format("ns/x{}", version_);
     seen_[foreigner_] = {"u", "n", false, {}};
-    lock_ = NodeLockText(Now().wall, "ns", NameIn(foreigner_));
+    lock_ = NodeLockText(GpuDialect::kHami, Now().wall, "ns", NameIn(foreigner_));
     ShowNode();
     const bool releases = !OneIn(3);
     After(Soon(20'000), Place::kNode, [this, releases, mine = lock_] {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,8 +17,8 @@
 
 namespace strata::live {
 
-// Binds pods with GPUs to the nodes of HAMi's agent one at a time, each under the lock of its node.
-// The decisions are NodeLockBook's.
+// Binds pods with GPUs to the nodes of HAMi's and Volcano's agents one at a time, each under the
+// lock of its node. The decisions are those of a NodeLockBook for each dialect.
 //
 // On the thread that schedules.
 class NodeLocker {
@@ -38,8 +39,8 @@ class NodeLocker {
   // Whether the order needs the lock of its node.
   [[nodiscard]] bool Needs(const BindOrder& order) const;
   // Carries the order out when its turn comes. REQUIRES: Needs(order).
-  void Add(BindOrder order) { book_.Add(std::move(order)); }
-  void TakeOutcome(const Binder::Outcome& outcome) { book_.TakeBind(outcome, tools_.now()); }
+  void Add(BindOrder order);
+  void TakeOutcome(const Binder::Outcome& outcome);
 
   // The feed has something new of the object; `version` is that of the node.
   void SeeNode(const std::string& node, const std::string& version);
@@ -47,16 +48,18 @@ class NodeLocker {
 
   // Only as the leader that has seen everything.
   void DoDue();
-  [[nodiscard]] std::optional<net::SteadyTime> NextDue() const { return book_.NextDue(); }
+  [[nodiscard]] std::optional<net::SteadyTime> NextDue() const;
 
  private:
   [[nodiscard]] NodeLockBook::Moment ThisMoment() const;
-  void Write(const LockStep& step);
-  void TakeAnswer(const LockStep& step, const kube::Reply& reply);
+  void Do(NodeLockBook& book, LockStep step);
+  void Write(NodeLockBook& book, const LockStep& step);
+  void TakeAnswer(NodeLockBook& book, const LockStep& step, const kube::Reply& reply);
+  [[nodiscard]] NodeLockBook MakeBook(GpuDialect dialect) const;
 
   Tools tools_;
   std::shared_ptr<kube::Mailbox> mailbox_;
-  NodeLockBook book_;
+  std::array<NodeLockBook, kGpuDialects.size()> books_;  // as in kGpuDialects
 };
 
 }  // namespace strata::live

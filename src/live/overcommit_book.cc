@@ -16,7 +16,7 @@ std::string ExcessOn(const ClusterState& state, NodeId node) {
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (idle[i] >= 0) continue;
     const std::string& name = state.resource_names().name(IdAt<ResourceId>(i));
-    const Amount has = state.nodes().Allocatable(node)[i];
+    const Amount has = state.nodes().spec(node).allocatable.Get(IdAt<ResourceId>(i));
     text += fmt::format("{}pods request {} {}, the node has {}",
                         text.empty() ? "" : ", ",
                         ToQuantity(name, has - idle[i]).ToString(),

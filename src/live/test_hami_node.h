@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "base/ascii.h"
 #include "base/timestamp.h"
+#include "convert/gpu_dialect.h"
 #include "live/live_scheduler.h"
 #include "live/test_fake_cluster.h"
 
@@ -32,8 +34,8 @@ class HamiClock final : public Clock {
 };
 
 // A scheduler, an API server that carries writes out, and a node n0 with eight GPUs, a kubelet and
-// HAMi's agent, in one time. The kubelet admits one pod every 100 ms, in the order of their binds;
-// an admitted pod runs three seconds later.
+// HAMi's or Volcano's agent, in one time. The kubelet admits one pod every 100 ms, in the order of
+// their binds; an admitted pod runs three seconds later.
 class HamiNode {
  public:
   using Labels = std::map<std::string, std::string>;
@@ -46,11 +48,11 @@ class HamiNode {
     std::optional<net::SteadyTime> runs_at = {};
   };
 
-  HamiNode() {
+  explicit HamiNode(GpuDialect dialect = GpuDialect::kHami) : names(NamesOf(dialect)) {
     options.advises = false;
     options.random = [] { return 0.5; };
     cluster.answer = [this](const net::HttpRequest& request) { return Answer(request); };
-    annotations["hami.io/node-nvidia-register"] = RegisterText();
+    annotations[std::string(names.registered)] = RegisterText();
     PutNode();
   }
 
@@ -72,7 +74,7 @@ class HamiNode {
     nlohmann::json spec = {{"schedulerName", pod.scheduler}};
     if (!pod.node.empty()) spec["nodeName"] = pod.node;
     spec["containers"].push_back({{"name", "c"}, {"image", "i"}});
-    spec["containers"][0]["resources"]["limits"] = {{"nvidia.com/gpu", "1"}, {"cpu", "1"}};
+    spec["containers"][0]["resources"]["limits"] = {{names.count, "1"}, {"cpu", "1"}};
     cluster.Put(kube::kPods,
                 "ns",
                 name,
@@ -83,16 +85,18 @@ class HamiNode {
     cluster.Put(kube::kNodes,
                 "",
                 "n0",
-                R"("status":{"allocatable":{"cpu":"64","pods":"100","nvidia.com/gpu":"80"}})",
+                R"("status":{"allocatable":{"cpu":"64","pods":"100","nvidia.com/gpu":"80",)"
+                R"("volcano.sh/vgpu-number":"80","volcano.sh/vgpu-memory":"60000",)"
+                R"("volcano.sh/vgpu-cores":"800"}})",
                 R"(,"annotations":)" + nlohmann::json(annotations).dump());
     version = cluster.version();
   }
   void Lock(const std::string& text) {
-    annotations["hami.io/mutex.lock"] = text;
+    annotations[std::string(names.lock)] = text;
     PutNode();
   }
   [[nodiscard]] std::string LockText() const {
-    const auto lock = annotations.find("hami.io/mutex.lock");
+    const auto lock = annotations.find(std::string(names.lock));
     return lock == annotations.end() ? "" : lock->second;
   }
   // "2027-01-15T08:00:00Z" some time ago.
@@ -124,16 +128,17 @@ class HamiNode {
   }
   // Pods that run with the GPUs that they were given.
   [[nodiscard]] int RightOnes() const {
-    return static_cast<int>(std::count_if(pods.begin(), pods.end(), [](const auto& entry) {
+    return static_cast<int>(std::count_if(pods.begin(), pods.end(), [&](const auto& entry) {
       const Pod& pod = entry.second;
       return pod.phase == "Running" && !pod.got.empty() &&
-             pod.got == Uuids(pod.annotations.at("hami.io/vgpu-devices-allocated"));
+             pod.got == Uuids(pod.annotations.at(std::string(names.allocated)));
     }));
   }
   [[nodiscard]] std::vector<std::string> NodeWrites() const {
     return cluster.WritesTo("/api/v1/nodes/n0");
   }
 
+  const GpuNames& names;
   FakeCluster cluster;
   HamiClock clock{cluster.transport};
   obs::RecentLines lines{1 << 20};
@@ -154,7 +159,13 @@ class HamiNode {
   bool dead = false;
 
  private:
-  static std::string RegisterText() {
+  [[nodiscard]] bool IsVolcano() const { return names.dialect == GpuDialect::kVolcano; }
+
+  [[nodiscard]] std::string RegisterText() const {
+    std::string text;
+    for (int i = 0; i < 8; ++i)
+      text += fmt::format("GPU-{},10,81920,NVIDIA-H100,true,hami-core:", i);
+    if (IsVolcano()) return text;
     nlohmann::json gpus = nlohmann::json::array();
     for (int i = 0; i < 8; ++i) {
       gpus.push_back({{"id", fmt::format("GPU-{}", i)},
@@ -235,8 +246,8 @@ class HamiNode {
     }
     bound.push_back(name);
     admissions_.push_back(name);
-    const auto waits = [](const auto& entry) {
-      const auto phase = entry.second.annotations.find("hami.io/bind-phase");
+    const auto waits = [&](const auto& entry) {
+      const auto phase = entry.second.annotations.find(std::string(names.bind_phase));
       return phase != entry.second.annotations.end() && phase->second == "allocating" &&
              entry.second.phase == "Pending";
     };
@@ -267,7 +278,7 @@ class HamiNode {
     const std::string name = PodToServe();
     if (name.empty()) return false;
     Pod& pod = pods.at(name);
-    std::string& text = pod.annotations["hami.io/vgpu-devices-to-allocate"];
+    std::string& text = pod.annotations[std::string(names.to_allocate)];
     const std::size_t begin = text.find_first_not_of(';');
     const std::size_t end = begin == std::string::npos ? begin : text.find(';', begin);
     const std::vector<std::string> uuids = begin == std::string::npos
@@ -279,30 +290,48 @@ class HamiNode {
       text.erase(begin, end - begin);
     }
     if (!fits || text.find("NVIDIA") == std::string::npos) {
-      pod.annotations["hami.io/bind-phase"] = fits ? "success" : "failed";
+      pod.annotations[std::string(names.bind_phase)] = fits ? "success" : "failed";
+      if (IsVolcano()) pod.annotations[std::string(names.time)] = "18446744073709551615";
       PutPod(name);
       Release(name);
     }
     return fits;
   }
 
-  // The owner of the lock, or the first in the order of the API.
+  // HAMi's: the owner of the lock, or the first in the order of the API.
   std::string PodToServe() const {
+    if (IsVolcano()) return OldestWaiting();
     const std::string lock = LockText();
     const std::vector<std::string_view> fields = Split(lock, ',');
     if (fields.size() == 3)
       return pods.contains(std::string(fields[2])) ? std::string(fields[2]) : "";
     for (const auto& [name, pod] : pods) {
-      const auto phase = pod.annotations.find("hami.io/bind-phase");
+      const auto phase = pod.annotations.find(std::string(names.bind_phase));
       if (pod.phase != "Pending" || pod.node.empty() || phase == pod.annotations.end()) continue;
       if (phase->second == "allocating" || phase->second == "success") return name;
     }
     return "";
   }
 
+  // Volcano's: of the pods that wait for one GPU that with the oldest record, whatever the lock
+  // says; of several with the same time the last, since any may come first.
+  std::string OldestWaiting() const {
+    std::string oldest;
+    std::uint64_t since = 0;
+    for (const auto& [name, pod] : pods) {
+      const auto text = pod.annotations.find(std::string(names.to_allocate));
+      if (text == pod.annotations.end() || Uuids(text->second).size() != 1) continue;
+      const std::uint64_t time = std::stoull(pod.annotations.at(std::string(names.time)));
+      if (!oldest.empty() && time > since) continue;
+      oldest = name;
+      since = time;
+    }
+    return oldest;
+  }
+
   void Release(const std::string& pod) {
-    if (!LockText().ends_with(",ns," + pod)) return;
-    annotations.erase("hami.io/mutex.lock");
+    if (!IsVolcano() && !LockText().ends_with(",ns," + pod)) return;
+    annotations.erase(std::string(names.lock));
     PutNode();
   }
 

@@ -22,6 +22,7 @@
 #include "kube/connection.h"
 #include "net/certificate.h"
 #include "net/http_server.h"
+#include "os/private_file.h"
 #include "store/journal.h"
 
 namespace strata {
@@ -167,7 +168,7 @@ class EmbeddedApiServer::Impl {
                  .ca_pem = trust_.authority.certificate_pem,
                  .token = trust_.token};
     }
-    return WritePrivateFile(kubeconfig_, RenderKubeconfig(access_));
+    return os::WritePrivateFile(kubeconfig_, RenderKubeconfig(access_));
   }
 
   void TakeSignal() {

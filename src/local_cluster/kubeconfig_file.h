@@ -20,7 +20,4 @@ struct ServerAccess {
 // is set.
 [[nodiscard]] Result<std::string> DefaultKubeconfigPath();
 
-// Replaces the file with `text` atomically, readable by its owner only. Creates missing folders.
-[[nodiscard]] Status WritePrivateFile(const std::string& path, const std::string& text);
-
 }  // namespace strata

@@ -1,11 +1,5 @@
 #include "local_cluster/kubeconfig_file.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -16,19 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::filesystem::path NewFolder(const std::string& name) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
-  std::filesystem::remove_all(folder);
-  return folder;
-}
-
-std::string TextOf(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 TEST(Kubeconfig, NamesServerAuthorityAndToken) {
   const std::string text = RenderKubeconfig({"https://127.0.0.1:8443", "PEM", "secret"});
@@ -42,27 +23,6 @@ TEST(Kubeconfig, OfPlainHttpHasNeitherAuthorityNorToken) {
   const std::string text = RenderKubeconfig({"http://127.0.0.1:80", "", ""});
   EXPECT_THAT(text, Not(HasSubstr("certificate")));
   EXPECT_THAT(text, Not(HasSubstr("token")));
-}
-
-TEST(WritePrivateFile, CreatesFoldersAndIsReadableByItsOwnerOnly) {
-  const std::filesystem::path folder = NewFolder("kubeconfig");
-  const std::string path = folder / "deep" / "file";
-  ASSERT_TRUE(WritePrivateFile(path, "one"));
-  EXPECT_EQ(TextOf(path), "one");
-  struct stat status {};
-  ASSERT_EQ(stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0600U);
-  ASSERT_TRUE(WritePrivateFile(path, "two"));
-  EXPECT_EQ(TextOf(path), "two");
-  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
-  std::filesystem::remove_all(folder);
-}
-
-TEST(WritePrivateFile, NamesTheFolderThatItCannotCreate) {
-  const Status status = WritePrivateFile("/dev/null/x/file", "text");
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, Code::kUnavailable);
-  EXPECT_THAT(status.error().message, HasSubstr("/dev/null/x"));
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ void ClusterState::ForgetAbsentNames() {
   for (const JobId id : workload_.jobs()) {
     const JobSpec& spec = workload_.job(id).spec;
     if (spec.min_resources) Collect(*spec.min_resources, used);
+    Collect(spec.min_quota, used);
   }
   for (const QueueId id : workload_.queues()) {
     const QueueSpec& spec = workload_.queue(id).spec;
@@ -68,9 +69,11 @@ Result<NodeId> ClusterState::UpsertNode(NodeSpec spec) {
   if (moved || upserted.added) {
     sums_.Invalidate();
   } else {
-    sums_.Replace(id, upserted.allocatable_before, now.allocatable);
+    sums_.Replace(id,
+                  {upserted.room_before, now.allocatable},
+                  {upserted.counted_before, nodes_.CountedOf(now)});
   }
-  workload_.FollowUpsert(id, upserted.new_report);
+  workload_.FollowUpsert(upserted);
   workload_.FollowLargest();
   return id;
 }
@@ -81,6 +84,10 @@ void ClusterState::RemoveNode(NodeId id) {
   workload_.FollowLargest();
   tree_.RemoveNode(id);
   sums_.Invalidate();
+}
+
+void ClusterState::CountShares() {
+  workload_.FollowGpus();
 }
 
 void ClusterState::UpsertHyperNode(HyperNodeSpec spec) {

@@ -74,6 +74,10 @@ class ClusterState {
   Result<NodeId> UpsertNode(NodeSpec spec);
   // Its tasks stay, on no node, until they are removed or a node of its name is added.
   void RemoveNode(NodeId node);
+  // Counts tasks that wait for shares of GPUs by the GPUs that nodes register now. To be called
+  // after changes of nodes, before the state is read. COST: nothing when the GPUs are of the same
+  // kinds as before, else O(tasks + nodes).
+  void CountShares();
   void UpsertHyperNode(HyperNodeSpec spec);
   void RemoveHyperNode(std::string_view name);
 

@@ -28,6 +28,12 @@ std::optional<std::size_t> NodeGpus::Find(const std::string& uuid) const {
   return static_cast<std::size_t>(it - gpus.begin());
 }
 
+bool GpuRequest::TakesShares() const {
+  return std::any_of(containers.begin(), containers.end(), [](const auto& container) {
+    return container.count > 0 && (container.memory_mib > 0 || container.memory_percent < 100);
+  });
+}
+
 void GpuTotals::Add(const GpuTotals& other, int sign) {
   gpus += sign * other.gpus;
   memory_mib += sign * other.memory_mib;
@@ -64,6 +70,7 @@ void GpuUsage::RaiseTo(const GpuUsage& other) {
   slots = std::max(slots, other.slots);
   memory_mib = std::max(memory_mib, other.memory_mib);
   cores = std::max(cores, other.cores);
+  by_own_group = by_own_group || other.by_own_group;
   for (const MigPlacement& placement : other.mig) {
     if (std::find(mig.begin(), mig.end(), placement) == mig.end()) mig.push_back(placement);
   }

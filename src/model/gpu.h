@@ -14,6 +14,10 @@
 // The GPUs that a node registers, what a pod asks of them, and what it was given.
 namespace strata {
 
+// Which agent hands GPUs out, and by which names nodes and pods speak of them.
+enum class GpuDialect : std::uint8_t { kHami, kVolcano };
+inline constexpr std::array<GpuDialect, 2> kGpuDialects = {GpuDialect::kHami, GpuDialect::kVolcano};
+
 // Where a MIG instance sits on its GPU, in memory slices.
 struct MigPlacement {
   std::int32_t start = 0;
@@ -43,16 +47,33 @@ struct Gpu {
   bool healthy = false;
   bool cordoned = false;  // gives nothing to new pods
   std::vector<MigProfile> mig_profiles;
+  bool in_hami = true;      // pods of HAMi's dialect may have it
+  bool in_volcano = false;  // and those of Volcano's; one GPU may be in both
 
   [[nodiscard]] bool IsMig() const { return mode == "mig"; }
+  [[nodiscard]] bool IsIn(GpuDialect dialect) const {
+    return dialect == GpuDialect::kHami ? in_hami : in_volcano;
+  }
   bool operator==(const Gpu&) const = default;
 };
 
-struct NodeGpus {
-  std::vector<Gpu> gpus;  // ascending by index, then UUID
-  PairScores scores;
-  std::string problem;  // why the node offers no GPUs although it registers some; "" if it does
+// What a node says about GPUs in one dialect.
+struct GpuOffer {
+  bool registered = false;
+  std::string problem;  // why it offers none although it registers some; "" if it does
 
+  bool operator==(const GpuOffer&) const = default;
+};
+
+struct NodeGpus {
+  std::vector<Gpu> gpus;  // ascending by index, then UUID; one that is in both dialects once
+  PairScores scores;
+  GpuOffer hami = {.registered = true, .problem = ""};
+  GpuOffer volcano = {};
+
+  [[nodiscard]] const GpuOffer& OfferIn(GpuDialect dialect) const {
+    return dialect == GpuDialect::kHami ? hami : volcano;
+  }
   [[nodiscard]] std::optional<std::size_t> Find(const std::string& uuid) const;
   bool operator==(const NodeGpus&) const = default;
 };
@@ -70,11 +91,18 @@ struct ContainerGpuRequest {
   auto operator<=>(const ContainerGpuRequest&) const = default;
 };
 
-enum class GpuOrder : std::uint8_t { kBinpack, kSpread, kNuma };
+enum class GpuOrder : std::uint8_t {
+  kBinpack,       // HAMi's: the fullest first, by the weights of the pod
+  kSpread,        // HAMi's: the emptiest first
+  kNuma,          // the highest NUMA node first
+  kByUsedMemory,  // Volcano's binpack: most used memory first
+  kByShares,      // Volcano's spread: fewest shares in use first
+  kLastToFirst,   // Volcano's without a policy: the highest position first
+};
 
 // hami.io/gpu-scheduler-policy.
 struct GpuPolicy {
-  std::vector<GpuOrder> order;  // the first decides; never empty
+  std::vector<GpuOrder> order;  // the first decides; empty: what the configuration says
   bool chain = false;           // written as a list: NUMA is a key only where it is named
   bool unused_only = false;     // mutex
   bool topology_aware = false;
@@ -90,22 +118,32 @@ struct GpuScoreWeights {
   auto operator<=>(const GpuScoreWeights&) const = default;
 };
 
-enum class GpuNodePolicy : std::uint8_t { kBinpack, kSpread };
+enum class GpuNodePolicy : std::uint8_t { kBinpack, kSpread, kAsConfigured };
 
 struct GpuRequest {
-  std::vector<ContainerGpuRequest> containers;  // all of the pod, init containers first
+  GpuDialect dialect = GpuDialect::kHami;
+  // All of the pod, init containers first; in Volcano's dialect without init containers.
+  std::vector<ContainerGpuRequest> containers;
   GpuPolicy policy;
   GpuNodePolicy node_policy = GpuNodePolicy::kBinpack;
   GpuScoreWeights weights;
   std::vector<std::string> use_types, avoid_types;  // lower case, parts of model names
   std::vector<std::string> use_uuids, avoid_uuids;
   bool numa_bind = false;
-  std::string mode;  // the GPU's mode must be a part of it; "": any
+  // The GPU's mode must be a part of it, in Volcano's dialect the same; "": any.
+  std::string mode;
+  // "namespace/name" of its PodGroup, if no two pods of that may share a GPU; else "".
+  std::string spread_group;
   // Its namespace, where a quota there limits GPUs; else "", so that pods of many namespaces stay
   // one class.
   std::string quota_namespace;
   std::string problem;  // why no node can take it: an invalid number in the request; "" if none
 
+  // True when a container takes less than whole GPUs, on some GPU at least.
+  [[nodiscard]] bool TakesShares() const;
+  // True when a pod may count as something else than the amounts that it requests: as a part of a
+  // GPU, or by the name that all GPUs are counted by.
+  [[nodiscard]] bool CountsApart() const { return dialect != GpuDialect::kHami || TakesShares(); }
   auto operator<=>(const GpuRequest&) const = default;
 };
 
@@ -121,8 +159,9 @@ struct GpuShare {
   bool operator==(const GpuShare&) const = default;
 };
 
-// Per container, init containers first; a container without GPUs has an empty list.
+// Per container as in GpuRequest; a container without GPUs has an empty list.
 struct GpuClaim {
+  GpuDialect dialect = GpuDialect::kHami;
   std::vector<std::vector<GpuShare>> containers;
   std::vector<std::size_t> init_containers;  // positions of those that are `init`; ascending
   bool proven = true;  // when it was chosen by links: the search for a better set came to its end
@@ -176,6 +215,7 @@ struct GpuUsage {
   std::int64_t memory_mib = 0;
   std::int32_t cores = 0;
   std::vector<MigPlacement> mig;  // in use
+  bool by_own_group = false;      // a pod of the PodGroup in question has a share
 
   // One more share: what a container holds of the GPU.
   void Add(const GpuShare& share);

@@ -24,26 +24,31 @@ void HyperNodeSums::Rebuild() const {
   sums_.stale = false;
 }
 
-void HyperNodeSums::Replace(NodeId node, const Resources& out, const Resources& in) {
+void HyperNodeSums::Replace(NodeId node, const Change& room, const Change& counted) {
   if (sums_.stale) return;
   ++sums_.last_version;
   for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(node))) {
     sums_.versions[hypernode.index()] = sums_.last_version;
-    for (ResourceTable* table : {&sums_.allocatable, &sums_.idle, &sums_.future_idle}) {
-      table->Sub(hypernode.index(), out);
-      table->Add(hypernode.index(), in);
+    sums_.allocatable.Sub(hypernode.index(), counted.out);
+    sums_.allocatable.Add(hypernode.index(), counted.in);
+    for (ResourceTable* table : {&sums_.idle, &sums_.future_idle}) {
+      table->Sub(hypernode.index(), room.out);
+      table->Add(hypernode.index(), room.in);
     }
   }
 }
 
-void HyperNodeSums::Account(const Task& task, const ClassSpec& spec, int sign) {
+void HyperNodeSums::Account(const Task& task,
+                            const ClassSpec& spec,
+                            const Resources& counted,
+                            int sign) {
   if (sums_.stale) return;
   const bool uses = UsesNode(task.status);
   const bool blocks_future = BlocksFuture(task.status);
   ++sums_.last_version;
   for (const HyperNodeId hypernode : tree_.HyperNodesOf(tree_.ChainOf(task.node))) {
     sums_.versions[hypernode.index()] = sums_.last_version;
-    sums_.used.AddSigned(hypernode.index(), spec.request, sign);
+    sums_.used.AddSigned(hypernode.index(), counted, sign);
     if (uses) sums_.idle.AddSigned(hypernode.index(), spec.request, -sign);
     if (blocks_future) sums_.future_idle.AddSigned(hypernode.index(), spec.request, -sign);
   }

@@ -13,7 +13,7 @@
 
 namespace strata {
 
-// The amounts of every HyperNode: the sums over its nodes.
+// The amounts of every HyperNode: the sums over its nodes, in the two units of NodeTable.
 //
 // Contract: a read is always up to date. A change of the tree, a new node and a removed node
 // invalidate all sums; the next read, or Settle, adds them up again from the node table,
@@ -48,10 +48,14 @@ class HyperNodeSums {
 
   // ---- changes, by those who change nodes and tasks
   void Invalidate() { sums_.stale = true; }
-  // A node that stays in its HyperNodes has other allocatable resources.
-  void Replace(NodeId node, const Resources& out, const Resources& in);
+  // A node that stays in its HyperNodes has another room, or counts as something else.
+  struct Change {
+    const Resources& out;
+    const Resources& in;
+  };
+  void Replace(NodeId node, const Change& room, const Change& counted);
   // Adds (+1) or removes (-1) the part that `task` has in the HyperNodes of its node.
-  void Account(const Task& task, const ClassSpec& spec, int sign);
+  void Account(const Task& task, const ClassSpec& spec, const Resources& counted, int sign);
   // Makes room for every known resource. Nobody has anything of a new one: the sums stay true.
   void GrowTables();
 

@@ -79,25 +79,43 @@ NodeId NodeTable::Add(const std::string& name) {
 
 Result<NodeTable::Upserted> NodeTable::Upsert(NodeSpec spec) {
   const auto known = Find(spec.name);
-  const Resources before = known ? specs_[known->index()].allocatable : Resources{};
-  const bool new_report = !known || specs_[known->index()].numa != spec.numa;
+  Upserted done;
+  if (known) {
+    const NodeSpec& before = specs_[known->index()];
+    done.room_before = before.allocatable;
+    done.counted_before = CountedOf(before);
+    done.new_gpus = before.gpus != spec.gpus;
+  }
+  done.added = !known;
+  done.new_report = !known || specs_[known->index()].numa != spec.numa;
   TRY_ASSIGN(total_allocatable_,
-             ReplaceInTotal(names_, total_allocatable_, before, spec.allocatable));
-  const NodeId id = known ? *known : Add(spec.name);
+             ReplaceInTotal(names_, total_allocatable_, done.room_before, spec.allocatable));
+  const NodeId id = done.id = known ? *known : Add(spec.name);
   GrowTables();
-  for (ResourceTable* table : {&allocatable_, &idle_, &future_idle_}) {
-    table->Sub(id.index(), before);
+  allocatable_.Sub(id.index(), done.counted_before);
+  allocatable_.Add(id.index(), CountedOf(spec));
+  for (ResourceTable* table : {&idle_, &future_idle_}) {
+    table->Sub(id.index(), done.room_before);
     table->Add(id.index(), spec.allocatable);
   }
+  gpu_kinds_.Replace(id, known ? &specs_[id.index()] : nullptr, &spec);
+  gpu_nodes_ -= specs_[id.index()].gpus ? 1 : 0;
+  gpu_nodes_ += spec.gpus ? 1 : 0;
   with_preferences_ -= HasPreference(specs_[id.index()]) ? 1 : 0;
   with_preferences_ += HasPreference(spec) ? 1 : 0;
   BeginEpoch();
   spec_versions_[id.index()] = Touch(id);
   open_[id.index()] = spec.taints.empty() && !spec.unschedulable;
   specs_[id.index()] = std::move(spec);
-  FollowLargest(before, specs_[id.index()].allocatable);
-  return Upserted{
-      .id = id, .added = !known, .new_report = new_report, .allocatable_before = before};
+  FollowLargest(done.room_before, specs_[id.index()].allocatable);
+  return done;
+}
+
+// A GPU that the kubelet does not hand out either is of no use.
+Resources NodeTable::CountedOf(const NodeSpec& spec) const {
+  if (!spec.gpus) return spec.allocatable;
+  const Amount handed_out = NamedGpus(names_, spec.allocatable);
+  return WithGpus(names_, spec.allocatable, std::min(handed_out, AmountOf(*spec.gpus)));
 }
 
 void NodeTable::Remove(NodeId id) {
@@ -105,6 +123,8 @@ void NodeTable::Remove(NodeId id) {
   NodeSpec& spec = specs_[id.index()];
   with_preferences_ -= HasPreference(spec) ? 1 : 0;
   total_allocatable_.Sub(spec.allocatable);
+  gpu_kinds_.Replace(id, &spec, nullptr);
+  gpu_nodes_ -= spec.gpus ? 1 : 0;
   for (ResourceTable* table : {&allocatable_, &used_, &idle_, &future_idle_}) {
     table->ClearRow(id.index());
   }
@@ -138,7 +158,7 @@ void NodeTable::FindLargest(std::size_t resource) {
   largest_[resource] = 0;
   with_largest_[resource] = 0;
   for (const NodeId id : live_) {
-    const Amount has = Allocatable(id)[resource];
+    const Amount has = specs_[id.index()].allocatable.Get(IdAt<ResourceId>(resource));
     if (has < largest_[resource] || has == 0) continue;
     with_largest_[resource] = has == largest_[resource] ? with_largest_[resource] + 1 : 1;
     largest_[resource] = has;
@@ -146,10 +166,11 @@ void NodeTable::FindLargest(std::size_t resource) {
   ++largest_version_;
 }
 
-void NodeTable::Account(TaskId id, const Task& task, const ClassSpec& spec, int sign) {
+void NodeTable::Account(
+    TaskId id, const Task& task, const ClassSpec& spec, const Resources& counted, int sign) {
   const std::size_t row = task.node.index();
   if (UsesNode(task.status)) {
-    used_.AddSigned(row, spec.request, sign);
+    used_.AddSigned(row, counted, sign);
     idle_.AddSigned(row, spec.request, -sign);
     nonzero_[row].cpu += sign * spec.nonzero_cpu;
     nonzero_[row].memory += sign * spec.nonzero_memory;

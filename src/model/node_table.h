@@ -12,6 +12,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "model/gpu_amounts.h"
+#include "model/gpu_kinds.h"
 #include "model/node.h"
 #include "model/resources.h"
 #include "model/topology_domains.h"
@@ -24,6 +26,11 @@ namespace strata {
 //
 // Contract: for every node, used, idle and future idle are the sums over the tasks that were put on
 // it with Account and not taken off again. They are exact integers.
+//
+// Two units: where a node registers its GPUs, its kubelet hands out shares of them. Whether a task
+// fits is a matter of what kubelets hand out: the room of a node (idle, future idle). How much a
+// node has and how much tasks use of it is counted in GPUs, as queues do. All other resources, and
+// GPUs that nobody registered, are the same in both.
 //
 // What invalidates what:
 //   - an id is valid until its node is removed; then it is given to another node
@@ -51,20 +58,29 @@ class NodeTable {
   [[nodiscard]] const TopologyDomains& Domains(std::string_view label) const;
 
   // ---- amounts of a node
+  // Counted: what it has, and what its tasks take of it. Shares of a GPU may be more than the GPU
+  // together, since one takes mostly memory and another mostly cores.
   [[nodiscard]] std::span<const Amount> Allocatable(NodeId id) const {
     return allocatable_[id.index()];
   }
   [[nodiscard]] std::span<const Amount> Used(NodeId id) const { return used_[id.index()]; }
-  // allocatable - used; negative when a node shrank under its tasks.
+  // Room: what its kubelet has to hand out, less what tasks on it requested; negative when a node
+  // shrank under its tasks.
   [[nodiscard]] std::span<const Amount> Idle(NodeId id) const { return idle_[id.index()]; }
   // idle + releasing - pipelined.
   [[nodiscard]] std::span<const Amount> FutureIdle(NodeId id) const {
     return future_idle_[id.index()];
   }
-  // The most that a single node has of each resource; and a number that moves when one of these
-  // amounts does.
+  // Room: the most that a single kubelet hands out of each resource; and a number that moves when
+  // one of these amounts does.
   [[nodiscard]] std::span<const Amount> Largest() const { return largest_; }
   [[nodiscard]] std::uint64_t largest_version() const { return largest_version_; }
+  // The GPUs that nodes register, and the resource that those are counted by; none while no node
+  // registers any.
+  [[nodiscard]] const GpuKinds& gpu_kinds() const { return gpu_kinds_; }
+  [[nodiscard]] std::optional<ResourceId> RegisteredGpus() const {
+    return gpu_nodes_ == 0 ? std::nullopt : names_.Find(kGpuResource);
+  }
   // Used, with kube-scheduler's defaults for containers that request nothing.
   [[nodiscard]] Amount NonzeroCpu(NodeId id) const { return nonzero_[id.index()].cpu; }
   [[nodiscard]] Amount NonzeroMemory(NodeId id) const { return nonzero_[id.index()].memory; }
@@ -93,14 +109,20 @@ class NodeTable {
     NodeId id;
     bool added = false;       // no node had this name
     bool new_report = false;  // added, or its report of NUMA nodes changed
-    Resources allocatable_before;
+    bool new_gpus = false;    // not added, and it registers other GPUs than before
+    Resources room_before;
+    Resources counted_before;
   };
   // kInvalidArgument when the total of a resource in the cluster would overflow.
   Result<Upserted> Upsert(NodeSpec spec);
   // REQUIRES: no task is on it.
   void Remove(NodeId id);
   // Adds (+1) or removes (-1) the part that `task` has in the sums of its node.
-  void Account(TaskId id, const Task& task, const ClassSpec& spec, int sign);
+  // `counted` is what it counts as.
+  void Account(
+      TaskId id, const Task& task, const ClassSpec& spec, const Resources& counted, int sign);
+  // What the node has by its spec, counted.
+  [[nodiscard]] Resources CountedOf(const NodeSpec& spec) const;
   // Something else about the node changed: it gets the next version.
   std::uint64_t Touch(NodeId id) { return versions_[id.index()] = touched_.Touch(id); }
   // Makes room for every node and every known resource.
@@ -132,6 +154,8 @@ class NodeTable {
   std::vector<std::uint64_t> versions_, spec_versions_;
   TouchLog<NodeId> touched_;
   std::size_t with_preferences_ = 0;
+  GpuKinds gpu_kinds_;
+  std::size_t gpu_nodes_ = 0;  // that register GPUs
   std::uint64_t epoch_ = 1;
   mutable std::map<std::string, TopologyDomains, std::less<>> domains_;  // of this epoch
   std::size_t releasing_tasks_ = 0;

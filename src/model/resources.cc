@@ -15,7 +15,10 @@ constexpr std::size_t kMaxAbsentNamed = 16;
 }  // namespace
 
 ResourceUnit UnitOf(std::string_view resource_name) {
-  if (resource_name == "pods") return ResourceUnit::kOne;
+  if (resource_name == "pods" || resource_name == "count/pods") return ResourceUnit::kOne;
+  for (const std::string_view prefix : {"requests.", "limits."}) {
+    if (resource_name.starts_with(prefix)) resource_name.remove_prefix(prefix.size());
+  }
   if (resource_name == "memory" || resource_name == "ephemeral-storage" ||
       resource_name.starts_with("hugepages-")) {
     return ResourceUnit::kByte;

@@ -23,9 +23,10 @@ using Amount = std::int64_t;
 enum class ResourceUnit : std::uint8_t {
   kMilli,  // cpu and every scalar (a GPU is 1000)
   kByte,   // memory, ephemeral-storage, hugepages-*
-  kOne,    // pods
+  kOne,    // pods, count/pods
 };
 
+// The names of quotas (`limits.memory`, `count/pods`) have the unit of what they limit.
 [[nodiscard]] ResourceUnit UnitOf(std::string_view resource_name);
 
 inline constexpr ResourceId kCpu{0};

@@ -163,6 +163,7 @@ struct Task {
   bool alive = false;           // false: a free slot of the table
   bool exceeds_nodes = false;   // asks for more of a resource than any node has
   bool came_with_node = false;  // its request is a part of what such tasks use together
+  bool counts_apart = false;    // by the GPUs it got: as something else than its class
   Time created{};
   // When it got its node: 0 when what is reported of the node counts it already, kCameWithNode when
   // it had the node as it came, else more with every placement.
@@ -230,6 +231,10 @@ struct JobSpec {
   std::int32_t min_available = 0;
   std::map<std::string, std::int32_t, std::less<>> min_task_member;  // by role
   std::optional<Resources> min_resources;
+  // What minResources say of shares of GPUs, as the request of one pod; none: nothing.
+  std::optional<GpuRequest> min_gpus = std::nullopt;
+  // What minResources say under names that only quotas have: limits.cpu and its like, count/pods.
+  Resources min_quota = {};
   TopologySpec topology;
   std::vector<SubGroupPolicy> sub_groups;
   Time created{};
@@ -285,6 +290,7 @@ struct Job {
   std::vector<Role> roles;
   TaskCounts counts;
   std::int32_t oversized = 0;       // tasks
+  std::int32_t sharers = 0;         // tasks that take shares of GPUs
   Resources allocated;              // of allocated and pipelined tasks
   std::string allocated_hypernode;  // "" if none
   bool alive = false;

@@ -36,7 +36,7 @@ void Count(TaskCounts& counts, const Task& task, int sign) {
 // What of `asked` counts when tasks hold `total` already. A task that is larger than its node may
 // use half of kMaxHeld up; from there on it counts as large as its node, so that a few such tasks
 // leave enough for all others.
-Amount CountedOf(Amount asked, Amount total, Amount node_has) {
+Amount AcceptedOf(Amount asked, Amount total, Amount node_has) {
   const Amount left = std::max<Amount>(kMaxHeld - total, 0);
   if (asked <= node_has) return std::min(asked, left);
   return std::min(asked, std::max(left - kMaxHeld / 2, std::min(node_has, left)));
@@ -46,7 +46,7 @@ Amount CountedOf(Amount asked, Amount total, Amount node_has) {
 
 void WorkloadTable::EnterTotals(ClassSpec& spec, std::span<const Amount> node) {
   const auto count = [&](ResourceId id, Amount asked, const Resources& total) {
-    return CountedOf(asked, total.Get(id), id.index() < node.size() ? node[id.index()] : 0);
+    return AcceptedOf(asked, total.Get(id), id.index() < node.size() ? node[id.index()] : 0);
   };
   for (std::size_t i = 0; i < spec.request.size(); ++i) {
     const auto id = IdAt<ResourceId>(i);
@@ -71,7 +71,8 @@ TaskId WorkloadTable::AddTask(TaskSpec spec) {
   if (holds && !spec.node_name.empty() && !node.valid()) AwaitNode(id, spec.node_name);
   const bool best_effort = spec.constraints.request.IsBestEffort();
   if (holds) {
-    EnterTotals(spec.constraints, node.valid() ? nodes_.Allocatable(node) : nodes_.Largest());
+    EnterTotals(spec.constraints,
+                node.valid() ? nodes_.spec(node).allocatable.amounts() : nodes_.Largest());
   }
   Task& task = tasks_[id.index()];
   task = Task{.name = std::move(spec.name),
@@ -91,7 +92,7 @@ TaskId WorkloadTable::AddTask(TaskSpec spec) {
   if (has_node_groups_ && task.job.valid()) {
     spec.constraints.node_groups = NodeGroupsOf(jobs_[task.job.index()]);
   }
-  task.class_id = classes_.Join(std::move(spec.constraints));
+  task.class_id = JoinClass(std::move(spec.constraints));
   task.exceeds_nodes = ExceedsNodes(task);
   if (task.node.valid() && IsStillToStart(task.status)) task.placed = Task::kCameWithNode;
   if (task.job.valid()) {
@@ -101,6 +102,7 @@ TaskId WorkloadTable::AddTask(TaskSpec spec) {
     task.missed_policy = spec.missed_policy;
   }
   if (holds) SetGpus(id, std::move(spec.gpus));
+  CountAgain(id);
   Account(id, +1);
   if (task.job.valid()) Touch(task.job);
   return id;
@@ -118,6 +120,7 @@ void WorkloadTable::RemoveTask(TaskId id) {
   if (!task.node.valid()) StopAwaiting(id);
   if (task.job.valid()) Touch(task.job);
   classes_.Leave(task.class_id);
+  if (task.counts_apart) counted_apart_.erase(id);
   task = Task{};
   free_tasks_.push_back(id.value);
 }
@@ -128,7 +131,9 @@ void WorkloadTable::SetTaskStatus(TaskId id, TaskStatus status) {
   Move(id, status, node);
 }
 
-void WorkloadTable::FollowUpsert(NodeId node, bool new_report) {
+void WorkloadTable::FollowUpsert(const NodeTable::Upserted& upserted) {
+  const NodeId node = upserted.id;
+  if (upserted.new_gpus) FollowGpusOf(node);
   const auto awaited = tasks_awaiting_node_.find(nodes_.spec(node).name);
   if (awaited != tasks_awaiting_node_.end()) {
     for (const TaskId id : awaited->second) {
@@ -139,7 +144,7 @@ void WorkloadTable::FollowUpsert(NodeId node, bool new_report) {
     }
     tasks_awaiting_node_.erase(awaited);
   }
-  if (!new_report) return;
+  if (!upserted.new_report) return;
   for (const TaskId id : nodes_.TasksOn(node)) {
     Task& task = tasks_[id.index()];
     if (!IsStillToStart(task.status)) task.placed = 0;
@@ -169,20 +174,22 @@ void WorkloadTable::StopAwaiting(TaskId id) {
   awaited_node_.erase(home);
 }
 
-void WorkloadTable::AccountOnJob(const Task& task, int sign) {
+void WorkloadTable::AccountOnJob(TaskId id, int sign) {
+  const Task& task = tasks_[id.index()];
   Job& job = jobs_[task.job.index()];
   Count(job.counts, task, sign);
   Count(job.sub_jobs[task.sub_job].counts, task, sign);
   Count(job.roles[task.role].counts, task, sign);
-  const Resources& request = classes_.spec(task.class_id).request;
+  const Resources& counted = CountedOf(id);
+  if (classes_.TakesShares(task.class_id)) job.sharers += sign;
   if (task.IsOversized()) job.oversized += sign;
   const bool holds = CountsAsAllocated(task.status);
-  if (holds) job.allocated.AddSigned(request, sign);
+  if (holds) job.allocated.AddSigned(counted, sign);
   if (!job.queue.valid()) return;
   Queue& queue = queues_[job.queue.index()];
-  if (holds) queue.allocated.AddSigned(request, sign);
+  if (holds) queue.allocated.AddSigned(counted, sign);
   if (task.status == TaskStatus::kPending && !task.exceeds_nodes) {
-    queue.pending.AddSigned(request, sign);
+    queue.pending.AddSigned(counted, sign);
   }
 }
 
@@ -192,10 +199,10 @@ void WorkloadTable::FollowLargest() {
     Task& task = tasks_[i];
     if (!task.alive || ExceedsNodes(task) == task.exceeds_nodes) continue;
     const bool counted = task.job.valid() && task.status == TaskStatus::kPending;
-    if (counted) AccountOnJob(task, -1);
+    if (counted) AccountOnJob(IdAt<TaskId>(i), -1);
     task.exceeds_nodes = !task.exceeds_nodes;
     if (!counted) continue;
-    AccountOnJob(task, +1);
+    AccountOnJob(IdAt<TaskId>(i), +1);
     Touch(task.job);
   }
 }
@@ -208,10 +215,11 @@ void WorkloadTable::Account(TaskId id, int sign) {
   const Task& task = tasks_[id.index()];
   if (task.node.valid()) {
     const ClassSpec& spec = classes_.spec(task.class_id);
-    nodes_.Account(id, task, spec, sign);
-    sums_.Account(task, spec, sign);
+    const Resources& counted = CountedOf(id);
+    nodes_.Account(id, task, spec, counted, sign);
+    sums_.Account(task, spec, counted, sign);
   }
-  if (task.job.valid()) AccountOnJob(task, sign);
+  if (task.job.valid()) AccountOnJob(id, sign);
   if (task.disruption.budgets != 0) AccountOnBudgets(task, sign);
 }
 
@@ -246,13 +254,9 @@ void WorkloadTable::Move(TaskId id, TaskStatus status, NodeId node) {
   task.node = HoldsNode(status) ? node : NodeId{};
   if (task.node != before) task.placed = task.node.valid() ? ++placements_ : 0;
   if (!HoldsNode(status)) SetGpus(id, {});
+  CountAgain(id);
   Account(id, +1);
   if (task.job.valid()) Touch(task.job);
-}
-
-const GpuClaim& WorkloadTable::GpusOf(TaskId id) const {
-  static const GpuClaim none;
-  return id.index() < gpu_claims_.size() ? gpu_claims_[id.index()] : none;
 }
 
 void WorkloadTable::SetDisruption(TaskId id, const Disruption& disruption) {
@@ -262,25 +266,6 @@ void WorkloadTable::SetDisruption(TaskId id, const Disruption& disruption) {
   task.disruption = disruption;
   if (task.disruption.budgets != 0) AccountOnBudgets(task, +1);
   if (task.job.valid()) Touch(task.job);
-}
-
-void WorkloadTable::SetGpus(TaskId id, GpuClaim gpus) {
-  if (gpus.empty() && id.index() >= gpu_claims_.size()) return;
-  if (id.index() >= gpu_claims_.size()) gpu_claims_.resize(tasks_.size());
-  GpuClaim& held = gpu_claims_[id.index()];
-  if (gpus.empty() && held.empty()) return;
-  const std::string_view name = tasks_[id.index()].name;
-  const std::string_view ns = name.substr(0, name.find('/'));
-  auto total = gpu_totals_.find(ns);
-  if (total == gpu_totals_.end()) total = gpu_totals_.emplace(ns, GpuTotals{}).first;
-  total->second.Add(TotalOf(held), -1);
-  total->second.Add(TotalOf(gpus));
-  held = std::move(gpus);
-}
-
-GpuTotals WorkloadTable::GpusIn(std::string_view ns) const {
-  const auto it = gpu_totals_.find(ns);
-  return it == gpu_totals_.end() ? GpuTotals{} : it->second;
 }
 
 std::vector<TaskId> WorkloadTable::AllTasks() const {

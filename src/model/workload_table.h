@@ -47,6 +47,13 @@ class WorkloadTable {
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
   // Every task, also of no job (pods of other schedulers), ascending by id.
   [[nodiscard]] std::vector<TaskId> AllTasks() const;
+  // What the task counts as for its job, its queue and its node. That is its request, but for
+  // shares of GPUs: those count as the part that they take of the GPU that the task got, or, before
+  // it has one, of the smallest that it may use. Never more than the request.
+  [[nodiscard]] const Resources& CountedOf(TaskId id) const {
+    const Task& task = tasks_[id.index()];
+    return task.counts_apart ? counted_apart_.find(id)->second : classes_.counted(task.class_id);
+  }
   // The GPUs that the task holds, empty when it is not known to hold any.
   [[nodiscard]] const GpuClaim& GpusOf(TaskId id) const;
   // The GPUs that the tasks of a namespace hold in total.
@@ -115,8 +122,12 @@ class WorkloadTable {
   // COST: O(tasks + classes) if so.
   void ForgetIdleClasses(std::size_t max);
   // A node was added or its spec replaced: tasks that wait for a node of its name are on it now.
-  // With a new report of its NUMA nodes, the report counts the tasks that run there.
-  void FollowUpsert(NodeId node, bool new_report);
+  // With a new report of its NUMA nodes, the report counts the tasks that run there. With other
+  // GPUs, tasks with shares of them count as something else.
+  void FollowUpsert(const NodeTable::Upserted& node);
+  // Classes that take shares of GPUs count by those that nodes register now. COST: O(classes), and
+  // O(tasks + nodes) if one counts as something else; nothing when the kinds of GPUs are the same.
+  void FollowGpus();
   // To be called after every change of what nodes have: a task that waits is oversized or not by
   // the largest nodes. COST: O(tasks) when NodeTable::Largest changed, else nothing.
   void FollowLargest();
@@ -134,9 +145,20 @@ class WorkloadTable {
   void CountJobs(QueueId queue);
   // Adds (+1) or removes (-1) the task's part in every sum, by its present status and node.
   void Account(TaskId id, int sign);
-  void AccountOnJob(const Task& task, int sign);
+  void AccountOnJob(TaskId id, int sign);
   void AccountOnBudgets(const Task& task, int sign);
   [[nodiscard]] bool ExceedsNodes(const Task& task) const;
+  // The class with this spec, which has one task more now.
+  ClassId JoinClass(ClassSpec spec);
+  // What a task of the class counts as by the GPUs that nodes register now.
+  [[nodiscard]] Resources CountedByKinds(const ClassSpec& spec) const;
+  // Finds out what the task counts as, by its class, its node and its GPUs. To be called while it
+  // is in no sum.
+  void CountAgain(TaskId id);
+  void FollowGpusOf(NodeId node);
+  // `amount` of GPUs, and otherwise the request; never more than that. None: as many GPUs as the
+  // request names.
+  [[nodiscard]] Resources CountedWith(const ClassSpec& spec, std::optional<Amount> amount) const;
   // Limits what the task counts with, for one that comes with its node, and adds that to the total.
   void EnterTotals(ClassSpec& spec, std::span<const Amount> node);
   [[nodiscard]] NodeGroupRules NodeGroupsOf(const Job& job) const;
@@ -160,8 +182,10 @@ class WorkloadTable {
   std::vector<std::uint32_t> free_tasks_;
   std::map<std::string, std::set<TaskId>, std::less<>> tasks_awaiting_node_;  // by its name
   std::map<TaskId, std::string> awaited_node_;                                // the same, by task
-  std::vector<GpuClaim> gpu_claims_;         // by task, as far as one was ever made
-  std::vector<BudgetCounts> budget_counts_;  // by group; 0 is not counted
+  std::vector<GpuClaim> gpu_claims_;           // by task, as far as one was ever made
+  std::map<TaskId, Resources> counted_apart_;  // Task::counts_apart
+  std::uint64_t gpu_kinds_seen_ = 0;           // GpuKinds::version
+  std::vector<BudgetCounts> budget_counts_;    // by group; 0 is not counted
   std::map<std::string, GpuTotals, std::less<>> gpu_totals_;  // by namespace
   std::uint64_t placements_ = Task::kCameWithNode;
   Resources held_;                  // requests of tasks that came with their node

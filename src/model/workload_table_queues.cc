@@ -57,10 +57,10 @@ void WorkloadTable::CountJobs(QueueId id) {
     for (const SubJob& sub : job.sub_jobs) {
       for (const TaskId task_id : sub.tasks) {
         const Task& task = tasks_[task_id.index()];
-        const Resources& request = classes_.spec(task.class_id).request;
-        if (CountsAsAllocated(task.status)) queue.allocated.Add(request);
+        const Resources& counted = CountedOf(task_id);
+        if (CountsAsAllocated(task.status)) queue.allocated.Add(counted);
         if (task.status == TaskStatus::kPending && !task.exceeds_nodes) {
-          queue.pending.AddSigned(request, +1);
+          queue.pending.AddSigned(counted, +1);
         }
       }
     }
@@ -137,7 +137,13 @@ void WorkloadTable::BindToNodeGroups(TaskId id) {
   if (classes_.spec(before).node_groups == rules) return;
   ClassSpec after = classes_.spec(before);
   after.node_groups = std::move(rules);
-  task.class_id = classes_.Join(std::move(after));
+  const bool takes_shares = classes_.TakesShares(before);
+  if (takes_shares) Account(id, -1);
+  task.class_id = JoinClass(std::move(after));
+  if (takes_shares) {  // a new class may know of other GPUs than the old one
+    CountAgain(id);
+    Account(id, +1);
+  }
   classes_.Leave(before);
   if (task.node.valid()) nodes_.Touch(task.node);
 }

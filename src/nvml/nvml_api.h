@@ -1,19 +1,21 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
-// The few functions of NVML that the probe uses, declared by ourselves so that neither its header
+// The few functions of NVML that the agent uses, declared by ourselves so that neither its header
 // nor its library is needed to build. Names of functions and layouts of structs are NVIDIA's ABI.
 namespace strata::nvml {
 
 struct DeviceHandle;
 using Device = DeviceHandle*;
 
-// nvmlReturn_t, as far as the probe tells values apart.
+// nvmlReturn_t, as far as the agent tells values apart.
 enum Return : int {
   kSuccess = 0,
   kInvalidArgument = 2,
   kNotSupported = 3,
+  kTimeout = 10,
   kFunctionNotFound = 13,
   kGpuIsLost = 15,
 };
@@ -46,6 +48,19 @@ struct FabricInfo {
 inline constexpr unsigned int kFabricInfoVersion = sizeof(FabricInfo) | (2U << 24U);
 inline constexpr unsigned char kFabricCompleted = 3;
 
+// nvmlEventSet_t, nvmlEventData_t.
+struct EventSetHandle;
+using EventSet = EventSetHandle*;
+struct EventData {
+  Device device;
+  std::uint64_t type;
+  std::uint64_t data;  // of a critical error: its XID
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+static_assert(sizeof(EventData) == 32);
+inline constexpr std::uint64_t kXidEvents = 0x8;
+
 inline constexpr int kFeatureEnabled = 1;
 inline constexpr unsigned int kMaxLinks = 36;  // per GPU
 enum RemoteType : int { kRemoteGpu = 0, kRemoteSwitch = 2, kRemoteUnknown = 255 };
@@ -67,6 +82,11 @@ struct Api {
   int (*link_remote_pci)(Device, unsigned int, PciInfo*) = nullptr;
   int (*link_remote_type)(Device, unsigned int, int*) = nullptr;
   int (*fabric_info)(Device, FabricInfo*) = nullptr;
+  int (*minor_number)(Device, unsigned int*) = nullptr;
+  int (*create_event_set)(EventSet*) = nullptr;
+  int (*register_events)(Device, std::uint64_t, EventSet) = nullptr;
+  int (*wait_for_event)(EventSet, EventData*, unsigned int milliseconds) = nullptr;
+  int (*free_event_set)(EventSet) = nullptr;
 };
 
 }  // namespace strata::nvml

@@ -30,6 +30,11 @@ void Library::LoadFunctions() {
   Load(handle_, "nvmlDeviceGetNvLinkRemotePciInfo_v2", api_.link_remote_pci);
   Load(handle_, "nvmlDeviceGetNvLinkRemoteDeviceType", api_.link_remote_type);
   Load(handle_, "nvmlDeviceGetGpuFabricInfoV", api_.fabric_info);
+  Load(handle_, "nvmlDeviceGetMinorNumber", api_.minor_number);
+  Load(handle_, "nvmlEventSetCreate", api_.create_event_set);
+  Load(handle_, "nvmlDeviceRegisterEvents", api_.register_events);
+  Load(handle_, "nvmlEventSetWait_v2", api_.wait_for_event);
+  Load(handle_, "nvmlEventSetFree", api_.free_event_set);
 }
 
 std::unique_ptr<Library> Library::Open(const std::string& path, std::string& error) {

@@ -95,6 +95,10 @@ class Prober {
       gpu.numa = ReadNuma(gpu.bus_id);
       if (!gpu.numa) report_.problems.push_back(who + ": NUMA node: unknown, registered as 0");
     }
+    unsigned int minor = 0;
+    if (Call(api_.minor_number, device, &minor) == kSuccess) {
+      gpu.minor = static_cast<std::int32_t>(minor);
+    }
     Memory memory{};
     if (Ask(who + ": memory", api_.memory_info, device, &memory)) {
       gpu.memory_mib = static_cast<std::int64_t>(memory.total >> 20U);
@@ -216,6 +220,25 @@ std::optional<std::int32_t> CountNvlinks(const ProbedGpu& from, const ProbedGpu&
 
 ProbeReport Probe(const Api& api, const std::string& sysfs) {
   return Prober(api, sysfs).Run();
+}
+
+std::vector<std::string> FindAnswering(const Api& api) {
+  std::vector<std::string> found;
+  unsigned int count = 0;
+  if (api.device_count(&count) != kSuccess || api.uuid == nullptr || api.memory_info == nullptr) {
+    return found;
+  }
+  for (unsigned int i = 0; i < count; ++i) {
+    Device device = nullptr;
+    std::array<char, 96> uuid{};
+    Memory memory{};
+    if (api.device_by_index(i, &device) == kSuccess &&
+        api.uuid(device, uuid.data(), 96U) == kSuccess &&
+        api.memory_info(device, &memory) == kSuccess) {
+      found.push_back(TextOf(uuid));
+    }
+  }
+  return found;
 }
 
 NodeGpus ToNodeGpus(const ProbeReport& report) {

@@ -23,7 +23,8 @@ struct ProbedGpu {
   std::int32_t index = 0;
   std::string uuid;  // "" if unknown
   std::string name;
-  std::string bus_id;  // "0000:3b:00.0"
+  std::string bus_id;                 // "0000:3b:00.0"
+  std::optional<std::int32_t> minor;  // its file is /dev/nvidia<minor>
   std::optional<std::int32_t> numa;
   std::optional<std::int64_t> memory_mib;
   std::optional<std::vector<UpLink>> links;
@@ -41,6 +42,9 @@ struct ProbeReport {
 // and nothing else. `sysfs` is where NUMA nodes are looked up, normally "/sys".
 // REQUIRES: `api` is initialised (nvml_library.h).
 [[nodiscard]] ProbeReport Probe(const Api& api, const std::string& sysfs);
+
+// The UUIDs of the GPUs that answer. COST: three calls for each GPU.
+[[nodiscard]] std::vector<std::string> FindAnswering(const Api& api);
 
 // NVLinks from `from` to `to`, HAMi's rule: links that end at the other GPU; if there are none, the
 // lesser number of links to NVSwitches. None when the links of either end are unknown, or end in

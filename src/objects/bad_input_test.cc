@@ -204,8 +204,8 @@ TEST(BadInput, RejectsInvalidPodGroups) {
         "PodGroup default/g: spec.networkTopology.mode: unknown value \"medium\" (want hard or "
         "soft)"},
        {"networkTopology: {highestTierAllowed: 1, highestTierName: rack}",
-        "PodGroup default/g: spec.networkTopology: highestTierAllowed and highestTierName are both "
-        "set (want one of them)"},
+        "PodGroup default/g: spec.networkTopology: must not specify 'highestTierAllowed' and "
+        "'highestTierName' in networkTopology simultaneously (want one of them)"},
        {"networkTopology: {highestTierAllowed: -1}",
         "PodGroup default/g: spec.networkTopology.highestTierAllowed: found number -1, want an "
         "integer of at least 0"},
@@ -242,9 +242,9 @@ TEST(BadInput, RejectsInvalidQueues) {
          {"weight: 65536",
           "Queue q: spec.weight: found number 65536, want an integer from 0 to 65535"},
          {"capability: {cpu: 1}, deserved: {cpu: 2}",
-          "Queue q: spec.deserved.cpu: 2 is more than capability (1)"},
+          "Queue q: spec.deserved.cpu: deserved[cpu]=2 must be <= capability[cpu]=1"},
          {"deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}",
-          "Queue q: spec.guarantee.resource.cpu: 2 is more than deserved (1)"},
+          "Queue q: spec.guarantee.resource.cpu: deserved[cpu]=1 must be >= guarantee[cpu]=2"},
          {"reclaimable: \"yes\"",
           "Queue q: spec.reclaimable: found string \"yes\", want true or false"},
          {"}, status: {state: Ajar",
@@ -261,7 +261,7 @@ TEST(BadInput, RejectsInvalidHyperNodes) {
         "HyperNode s: spec.tier: found number -1, want an integer from 0 to 2147483646"},
        {"tier: 2147483647, members: [{type: Node}]",
         "HyperNode s: spec.tier: found number 2147483647, want an integer from 0 to 2147483646"},
-       {"tier: 1", "HyperNode s: spec.members: want at least one member"},
+       {"tier: 1", "HyperNode s: spec.members: member must have at least one member"},
        {"tier: 1, members: [{type: Rack}]",
         "HyperNode s: spec.members[0].type: unknown value \"Rack\" (want Node or HyperNode)"},
        {"tier: 1, members: [{type: Node, selector: {}}]",
@@ -287,39 +287,44 @@ TEST(BadInput, RejectsInvalidHyperNodes) {
 }
 
 TEST(BadInput, RejectsInvalidJobs) {
-  Check("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {",
-        "tasks: [{name: a, replicas: 2, template: {spec: {containers: [{name: c}]}}}]}}",
-        {{"minAvailable: 3,",
-          "Job default/j: spec.minAvailable: 3 is more than the replicas of all "
-          "tasks (2)"},
-         {"minAvailable: -1,",
-          "Job default/j: spec.minAvailable: found number -1, want an integer of "
-          "at least 0"},
-         {"maxRetry: -1,",
-          "Job default/j: spec.maxRetry: found number -1, want an integer of at least 0"},
-         {"plugins: {gpu: []},",
-          "Job default/j: spec.plugins: unknown value \"gpu\" (want env, svc, ssh, pytorch, mpi, "
-          "tensorflow, ray or hcclrank)"},
-         {"policies: [{event: PodFailed}],", "Job default/j: spec.policies[0].action: is required"},
-         {"policies: [{action: RestartJob}],",
-          "Job default/j: spec.policies[0]: want event or "
-          "exitCode"},
-         {"policies: [{action: RestartJob, event: PodFailed, exitCode: 3}],",
-          "Job default/j: spec.policies[0]: event and exitCode are both set (want one of them)"},
-         {"policies: [{action: RestartJob, exitCode: 0}],",
-          "Job default/j: spec.policies[0].exitCode: found number 0, want a code of failure"},
-         {"policies: [{action: RestartJob, event: \"*\"}, {action: AbortJob, event: PodFailed}],",
-          "Job default/j: spec.policies: event * includes all events (want no other event)"},
-         {"policies: [{action: Sleep, event: PodFailed}],",
-          "Job default/j: spec.policies[0].action: unknown value \"Sleep\" (want AbortJob, "
-          "RestartJob, "
-          "RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob)"},
-         {"networkTopology: {mode: medium},",
-          "Job default/j: spec.networkTopology.mode: unknown value \"medium\" (want hard or soft)"},
-         {"volumes: [{mountPath: /a}],",
-          "Job default/j: spec.volumes[0]: want volumeClaim or volumeClaimName"},
-         {"volumes: [{mountPath: /a, volumeClaimName: x}, {mountPath: /a, volumeClaimName: y}],",
-          "Job default/j: spec.volumes[1].mountPath: is used by another volume"}});
+  Check(
+      "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {",
+      "tasks: [{name: a, replicas: 2, template: {spec: {containers: [{name: c}]}}}]}}",
+      {{"minAvailable: 3,",
+        "Job default/j: spec.minAvailable: job 'minAvailable' should not be greater than total "
+        "replicas: 3 and 2"},
+       {"minAvailable: -1,",
+        "Job default/j: spec.minAvailable: found number -1, want an integer of "
+        "at least 0"},
+       {"maxRetry: -1,",
+        "Job default/j: spec.maxRetry: found number -1, want an integer of at least 0"},
+       {"plugins: {gpu: []},",
+        "Job default/j: spec.plugins: unable to find job plugin: gpu (want env, svc, ssh, pytorch, "
+        "mpi, "
+        "tensorflow, ray or hcclrank)"},
+       {"policies: [{event: PodFailed}],", "Job default/j: spec.policies[0].action: is required"},
+       {"policies: [{action: RestartJob}],",
+        "Job default/j: spec.policies[0]: either event and exitCode should be specified (want one "
+        "of them)"},
+       {"policies: [{action: RestartJob, event: PodFailed, exitCode: 3}],",
+        "Job default/j: spec.policies[0]: must not specify event and exitCode simultaneously "
+        "(want one of them)"},
+       {"policies: [{action: RestartJob, exitCode: 0}],",
+        "Job default/j: spec.policies[0].exitCode: 0 is not a valid error code (want that of a "
+        "failure)"},
+       {"policies: [{action: RestartJob, event: \"*\"}, {action: AbortJob, event: PodFailed}],",
+        "Job default/j: spec.policies: if there's * here, no other policy should be here: event * "
+        "includes all events"},
+       {"policies: [{action: Sleep, event: PodFailed}],",
+        "Job default/j: spec.policies[0].action: invalid policy action: Sleep (want AbortJob, "
+        "RestartJob, "
+        "RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob)"},
+       {"networkTopology: {mode: medium},",
+        "Job default/j: spec.networkTopology.mode: unknown value \"medium\" (want hard or soft)"},
+       {"volumes: [{mountPath: /a}],",
+        "Job default/j: spec.volumes[0]: either VolumeClaim or VolumeClaimName must be specified"},
+       {"volumes: [{mountPath: /a, volumeClaimName: x}, {mountPath: /a, volumeClaimName: y}],",
+        "Job default/j: spec.volumes[1].mountPath: duplicated mountPath: /a"}});
 }
 
 TEST(BadInput, RejectsInvalidTasksOfJobs) {
@@ -335,16 +340,16 @@ TEST(BadInput, RejectsInvalidTasksOfJobs) {
            text + "}}";
   };
   const std::vector<Case> cases = {
-      {"[]", "spec.tasks: want at least one task"},
+      {"[]", "spec.tasks: No task specified in job spec (want at least one)"},
       {"[{name: A, TEMPLATE}]",
        "spec.tasks[0].name: bad name \"A\" (want at most 63 lower-case letters, digits and '-', "
        "with "
        "a letter or digit at both ends)"},
-      {"[{name: a, TEMPLATE}, {name: a, TEMPLATE}]", "spec.tasks: two tasks named \"a\""},
+      {"[{name: a, TEMPLATE}, {name: a, TEMPLATE}]", "spec.tasks: duplicated task name \"a\""},
       {"[{name: a, replicas: 1}]", "spec.tasks[0].template: is required"},
       {"[{name: a, replicas: 1, template: {}}]", "spec.tasks[0].template.spec: is required"},
       {"[{name: a, replicas: 1, minAvailable: 2, TEMPLATE}]",
-       "spec.tasks[0].minAvailable: 2 is more than replicas (1)"},
+       "spec.tasks[0].minAvailable: 'minAvailable' is greater than 'replicas' in task a: 2 and 1"},
       {"[{name: a, replicas: 5, partitionPolicy: {totalPartitions: 2, partitionSize: 2}, "
        "TEMPLATE}]",
        "spec.tasks[0].partitionPolicy: totalPartitions * partitionSize is 4, want replicas (5)"},
@@ -355,7 +360,7 @@ TEST(BadInput, RejectsInvalidTasksOfJobs) {
       {"[{name: a, dependsOn: {name: [b]}, TEMPLATE}]",
        "spec.tasks: task \"a\" depends on \"b\", which is not a task of this job"},
       {"[{name: a, dependsOn: {name: [b]}, TEMPLATE}, {name: b, dependsOn: {name: [a]}, TEMPLATE}]",
-       "spec.tasks: dependsOn of the tasks has a cycle"},
+       "spec.tasks: dependsOn has a cycle (want a directed acyclic graph(DAG) of tasks)"},
       {"[{name: a, replicas: 99999999999, TEMPLATE}]",
        "spec.tasks[0].replicas: found number 99999999999, want an integer from 0 to 2147483647"}};
   for (const Case& c : cases) {

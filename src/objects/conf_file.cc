@@ -30,18 +30,33 @@ bool IsConfigMap(const Value& root) {
   return kind && kind->type() == Value::Type::kString && kind->AsString() == "ConfigMap";
 }
 
+// The key under which the file stands: Volcano's chart names it after the file that it was given.
+// "" when there is none, or more than one could be meant.
+std::string KeyIn(const Labels& texts, std::string_view key) {
+  if (texts.find(key) != texts.end()) return std::string(key);
+  std::string only;
+  for (const auto& [name, text] : texts) {
+    if (!name.ends_with(".conf")) continue;
+    if (!only.empty()) return "";
+    only = name;
+  }
+  return only;
+}
+
 Result<Source> Unwrap(const Source& source, const Value& config_map, std::string_view key) {
   ReadLog log;
   const Cursor cursor(config_map, log);
   Labels texts;
   cursor.At("data").ReadStrings(texts);
   if (!log.error.empty()) return Fail(Code::kInvalidArgument, source.name + ": " + log.error);
-  const auto it = texts.find(key);
-  if (it == texts.end()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: the ConfigMap has no data key {}", source.name, key));
+  const std::string found = KeyIn(texts, key);
+  if (found.empty()) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format(
+            "{}: the ConfigMap has neither a data key {} nor one other *.conf", source.name, key));
   }
-  return Source{.name = fmt::format("{}: data[{}]", source.name, key), .text = it->second};
+  return Source{.name = fmt::format("{}: data[{}]", source.name, found), .text = texts.at(found)};
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct ConfFile {
 };
 
 // One of Volcano's configuration files, YAML: bare, or inside the ConfigMap that holds it in a
-// cluster under `key`. kInvalidArgument with the name of the file: broken YAML, several documents
+// cluster under `key`, or under the only key that ends in .conf. kInvalidArgument with the name of
+// the file: broken YAML, several documents
 // (`what` says what was wanted), a ConfigMap without the key.
 [[nodiscard]] Result<ConfFile> ParseConfFile(const Source& source,
                                              std::string_view key,

@@ -248,8 +248,12 @@ void Cursor::Refuse(std::string_view message) const {
   notes.push_back(Line(message));
 }
 
-void Cursor::UnknownWord(std::string_view word, const std::vector<std::string_view>& known) const {
-  Refuse(fmt::format("unknown value \"{}\" (want {})", Printable(word), Alternatives(known)));
+void Cursor::UnknownWord(std::string_view word,
+                         const std::vector<std::string_view>& known,
+                         std::string_view what) const {
+  Refuse(what.empty()
+             ? fmt::format("unknown value \"{}\" (want {})", Printable(word), Alternatives(known))
+             : fmt::format("{}{} (want {})", what, Printable(word), Alternatives(known)));
 }
 
 std::string Cursor::Line(std::string_view message) const {

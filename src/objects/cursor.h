@@ -119,8 +119,10 @@ class Cursor {
   // The same of a value that can be read and breaks a rule; of a lenient object only a note, one
   // for each place. The caller goes on with what the object then counts as.
   void Refuse(std::string_view message) const;
-  // Refuses: "unknown value "medium" (want hard or soft)".
-  void UnknownWord(std::string_view word, const std::vector<std::string_view>& known) const;
+  // Refuses: "unknown value "medium" (want hard or soft)", or "<what>medium (want ...)".
+  void UnknownWord(std::string_view word,
+                   const std::vector<std::string_view>& known,
+                   std::string_view what = {}) const;
 
   // "spec.tasks[0].name"; "" at the root.
   [[nodiscard]] std::string Path() const;

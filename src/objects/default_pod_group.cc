@@ -80,7 +80,7 @@ Result<PodGroup> MakeDefaultPodGroup(const Pod& pod, std::vector<std::string>& w
   const std::string* queue = Find(pod.meta.annotations, kPodQueueNameKey);
   if (queue != nullptr && !queue->empty()) group.queue = *queue;
   group.priority_class_name = pod.spec.priority_class_name;
-  group.min_resources = PodRequest(pod);
+  group.min_resources = QuotaUsage(pod);
   for (const auto& [name, amount] : *group.min_resources) {
     if (const std::string problem = TooLarge(name, amount); !problem.empty()) {
       return RefusePod(pod, "spec.containers: requests", fmt::format("{}: {}", name, problem));

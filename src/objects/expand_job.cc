@@ -63,7 +63,7 @@ ResourceList MinResourcesOf(const Job& job, const PriorityTable& priorities) {
     const std::int32_t taken = std::min(left, pods);
     left -= taken;
     if (taken == 0) return;
-    for (const auto& [name, amount] : PodRequest(task.pod_template.spec)) {
+    for (const auto& [name, amount] : QuotaUsage(task.pod_template.spec)) {
       sum[name] += amount * taken;
     }
   };
@@ -305,6 +305,8 @@ Pod MakePod(const Job& job, const JobTask& task, std::int32_t index, const std::
   pod.meta.uid = pod.meta.name;
   pod.spec = task.pod_template.spec;
   if (pod.spec.scheduler_name.empty()) pod.spec.scheduler_name = job.scheduler_name;
+  std::string& priority_class = pod.spec.priority_class_name;
+  if (priority_class.empty()) priority_class = job.priority_class_name;
   for (std::size_t i = 0; i < job.volumes.size(); ++i) {
     Volume volume;
     volume.claim_name = ClaimNameFor(job, i);

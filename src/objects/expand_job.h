@@ -35,8 +35,8 @@ namespace strata::objects {
                                      const std::string& pod_group);
 
 // The PodGroup of the job, in phase Pending. minResources is what its first minAvailable pods
-// request: tasks by priority of their pods, highest first, of each its own minAvailable before any
-// of the rest.
+// count in ResourceQuotas (QuotaUsage): tasks by priority of their pods, highest first, of each its
+// own minAvailable before any of the rest.
 [[nodiscard]] PodGroup MakePodGroup(const Job& job, const PriorityTable& priorities);
 
 // Pod <job>-<task>-<index> of the group `pod_group`.

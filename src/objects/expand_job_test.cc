@@ -123,6 +123,31 @@ TEST(ExpandJob, MinResourcesTakeTheMinimumOfEachTaskByPriority) {
   EXPECT_EQ(ordered.pod_groups[0].min_resources->at("cpu").ToString(), "101");
 }
 
+TEST(ExpandJob, MinResourcesHaveTheNamesOfQuotas) {
+  //  1 ps with a request of 1 cpu, 2 workers with a limit of 2 cpu and 8 GPUs
+  const ObjectSet set = Expanded(std::string(kTrain));
+  std::vector<std::string> amounts;
+  for (const auto& [name, amount] : *set.pod_groups[0].min_resources) {
+    amounts.push_back(name + "=" + amount.ToString());
+  }
+  EXPECT_THAT(amounts,
+              ElementsAre("count/pods=3",
+                          "cpu=5",
+                          "limits.cpu=4",
+                          "nvidia.com/gpu=16",
+                          "pods=3",
+                          "requests.cpu=5",
+                          "requests.nvidia.com/gpu=16"));
+}
+
+TEST(ExpandJob, PodsHaveThePriorityClassOfTheJobUnlessTheirTemplateNamesOne) {
+  std::string text(kTrain);
+  text.replace(text.find("schedulerName: strata"), 21, "priorityClassName: low");
+  const ObjectSet set = Expanded(std::move(text));
+  EXPECT_EQ(set.pods[0].spec.priority_class_name, "high");
+  EXPECT_EQ(set.pods[1].spec.priority_class_name, "low");
+}
+
 TEST(ExpandJob, DefaultsAreThoseOfTheWebhook) {
   const ObjectSet set = Expanded(
       "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {tasks: ["

@@ -33,7 +33,10 @@ void ReadPattern(const Cursor& at, HyperNodeMember& out) {
   if (pattern.empty()) return text.Fail("want a regular expression");
   Result<NamePattern> compiled = NamePattern::Compile(pattern);
   if (!compiled) {
-    return text.Fail(fmt::format("{} (want an RE2 regular expression)", compiled.error().message));
+    return text.Fail(
+        fmt::format("member regexMatch pattern is invalid: {} (want an RE2 "
+                    "regular expression)",
+                    compiled.error().message));
   }
   out.selector = std::move(*compiled);
 }
@@ -74,7 +77,7 @@ void ReadObject(const Cursor& object, HyperNode& out) {
   }
   const Cursor members = spec.At("members");
   members.ReadList(out.spec.members, ReadMember);
-  if (out.spec.members.empty()) members.Fail("want at least one member");
+  if (out.spec.members.empty()) members.Fail("member must have at least one member");
 }
 
 }  // namespace strata::objects

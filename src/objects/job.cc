@@ -87,7 +87,10 @@ void ReadTaskMinimum(const Cursor& task, JobTask& out) {
   min_available.Read(out.min_available, kCount32);
   if (out.min_available > out.replicas) {
     min_available.Fail(
-        fmt::format("{} is more than replicas ({})", out.min_available, out.replicas));
+        fmt::format("'minAvailable' is greater than 'replicas' in task {}: {} and {}",
+                    out.name,
+                    out.min_available,
+                    out.replicas));
   }
   if (min_available.present() && partition_min > 0 && out.min_available != partition_min) {
     min_available.Fail(fmt::format(
@@ -129,11 +132,11 @@ void ReadTask(const Cursor& at, std::size_t index, JobTask& out) {
 void ReadTasks(const Cursor& tasks, Job& out) {
   std::size_t index = 0;
   tasks.ForEach([&](const Cursor& item) { ReadTask(item, index++, out.tasks.emplace_back()); });
-  if (out.tasks.empty()) tasks.Fail("want at least one task");
+  if (out.tasks.empty()) tasks.Fail("No task specified in job spec (want at least one)");
   std::set<std::string_view> names;
   for (const JobTask& task : out.tasks) {
     if (!names.insert(task.name).second) {
-      tasks.Fail(fmt::format("two tasks named \"{}\"", task.name));
+      tasks.Fail(fmt::format("duplicated task name \"{}\"", task.name));
     }
     // Longer names would not do as host names, and the webhook refuses them.
     const std::string last = std::to_string(std::max(0, task.replicas - 1));
@@ -169,7 +172,9 @@ void CheckDependencies(const Cursor& tasks, const Job& job) {
       if (ready && done.insert(task.name).second) progress = true;
     }
   }
-  if (done.size() < job.tasks.size()) tasks.Fail("dependsOn of the tasks has a cycle");
+  if (done.size() < job.tasks.size()) {
+    tasks.Fail("dependsOn has a cycle (want a directed acyclic graph(DAG) of tasks)");
+  }
 }
 
 void ReadVolumes(const Cursor& volumes, Job& out) {
@@ -179,7 +184,9 @@ void ReadVolumes(const Cursor& volumes, Job& out) {
     const Cursor mount_path = item.At("mountPath");
     mount_path.Required().Read(volume.mount_path);
     if (volume.mount_path.empty()) mount_path.Fail("is required");
-    if (!paths.insert(volume.mount_path).second) mount_path.Fail("is used by another volume");
+    if (!paths.insert(volume.mount_path).second) {
+      mount_path.Fail("duplicated mountPath: " + volume.mount_path);
+    }
     const Cursor name = item.At("volumeClaimName");
     name.Read(volume.claim_name);
     if (!volume.claim_name.empty()) CheckDnsSubdomain(name, volume.claim_name);
@@ -187,7 +194,7 @@ void ReadVolumes(const Cursor& volumes, Job& out) {
     if (claim.present()) ReadClaimSpec(claim, volume.claim.emplace());
     // The controller writes the name of the claim it made beside the claim.
     if (volume.claim_name.empty() && !volume.claim) {
-      item.Fail("want volumeClaim or volumeClaimName");
+      item.Fail("either VolumeClaim or VolumeClaimName must be specified");
     }
   });
 }
@@ -197,7 +204,7 @@ void ReadPlugins(const Cursor& plugins, Job& out) {
       "env", "svc", "ssh", "pytorch", "mpi", "tensorflow", "ray", "hcclrank"};
   plugins.ForEachMember([&](std::string_view name, const Cursor& arguments) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return plugins.UnknownWord(name, known);
+      return plugins.UnknownWord(name, known, "unable to find job plugin: ");
     }
     arguments.Read(out.plugins[std::string(name)]);
   });
@@ -221,7 +228,9 @@ void ReadMinimum(const Cursor& spec, Job& out) {
   min_available.Read(out.min_available, kCount32);
   if (out.min_available > replicas) {
     min_available.Fail(
-        fmt::format("{} is more than the replicas of all tasks ({})", out.min_available, replicas));
+        fmt::format("job 'minAvailable' should not be greater than total replicas: {} and {}",
+                    out.min_available,
+                    replicas));
   }
   if (replicas > INT32_MAX) spec.At("tasks").Fail("too many replicas");
   if (out.min_available == 0) out.min_available = static_cast<std::int32_t>(minimum);

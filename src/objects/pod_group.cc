@@ -72,7 +72,9 @@ void ReadNetworkTopology(const Cursor& at, NetworkTopology& out) {
   at.At("highestTierAllowed").Read(out.highest_tier_allowed, kCount32);
   ReadShortString(at.At("highestTierName"), out.highest_tier_name);
   if (out.highest_tier_allowed && !out.highest_tier_name.empty()) {
-    at.Fail("highestTierAllowed and highestTierName are both set (want one of them)");
+    at.Fail(
+        "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology "
+        "simultaneously (want one of them)");
   }
 }
 

@@ -75,28 +75,53 @@ void ApplyPodLevel(const PodLevelResources& pod, ResourceList& request) {
   }
 }
 
-ResourceList Compute(const PodSpec& spec, const PodStatus& status, Unset unset) {
-  const bool infeasible = ResizeIsInfeasible(status);
+// The larger of the sum of all containers and the peak of the init containers; `amounts_of` says
+// what one container counts with, given all statuses of its kind.
+template <typename AmountsOf>
+ResourceList SumOf(const PodSpec& spec, const PodStatus& status, const AmountsOf& amounts_of) {
   ResourceList sum;
   for (const Container& container : spec.containers) {
-    const ContainerStatus* held = StatusOf(container, status.containers);
-    AddTo(sum, ContainerRequest(container, held, infeasible, unset));
+    AddTo(sum, amounts_of(container, status.containers));
   }
   ResourceList sidecars;
   ResourceList init_peak;
   for (const Container& container : spec.init_containers) {
-    const ContainerStatus* held = StatusOf(container, status.init_containers);
-    ResourceList request = ContainerRequest(container, held, infeasible, unset);
+    ResourceList amounts = amounts_of(container, status.init_containers);
     if (container.sidecar) {
-      AddTo(sum, request);
-      AddTo(sidecars, request);
+      AddTo(sum, amounts);
+      AddTo(sidecars, amounts);
       RaiseTo(init_peak, sidecars);
     } else {
-      AddTo(request, sidecars);
-      RaiseTo(init_peak, request);
+      AddTo(amounts, sidecars);
+      RaiseTo(init_peak, amounts);
     }
   }
   RaiseTo(sum, init_peak);
+  return sum;
+}
+
+ResourceList LimitsOf(const PodSpec& spec) {
+  ResourceList limits =
+      SumOf(spec, {}, [](const Container& container, const std::vector<ContainerStatus>&) {
+        return container.limits;
+      });
+  if (spec.resources) {
+    for (const auto& [name, amount] : spec.resources->limits) {
+      if (CountsForWholePods(name)) limits[name] = amount;
+    }
+  }
+  for (const auto& [name, amount] : spec.overhead) {
+    if (const auto limit = limits.find(name); limit != limits.end()) limit->second += amount;
+  }
+  return limits;
+}
+
+ResourceList Compute(const PodSpec& spec, const PodStatus& status, Unset unset) {
+  const bool infeasible = ResizeIsInfeasible(status);
+  ResourceList sum = SumOf(
+      spec, status, [&](const Container& container, const std::vector<ContainerStatus>& statuses) {
+        return ContainerRequest(container, StatusOf(container, statuses), infeasible, unset);
+      });
   if (spec.resources) ApplyPodLevel(*spec.resources, sum);
   AddTo(sum, spec.overhead);
   return sum;
@@ -113,6 +138,19 @@ ResourceList Counted(const Pod& pod, Unset unset) {
   return request;
 }
 
+ResourceList UsageOf(ResourceList request, const PodSpec& spec) {
+  ResourceList usage;
+  for (const auto& [name, amount] : request) usage["requests." + name] = amount;
+  const ResourceList limits = LimitsOf(spec);
+  for (const std::string_view name : {"cpu", "memory", "ephemeral-storage"}) {
+    const auto limit = limits.find(name);
+    if (limit != limits.end()) usage["limits." + limit->first] = limit->second;
+  }
+  usage["pods"] = usage["count/pods"] = Quantity::FromValue(1);
+  usage.merge(request);
+  return usage;
+}
+
 }  // namespace
 
 ResourceList PodRequest(const Pod& pod) {
@@ -121,6 +159,14 @@ ResourceList PodRequest(const Pod& pod) {
 
 ResourceList PodRequest(const PodSpec& spec) {
   return Compute(spec, PodStatus{}, Unset::kZero);
+}
+
+ResourceList QuotaUsage(const Pod& pod) {
+  return UsageOf(PodRequest(pod), pod.spec);
+}
+
+ResourceList QuotaUsage(const PodSpec& spec) {
+  return UsageOf(PodRequest(spec), spec);
 }
 
 ResourceList NonZeroPodRequest(const Pod& pod) {

@@ -14,6 +14,12 @@ namespace strata::objects {
 // The same of a pod that does not run yet.
 [[nodiscard]] ResourceList PodRequest(const PodSpec& spec);
 
+// What the pod counts in ResourceQuotas, by all names that a quota may use: its request under its
+// own name and as `requests.<name>`, its limits of cpu, memory and ephemeral-storage as
+// `limits.<name>`, itself as `pods` and `count/pods`.
+[[nodiscard]] ResourceList QuotaUsage(const Pod& pod);
+[[nodiscard]] ResourceList QuotaUsage(const PodSpec& spec);  // of one that does not run yet
+
 // PodRequest with at least 100m cpu and 200Mi memory for each container that asks for none: what
 // kube-scheduler's scores (not its filters) count with. Only cpu and memory are in the list.
 [[nodiscard]] ResourceList NonZeroPodRequest(const Pod& pod);

@@ -39,22 +39,35 @@ void ReadNodeGroupLimits(const Cursor& object, Queue& out) {
   if (!log.error.empty()) at.Fail(log.error);
 }
 
-// Whether a missing upper amount means unlimited, or zero.
-enum class Missing : std::uint8_t { kUnlimited, kZero };
+// A list of amounts and its name in messages: that of Volcano's webhook.
+struct NamedList {
+  std::string_view name;
+  const ResourceList& amounts;
+};
 
-void CheckAtMost(const Cursor& at,
-                 const ResourceList& amounts,
-                 std::pair<std::string_view, const ResourceList*> upper,
-                 Missing missing) {
-  const auto& [what, limits] = upper;
-  if (limits->empty()) return;
-  for (const auto& [name, amount] : amounts) {
-    const auto limit = limits->find(name);
-    if (limit == limits->end() && missing == Missing::kUnlimited) continue;
-    const Quantity max = limit == limits->end() ? Quantity() : limit->second;
-    if (amount <= max) continue;
-    at.At(name).Fail(
-        fmt::format("{} is more than {} ({})", amount.ToString(), what, max.ToString()));
+void CheckWithinCapability(const Cursor& at, const NamedList& list, const Queue& queue) {
+  for (const auto& [name, amount] : list.amounts) {
+    const auto limit = queue.capability.find(name);
+    if (limit == queue.capability.end() || amount <= limit->second) continue;
+    at.At(name).Fail(fmt::format("{0}[{1}]={2} must be <= capability[{1}]={3}",
+                                 list.name,
+                                 name,
+                                 amount.ToString(),
+                                 limit->second.ToString()));
+  }
+}
+
+// A queue that names no `deserved` at all is taken as it is: older ones do not know of it.
+void CheckWithinDeserved(const Cursor& guarantee, const Queue& queue) {
+  if (queue.deserved.empty()) return;
+  for (const auto& [name, amount] : queue.guarantee) {
+    const auto deserved = queue.deserved.find(name);
+    const bool is_named = deserved != queue.deserved.end();
+    if (amount <= (is_named ? deserved->second : Quantity())) continue;
+    guarantee.At(name).Fail(fmt::format("deserved[{0}]{1} must be >= guarantee[{0}]={2}",
+                                        name,
+                                        is_named ? "=" + deserved->second.ToString() : "",
+                                        amount.ToString()));
   }
 }
 
@@ -98,10 +111,9 @@ void ReadObject(const Cursor& object, Queue& out) {
   ReadResources(capability, out.capability);
   ReadResources(deserved, out.deserved);
   ReadResources(guarantee, out.guarantee);
-  const auto max = std::pair<std::string_view, const ResourceList*>("capability", &out.capability);
-  CheckAtMost(deserved, out.deserved, max, Missing::kUnlimited);
-  CheckAtMost(guarantee, out.guarantee, max, Missing::kUnlimited);
-  CheckAtMost(guarantee, out.guarantee, {"deserved", &out.deserved}, Missing::kZero);
+  CheckWithinCapability(deserved, {"deserved", out.deserved}, out);
+  CheckWithinCapability(guarantee, {"guarantee", out.guarantee}, out);
+  CheckWithinDeserved(guarantee, out);
 
   const Cursor affinity = spec.At("affinity");
   ReadNodeGroups(affinity.At("nodeGroupAffinity"), out.node_groups);

@@ -48,13 +48,22 @@ Json WriteLabels(const Labels& labels) {
 }
 
 Json WriteLabelSelector(const LabelSelector& selector) {
+  Json labels = Json::object();
   Json expressions = Json::array();
   for (const Requirement& requirement : selector.requirements) {
+    const bool one_value = requirement.op == SelectorOp::kIn && requirement.values.size() == 1;
+    if (one_value && !labels.contains(requirement.key)) {
+      labels[requirement.key] = requirement.values.front();
+      continue;
+    }
     Json expression = {{"key", requirement.key}, {"operator", OperatorWord(requirement.op)}};
     if (!requirement.values.empty()) expression["values"] = requirement.values;
     expressions.push_back(std::move(expression));
   }
-  return {{"matchExpressions", std::move(expressions)}};
+  Json json = Json::object();
+  if (!labels.empty()) json["matchLabels"] = std::move(labels);
+  if (!expressions.empty()) json["matchExpressions"] = std::move(expressions);
+  return json;
 }
 
 Json WriteTopology(const NetworkTopology& topology) {

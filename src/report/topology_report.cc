@@ -12,13 +12,12 @@
 #include "convert/amounts.h"
 #include "convert/gpu_request.h"
 #include "sched/devices/gpu_fit.h"
+#include "sched/need.h"
 
 namespace strata {
 namespace {
 
 constexpr std::size_t kShownMembers = 4;
-constexpr std::string_view kGpuResource = "nvidia.com/gpu";  // what registered GPUs are asked by
-constexpr Amount kWholeDevice = 1000;
 
 // cpu, memory and what only some nodes have: GPUs, NPUs, RDMA devices.
 std::vector<ResourceId> ShownResources(const ClusterState& state) {
@@ -77,7 +76,9 @@ TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {
                               .gpus = spec.gpus->gpus.size(),
                               .free = free.size(),
                               .sets = {},
-                              .problem = spec.gpus->problem};
+                              .problem = spec.gpus->hami.problem.empty()
+                                             ? spec.gpus->volcano.problem
+                                             : spec.gpus->hami.problem};
   if (free.empty()) return out;
   for (const std::vector<std::size_t>& island : NvlinkIslands(spec.gpus->scores, free)) {
     std::vector<std::int32_t>& set = out.sets.emplace_back();
@@ -134,22 +135,11 @@ class Reporter {
     }
   }
 
-  // Lists the nodes that register their GPUs, and finds out what their HyperNodes must count
-  // otherwise, so that those GPUs are counted and not the shares that may be made of them.
+  // Lists the nodes that register their GPUs.
   void AddGpuNodes() {
-    shares_.assign(tree_.hypernodes().size(), {});
-    const auto gpu = state_.resource_names().Find(kGpuResource);
     for (const NodeId node : state_.nodes().all()) {
       if (!state_.nodes().spec(node).gpus) continue;
-      const TopologyReport::GpuNode& entry = report_.gpus.emplace_back(GpuNodeOf(state_, node));
-      if (!gpu) continue;
-      const Amount free = static_cast<Amount>(entry.free) * kWholeDevice;
-      const Amount used = static_cast<Amount>(entry.gpus) * kWholeDevice - free;
-      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
-        Shares& shares = shares_[id.index()];
-        shares.used += state_.nodes().Used(node)[gpu->index()] - used;
-        shares.free += state_.nodes().Idle(node)[gpu->index()] - free;
-      }
+      report_.gpus.push_back(GpuNodeOf(state_, node));
     }
     std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
       return a.node < b.node;
@@ -160,7 +150,11 @@ class Reporter {
   [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
     const std::int64_t fits = CountFits(request_.amounts, state_.nodes().Idle(node));
     const auto& gpus = state_.nodes().spec(node).gpus;
-    if (!gpus || !request_.gpus) return fits;
+    if (!request_.gpus) return fits;
+    const GpuDialect dialect = request_.gpus->dialect;
+    if (!gpus || !gpus->OfferIn(dialect).registered) {
+      return dialect == GpuDialect::kHami ? fits : 0;
+    }
     constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
     const auto max = static_cast<std::uint32_t>(std::min(fits, kMax));
     return CountGpuFits(*request_.gpus, *gpus, GpuUsageOn(state_, node), max);
@@ -192,11 +186,10 @@ class Reporter {
     }
     row.ready = hypernode.ready;
     row.reason = hypernode.reason;
+    const std::vector<Amount> free = FreeBelow(state_, id);
     for (const ResourceId resource : shown_) {
-      const bool gpu = state_.resource_names().name(resource) == kGpuResource;
-      const Shares shares = gpu ? shares_[id.index()] : Shares{};
-      row.used.push_back(state_.sums().Used(id)[resource.index()] - shares.used);
-      row.free.push_back(state_.sums().Idle(id)[resource.index()] - shares.free);
+      row.used.push_back(state_.sums().Used(id)[resource.index()]);
+      row.free.push_back(free[resource.index()]);
     }
     row.pods = pods_[id.index()];
     report_.rows.push_back(std::move(row));
@@ -220,12 +213,6 @@ class Reporter {
   ShapeRequest request_;
   TopologyReport& report_;
   std::vector<std::int64_t> pods_;  // by HyperNode
-  // What sums over allocatable have beyond the registered GPUs, by HyperNode.
-  struct Shares {
-    Amount used = 0;
-    Amount free = 0;
-  };
-  std::vector<Shares> shares_;
 };
 
 Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames names) {
@@ -240,8 +227,9 @@ Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames
   request.gpus = ReadGpuRequest(pod, nullptr);
   if (request.gpus && !request.gpus->problem.empty()) {
     // Nobody wrote the container.
-    const std::string& problem = request.gpus->problem;
-    return Fail(Code::kInvalidArgument, problem.substr(problem.find(": ") + 2));
+    std::string problem = request.gpus->problem;
+    if (problem.starts_with("container ")) problem.erase(0, problem.find(": ") + 2);
+    return Fail(Code::kInvalidArgument, std::move(problem));
   }
   return request;
 }
@@ -280,11 +268,7 @@ objects::ResourceList DefaultPodShape(const ClusterState& state) {
   Amount best = 0;
   const auto consider = [&](ResourceId id) {
     for (const NodeId node : state.nodes().all()) {
-      Amount amount = state.nodes().Allocatable(node)[id.index()];
-      if (state.nodes().spec(node).gpus && names.name(id) == kGpuResource) {
-        amount = std::min(
-            amount, static_cast<Amount>(state.nodes().spec(node).gpus->gpus.size()) * kWholeDevice);
-      }
+      const Amount amount = state.nodes().Allocatable(node)[id.index()];
       if (amount <= best) continue;
       best = amount;
       best_name = names.name(id);

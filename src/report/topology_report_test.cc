@@ -159,7 +159,7 @@ TEST(TopologyReport, ShowsTheFreeGpusThatNvlinksJoin) {
 TEST(TopologyReport, CountsRegisteredGpusNotTheirShares) {
   const auto cluster = Cluster(FourGpus());
   const objects::ResourceList shape = DefaultPodShape(*cluster.state);
-  EXPECT_EQ(shape.at("nvidia.com/gpu").ToString(), "4");
+  EXPECT_EQ(shape.at("nvidia.com/gpu").ToString(), "3");  // and one that is cordoned
   EXPECT_THAT(PodsByTier(*MakeTopologyReport(*cluster.state, shape)), ElementsAre(0));
   const objects::ResourceList one = ParsePodShape("nvidia.com/gpu=1").value();
   EXPECT_THAT(PodsByTier(*MakeTopologyReport(*cluster.state, one)), ElementsAre(2));
@@ -175,10 +175,10 @@ TEST(TopologyReport, TheColumnsOfGpusSayWhatTheListBelowThemSays) {
               "spec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: a}}}]}\n");
   const TopologyReport report = MakeTopologyReport(*cluster.state, {}).value();
   ASSERT_EQ(report.resources.at(2), "nvidia.com/gpu");
-  EXPECT_EQ(report.rows.at(0).used.at(2), 2000);  // one held, one cordoned
+  EXPECT_EQ(report.rows.at(0).used.at(2), 1000);  // the cordoned one is no longer there
   EXPECT_EQ(report.rows.at(0).free.at(2), 4000);
   EXPECT_EQ(report.rows.at(1).name, "s0");
-  EXPECT_EQ(report.rows.at(1).used.at(2), 2000);
+  EXPECT_EQ(report.rows.at(1).used.at(2), 1000);
   EXPECT_EQ(report.rows.at(1).free.at(2), 2000);
 }
 

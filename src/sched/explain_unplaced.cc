@@ -265,8 +265,8 @@ Refusal ExplainUnplaced(Session& session,
   Refusal refusal;
   if (quota) {
     const std::vector<TaskId> left = worksheet.AllLeft(session);
-    refusal = AddClusterShortage(
-        session, job, *quota, SumOf(session.state(), std::span(left).first(left.empty() ? 0 : 1)));
+    const Need next = SumOf(session.state(), std::span(left).first(left.empty() ? 0 : 1));
+    refusal = AddClusterShortage(session, job, *quota, next.counted());
   } else if (!the_job.spec.sub_groups.empty()) {
     refusal = ExplainSubJobs(session, search, job, worksheet);
   } else {

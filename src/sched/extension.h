@@ -336,6 +336,7 @@ class GradientPoint {
 
 struct HyperNodeScoreQuery {
   const SubJob* sub_job = nullptr;
+  // As they count for queues (Need).
   const Resources* pending = nullptr;  // of all its pending tasks
   const Resources* need = nullptr;     // what its gang needs
 };

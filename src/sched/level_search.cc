@@ -16,7 +16,7 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     if (tier.eligible.empty()) continue;
     session_.Look(tier.eligible.size());
     const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
-    const TierScores scores = ScoreTier(sub_job, sheet, level.need, tier.eligible);
+    const TierScores scores = ScoreTier(sub_job, sheet, level.need.counted(), tier.eligible);
     std::vector<std::size_t> failed;
     std::optional<FoundPlace> found;
     for (const std::size_t i : Ranking(sub_job, scores)) {
@@ -127,7 +127,7 @@ Gradient LevelSearch::FindGradient(const SearchLevel& level) {
   const GradientQuery query{.within = level.within,
                             .allocated = level.allocated,
                             .limit = level.limit.tier,
-                            .need = &level.need,
+                            .need = &level.need.room,
                             .explain = session_.tracing()};
   Gradient gradient = session_.plugins().points().gradient->Find(session_.state(), query);
   if (level.within == session_.tree().top()) session_.Look(session_.tree().hypernodes().size());
@@ -142,8 +142,9 @@ TierScores LevelSearch::ScoreTier(const SubJob& sub_job,
   TierScores scores;
   scores.hypernodes = hypernodes;
   scores.total.assign(hypernodes.size(), 0);
-  const Resources pending = SumOf(session_.state(), sheet.left());
-  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &pending, .need = &need};
+  const Need pending = SumOf(session_.state(), sheet.left());
+  const HyperNodeScoreQuery query{
+      .sub_job = &sub_job, .pending = &pending.counted(), .need = &need};
   for (const auto& [plugin, point] : session_.plugins().points().hypernodes) {
     std::vector<Score>& row = scores.by_plugin[plugin];
     row.resize(hypernodes.size());

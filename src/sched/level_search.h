@@ -23,7 +23,7 @@ struct SearchLevel {
   HyperNodeId within;     // search at or below this HyperNode
   HyperNodeId allocated;  // where the job or sub-job already runs, none if nowhere
   TopologyLimit limit;
-  Resources need;
+  Need need;
 };
 
 struct SearchOutcome {

@@ -125,7 +125,7 @@ bool PluginSet::Overused(QueueId queue) const {
 std::optional<Refusal> PluginSet::Exhausted(TaskId id) const {
   const Task& task = state_.workload().task(id);
   const Job& job = state_.workload().job(task.job);
-  const Resources& request = state_.classes().spec(task.class_id).request;
+  const Resources& request = state_.classes().counted(task.class_id);
   const bool beyond_share = task.IsOversized() || IsIncompleteGang(job);
   const auto limit = beyond_share ? QuotaPoint::Limit::kMax : QuotaPoint::Limit::kShare;
   for (const QuotaPoint* point : points_.allocatable) {
@@ -137,7 +137,7 @@ std::optional<Refusal> PluginSet::Exhausted(TaskId id) const {
 bool PluginSet::ExhaustedForGood(TaskId id) const {
   const Task& task = state_.workload().task(id);
   const QueueId queue = state_.workload().job(task.job).queue;
-  const Resources& request = state_.classes().spec(task.class_id).request;
+  const Resources& request = state_.classes().counted(task.class_id);
   return std::any_of(points_.allocatable.begin(), points_.allocatable.end(), [&](const auto* one) {
     return one->Exhausted(queue, request, QuotaPoint::Limit::kMax).has_value();
   });
@@ -166,8 +166,9 @@ bool PluginSet::JobBefore(JobId a, JobId b) const {
   const int order = FirstOpinion(
       points_.job_order, [&](const OrderPoint& point) { return point.CompareJobs(left, right); });
   if (order != 0) return order < 0;
-  return std::tie(left.spec.created, left.spec.uid, left.spec.name) <
-         std::tie(right.spec.created, right.spec.uid, right.spec.name);
+  // Not by uid: who creates jobs in the same second numbers them by name.
+  return std::tie(left.spec.created, left.spec.name) <
+         std::tie(right.spec.created, right.spec.name);
 }
 
 bool PluginSet::SubJobBefore(const Job& job, const SubJob& a, const SubJob& b) const {

@@ -98,8 +98,9 @@ class PluginSet {
   [[nodiscard]] bool ScoresTasksOf(JobId job) const;
 
   // ---- orders ----
-  // Strict total orders: first the plugins, then creation time, uid and name. Tasks with a number
-  // in their name come before that by their number.
+  // Strict total orders: first the plugins, then creation time, uid and name; jobs after creation
+  // time by name ("namespace/podgroup"). Tasks with a number in their name come before that by
+  // their number.
   [[nodiscard]] bool QueueBefore(QueueId a, QueueId b) const;
   [[nodiscard]] bool JobBefore(JobId a, JobId b) const;
   [[nodiscard]] bool SubJobBefore(const Job& job, const SubJob& a, const SubJob& b) const;

@@ -100,5 +100,26 @@ TEST(PluginSet, TheFirstPluginWithAPreferenceOrdersJobs) {
   EXPECT_FALSE(before("a", "b"));
 }
 
+// As in Volcano: uids are random, and users who create jobs a, b and c expect that order.
+TEST(PluginSet, JobsOfTheSameSecondStartByNamespaceAndName) {
+  ClusterBuilder cluster;
+  for (const auto& [name, uid] :
+       {std::pair("b/x", "1"), std::pair("a/y", "2"), std::pair("a/x", "3")}) {
+    JobSpec spec;
+    spec.name = name;
+    spec.uid = uid;
+    spec.queue = "default";
+    cluster.state.workload().UpsertJob(std::move(spec));
+  }
+  const PluginSet plugins(cluster.state, {}, {});
+  const auto before = [&](const char* left, const char* right) {
+    return plugins.JobBefore(*cluster.state.workload().FindJob(left),
+                             *cluster.state.workload().FindJob(right));
+  };
+  EXPECT_TRUE(before("a/x", "a/y"));
+  EXPECT_TRUE(before("a/y", "b/x"));
+  EXPECT_FALSE(before("b/x", "a/x"));
+}
+
 }  // namespace
 }  // namespace strata

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "model/gpu_amounts.h"
 #include "sched/actions/actions.h"
 #include "sched/attempts.h"
 #include "sched/caches.h"
@@ -98,6 +99,32 @@ Result<std::vector<ActionConfig>> CheckActions(const SchedulerConfig& config,
   return actions;
 }
 
+// Keeps pods of Volcano's dialect waiting where nobody chooses their GPUs: by numbers alone several
+// would get the same GPU, and the node's agent would serve none of them.
+class NoDevices final : public NodeFilterPoint {
+ public:
+  [[nodiscard]] bool ConcernsClass(const ClassSpec& spec) const override {
+    return spec.gpus && spec.gpus->dialect == GpuDialect::kVolcano;
+  }
+  [[nodiscard]] bool AdmitsSpec(const ClusterState& /*state*/,
+                                const ClassSpec& spec,
+                                NodeId /*node*/) const override {
+    return !ConcernsClass(spec);
+  }
+  [[nodiscard]] bool AdmitsNow(const ClusterState& /*state*/,
+                               const ClassSpec& spec,
+                               NodeId /*node*/) const override {
+    return !ConcernsClass(spec);
+  }
+  [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }
+  [[nodiscard]] std::string Reason(const ClusterState& /*state*/,
+                                   const ClassSpec& /*spec*/,
+                                   NodeId /*node*/) const override {
+    return fmt::format("node(s) rejected the pod: {} requires the plugin deviceshare",
+                       kVgpuResource);
+  }
+};
+
 // Adds one plugin of the configuration, or says in a warning why it is left out.
 class PluginLoader {
  public:
@@ -105,6 +132,10 @@ class PluginLoader {
       : resources_(resources), warnings_(warnings) {}
 
   void BeginTier() { points.tiers.emplace_back(); }
+  void End() {
+    static const NoDevices no_devices;
+    if (points.devices == nullptr) points.nodes.filters.push_back({"deviceshare", &no_devices});
+  }
 
   Status Add(const PluginConfig& config, const std::string& where) {
     if (!IsPlugin(config.name) && !IsVolcanoPlugin(config.name)) {
@@ -215,6 +246,7 @@ Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterSt
       TRY(loader.Add(config.tiers[t][p], fmt::format("tiers[{}].plugins[{}]", t, p)));
     }
   }
+  loader.End();
   state.GrowTables();  // plugins may have named resources that nothing asks for
   made.scheduler.reset(new Scheduler(std::make_unique<Parts>(state, loader, std::move(actions))));
   return made;

@@ -141,16 +141,17 @@ Shortages ShortagesBelow(const ClusterState& state, const Wanted& wanted, HyperN
   Shortages shortages;
   Resources asked;
   for (const auto& [class_id, count] : wanted) {
-    asked.AddSaturating(state.classes().spec(class_id).request);
+    asked.AddSaturating(state.classes().counted(class_id));
   }
+  const std::vector<Amount> free = FreeBelow(state, domain);
   for (const ResourceId id : NamedIn(state.resource_names(), asked)) {
     double need = 0;  // a sentence, not a decision: no overflow, no exactness wanted
     for (const auto& [class_id, count] : wanted) {
-      need += static_cast<double>(state.classes().spec(class_id).request.Get(id)) *
+      need += static_cast<double>(state.classes().counted(class_id).Get(id)) *
               static_cast<double>(count);
     }
     if (need <= 0) continue;
-    const Amount idle = IsAbsent(id) ? 0 : state.sums().Idle(domain)[id.index()];
+    const Amount idle = IsAbsent(id) ? 0 : free[id.index()];
     const double missing = need - static_cast<double>(std::max<Amount>(idle, 0));
     if (missing <= 0 || missing > 9e18) continue;
     shortages.emplace_back(id, static_cast<Amount>(missing));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/need.h"
 #include "sched/obstacles.h"
 #include "sched/search.h"
 #include "sched/session.h"

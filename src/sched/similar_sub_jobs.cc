@@ -30,7 +30,8 @@ bool SimilarSubJobs::Serves(const SearchLevel& level,
     return false;
   }
   // Nothing is placed, so what is pending is what is needed.
-  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &level.need, .need = &level.need};
+  const Resources& need = level.need.counted();
+  const HyperNodeScoreQuery query{.sub_job = &sub_job, .pending = &need, .need = &need};
   const auto& points = session_.plugins().points().hypernodes;
   return std::all_of(points.begin(), points.end(), [&](const auto& named) {
     return named.point->ScoresAlone(query);
@@ -62,7 +63,7 @@ std::optional<FoundPlace> SimilarSubJobs::Find(const SearchLevel& level,
   const ClusterState& state = session_.state();
   const HyperNodeTree& tree = session_.tree();
   const SubJob& sub_job = state.workload().job(level.job).sub_jobs[sheet.sub_job];
-  const auto score = [&](HyperNodeId id) { return ScoreOne(sub_job, level.need, id); };
+  const auto score = [&](HyperNodeId id) { return ScoreOne(sub_job, level.need.counted(), id); };
   AllKnown::value_type& known = KnownFor(level, sub_job, sheet);
   const GradientPoint& gradient = *session_.plugins().points().gradient;
   DomainBoard& board = known.second.board;
@@ -78,7 +79,7 @@ std::optional<FoundPlace> SimilarSubJobs::Find(const SearchLevel& level,
   seen = state.journal().Mark();
   while (const auto best = board.Best(score)) {
     session_.Look(1);
-    const bool eligible = gradient.IsEligible(state, level.need, *best);
+    const bool eligible = gradient.IsEligible(state, level.need.room, *best);
     switch (eligible ? TryIn(*best, level, sheet, known, outcome) : Fit::kNoRoom) {
       case Fit::kPlaced:
         return FoundPlace{.hypernode = *best, .by_plugin = {}, .score = board.ScoreOf(*best)};

@@ -39,9 +39,8 @@ bool NeedsMoreThanTasks(const Session& session, JobId job, const Worksheet& work
   const std::vector<TaskId> left = worksheet.AllLeft(session);
   const auto missing =
       static_cast<std::size_t>(std::max(the_job.spec.min_available - the_job.counts.Ready(), 0));
-  const Resources asked =
-      SumOf(session.state(), std::span(left).first(std::min(missing, left.size())));
-  return !NeedOf(session, job, worksheet).FitsIn(asked.amounts());
+  const Need asked = SumOf(session.state(), std::span(left).first(std::min(missing, left.size())));
+  return !NeedOf(session, job, worksheet).room.FitsIn(asked.room.amounts());
 }
 
 }  // namespace

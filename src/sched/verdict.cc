@@ -31,9 +31,18 @@ std::string Beyond(const ClusterState& state,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What the whole gang asks for, running pods included.
+// What the whole gang counts as, running pods included; without GPUs where it takes shares of them
+// (Minimum::has_shares).
 Resources AskedByGang(const Session& session, const Job& job) {
-  if (job.spec.min_resources) return *job.spec.min_resources;
+  const auto without_shares = [&](Resources asked, bool shares) {
+    const auto gpus = session.state().nodes().RegisteredGpus();
+    if (shares && gpus) asked.Set(*gpus, 0);
+    return asked;
+  };
+  if (job.spec.min_resources) {
+    const Minimum minimum(session.state(), job);
+    return without_shares(*minimum, minimum.has_shares());
+  }
   std::vector<TaskId> tasks;
   for (const SubJob& sub_job : job.sub_jobs) {
     tasks.insert(tasks.end(), sub_job.tasks.begin(), sub_job.tasks.end());
@@ -42,7 +51,8 @@ Resources AskedByGang(const Session& session, const Job& job) {
     return session.plugins().TaskBefore(a, b);
   });
   const auto gang = static_cast<std::size_t>(std::max(job.spec.min_available, 1));
-  return SumOf(session.state(), std::span(tasks).first(std::min(gang, tasks.size())));
+  const Need need = SumOf(session.state(), std::span(tasks).first(std::min(gang, tasks.size())));
+  return without_shares(need.counted(), HasShares(session.state(), need));
 }
 
 }  // namespace
@@ -70,7 +80,7 @@ Refusal AddClusterShortage(const Session& session,
   }
   const std::string lacking = Beyond(state,
                                      asked,
-                                     state.sums().Idle(top),
+                                     FreeBelow(state, top),
                                      [](const std::string& name, Amount /*wanted*/, Amount free) {
                                        return fmt::format("{} {}", FormatNumber(name, free), name);
                                      });

@@ -22,8 +22,8 @@ namespace strata {
                                       const std::optional<Refusal>& quota);
 
 // Adds to the refusal of a quota what the cluster itself lacks, so that nobody raises the quota in
-// vain: which of `asked` the whole cluster does not have free. A gang larger than the whole cluster
-// gets a refusal that says just that.
+// vain: which of `asked`, as it counts, the whole cluster does not have free. A gang larger than
+// the whole cluster gets a refusal that says just that.
 [[nodiscard]] Refusal AddClusterShortage(const Session& session,
                                          JobId job,
                                          Refusal refusal,

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "model/resources.h"
 #include "model/workload.h"
+#include "sched/need.h"
 
 // The extension point of eviction. Like the points of extension.h: every method is a question.
 //
@@ -34,7 +35,7 @@ struct VictimUnit {
 struct EvictionClaim {
   EvictionKind kind = EvictionKind::kPreempt;
   JobId job;
-  Resources need;                     // what its gang still lacks
+  Need need;                          // what its gang still lacks
   std::vector<ResourceId> contested;  // what of that must be taken from others; never pods
   std::int32_t task_priority = 0;     // with kWithinJob: the lowest of the tasks that ask
 };

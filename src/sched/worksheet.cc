@@ -1,7 +1,6 @@
 #include "sched/worksheet.h"
 
 #include <algorithm>
-#include <map>
 
 namespace strata {
 
@@ -141,45 +140,57 @@ std::size_t MissingForGang(const Job& job, const SubJob& sub_job, std::size_t pe
   return std::min(pending, static_cast<std::size_t>(std::max(want - have, 0)));
 }
 
-Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks) {
-  std::map<ClassId, Amount> by_class;
-  auto last = by_class.end();  // neighbours are mostly of one class
-  for (const TaskId id : tasks) {
-    const ClassId class_id = state.workload().task(id).class_id;
-    if (last == by_class.end() || last->first != class_id) {
-      last = by_class.try_emplace(class_id, 0).first;
+namespace {
+
+// The room that the tasks of the job have on their nodes.
+Resources RoomOf(const ClusterState& state, const Job& job) {
+  if (job.sharers == 0) return job.allocated;
+  Resources room;
+  for (const SubJob& sub_job : job.sub_jobs) {
+    for (const TaskId id : sub_job.tasks) {
+      const Task& task = state.workload().task(id);
+      if (CountsAsAllocated(task.status)) room.Add(state.classes().spec(task.class_id).request);
     }
-    ++last->second;
   }
-  Resources sum;
-  for (const auto& [class_id, count] : by_class) {
-    sum.AddSaturating(state.classes().spec(class_id).request, count);
-  }
-  return sum;
+  return room;
 }
 
-Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet) {
-  const Job& the_job = session.state().workload().job(job);
+Resources Less(Resources whole, const Resources& part) {
+  whole.Sub(part);
+  whole.ClampAtZero();
+  return whole;
+}
+
+void AddNeed(Need& sum, const Need& more) {
+  if (more.apart && !sum.apart) sum.apart = sum.room;
+  if (sum.apart) sum.apart->AddSaturating(more.counted());
+  sum.room.AddSaturating(more.room);
+}
+
+}  // namespace
+
+Need NeedOf(const Session& session, JobId job, const Worksheet& worksheet) {
+  const ClusterState& state = session.state();
+  const Job& the_job = state.workload().job(job);
   if (the_job.spec.min_resources) {
-    Resources need = *the_job.spec.min_resources;
-    need.Sub(the_job.allocated);
-    need.ClampAtZero();
+    Need need{.room = Less(*the_job.spec.min_resources, RoomOf(state, the_job))};
+    if (the_job.sharers > 0) need.apart = Less(*Minimum(state, the_job), the_job.allocated);
     return need;
   }
   const auto missing =
       static_cast<std::size_t>(std::max(the_job.spec.min_available - the_job.counts.Ready(), 0));
   if (missing < worksheet.left()) {
     const std::vector<TaskId> left = worksheet.AllLeft(session);
-    return SumOf(session.state(), std::span(left).first(missing));
+    return SumOf(state, std::span(left).first(missing));
   }
-  Resources need;  // all of them, in whatever order
+  Need need;  // all of them, in whatever order
   for (const Worksheet::Sheet& sheet : worksheet.sheets()) {
-    need.AddSaturating(SumOf(session.state(), sheet.left()));
+    AddNeed(need, SumOf(state, sheet.left()));
   }
   return need;
 }
 
-Resources NeedOf(const ClusterState& state, const Job& job, const Worksheet::Sheet& sheet) {
+Need NeedOf(const ClusterState& state, const Job& job, const Worksheet::Sheet& sheet) {
   const std::span<const TaskId> left = sheet.left();
   return SumOf(state, left.first(MissingForGang(job, job.sub_jobs[sheet.sub_job], left.size())));
 }

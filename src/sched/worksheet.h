@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/need.h"
 #include "sched/rank_order.h"
 #include "sched/session.h"
 
@@ -69,12 +70,8 @@ class Worksheet {
 
 // What the gang of the job still needs: minResources less what it already uses, or the sum over the
 // tasks it still lacks.
-[[nodiscard]] Resources NeedOf(const Session& session, JobId job, const Worksheet& worksheet);
+[[nodiscard]] Need NeedOf(const Session& session, JobId job, const Worksheet& worksheet);
 // The same for one sub-job: the sum over the tasks it still lacks.
-[[nodiscard]] Resources NeedOf(const ClusterState& state,
-                               const Job& job,
-                               const Worksheet::Sheet& sheet);
-// What exceeds 64 bits is the largest amount: more than any cluster has.
-[[nodiscard]] Resources SumOf(const ClusterState& state, std::span<const TaskId> tasks);
+[[nodiscard]] Need NeedOf(const ClusterState& state, const Job& job, const Worksheet::Sheet& sheet);
 
 }  // namespace strata

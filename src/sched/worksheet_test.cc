@@ -150,7 +150,7 @@ TEST_F(WorksheetOfJob, TheNeedOfAGangIsThatOfTheTasksItStillMisses) {
   cluster_.Running("a", {"node0"});
   Session& session = OpenSession();
   const Worksheet worksheet(session, cluster_.FindJob("a"));
-  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).Get(kCpu), Cores(4));
+  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).room.Get(kCpu), Cores(4));
 }
 
 TEST_F(WorksheetOfJob, TheNeedOfAGangIsItsMinResourcesLessWhatItHolds) {
@@ -160,14 +160,14 @@ TEST_F(WorksheetOfJob, TheNeedOfAGangIsItsMinResourcesLessWhatItHolds) {
   cluster_.Running("a", {"node0"}, {.cpu = 4});
   Session& session = OpenSession();
   const Worksheet worksheet(session, cluster_.FindJob("a"));
-  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).Get(kCpu), Cores(6));
+  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).room.Get(kCpu), Cores(6));
 }
 
 TEST_F(WorksheetOfJob, AGangThatIsFullNeedsNothing) {
   cluster_.Node("node0").Job("a", {.tasks = 2, .min_available = 1}).Running("a", {"node0"});
   Session& session = OpenSession();
   const Worksheet worksheet(session, cluster_.FindJob("a"));
-  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet), Resources{});
+  EXPECT_EQ(NeedOf(session, cluster_.FindJob("a"), worksheet).room, Resources{});
   EXPECT_EQ(MissingForGang(cluster_.JobNamed("a"), cluster_.JobNamed("a").sub_jobs[0], 2), 0U);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kShape = "spines=S,racks=R,nodes=N[,gpus=G:MODEL][,cpu=C][,memory=M]";
+constexpr std::string_view kShape = "spines=S,racks=R,nodes=N[,gpus=G[:MODEL]][,cpu=C][,memory=M]";
 
 // Virtual kubelets know their pods: binds need no lock (convert/node_lock.h).
 constexpr const char* kAgentKey = "strata.sh/agent";
@@ -52,12 +52,23 @@ Status ReadCount(std::string_view key, std::string_view text, std::int64_t& out)
   return {};
 }
 
+// Without a model: GPUs that nobody shares and of which nothing but their number is known.
+Status ReadPlainGpus(std::string_view text, GenerateSpec& spec) {
+  const auto number = WholeNumber(text, GenerateSpec::kMaxPlainGpus);
+  if (!number || *number == 0) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("gpus: want a number from 1 to {}, or NUMBER:MODEL such as 8:hgxh100, "
+                            "not \"{}\"",
+                            GenerateSpec::kMaxPlainGpus,
+                            text));
+  }
+  spec.gpus = *number;
+  return {};
+}
+
 Status ReadGpus(std::string_view text, GenerateSpec& spec) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("gpus: want NUMBER:MODEL, such as 8:hgxh100, not \"{}\"", text));
-  }
+  if (colon == std::string_view::npos) return ReadPlainGpus(text, spec);
   const std::string_view model = text.substr(colon + 1);
   spec.machine = FindGpuMachine(model);
   if (spec.machine == nullptr) {
@@ -137,6 +148,8 @@ Json MakeNode(const GenerateSpec& spec, std::int64_t index, Time now) {
                            {kAgentKey, kAgentText}};
     // The NVLink domain of a rack.
     if (spec.machine->has_clique) meta["labels"]["nvidia.com/gpu.clique"] = RackName(rack) + ".0";
+  } else if (spec.gpus > 0) {
+    resources["nvidia.com/gpu"] = fmt::format("{}", spec.gpus);
   }
   return {{"apiVersion", "v1"},
           {"kind", "Node"},

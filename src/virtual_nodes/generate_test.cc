@@ -38,7 +38,9 @@ TEST(GenerateSpec, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,disks=2"), HasSubstr("unknown key \"disks\""));
   EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,cpu=many"), HasSubstr("cpu: "));
   EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,memory=-1"), HasSubstr("memory: must not be"));
-  EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=8"), HasSubstr("gpus: want NUMBER:MODEL"));
+  EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=0"), HasSubstr("gpus: want a number from 1"));
+  EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=dgx1v"), HasSubstr("or NUMBER:MODEL"));
+  EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=9999"), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=8:toaster"), HasSubstr("dgx1v"));
   EXPECT_THAT(ErrorOf("spines=1,racks=1,nodes=1,gpus=9:dgx1v"), HasSubstr("1 to 8 GPUs"));
   EXPECT_THAT(ErrorOf("spines=99999,racks=99999,nodes=99999"), HasSubstr("more than 100000"));
@@ -62,6 +64,12 @@ TEST(GenerateCluster, CountsThroughFromZero) {
   EXPECT_EQ(spine["tier"], 2);
   EXPECT_EQ(spine["members"][0]["selector"]["exactMatch"]["name"], "rack-2");
   EXPECT_EQ(spine["members"][1]["selector"]["exactMatch"]["name"], "rack-3");
+}
+
+TEST(GenerateCluster, MakesPlainGpusWithoutAModel) {
+  const Json node = Find(Make("spines=1,racks=1,nodes=1,gpus=8"), "node-0");
+  EXPECT_EQ(node["status"]["allocatable"]["nvidia.com/gpu"], "8");
+  EXPECT_FALSE(node["metadata"].contains("annotations"));
 }
 
 TEST(GenerateCluster, IsWhatTheReadersOfManifestsTake) {

@@ -9,6 +9,7 @@
 #include "admission/admission.h"
 #include "admission/api_error.h"
 #include "json/access.h"
+#include "webhooks/gpu_pods.h"
 #include "webhooks/opt_in_rules.h"
 
 namespace strata::webhooks {
@@ -17,6 +18,8 @@ namespace {
 using admission::AdmissionContext;
 using admission::ApiResult;
 using nlohmann::json;
+
+constexpr std::string_view kGpuPath = "/gpus/mutate";
 
 admission::ResourceInfo RowOf(const Webhook& webhook) {
   admission::ResourceInfo row;
@@ -75,7 +78,7 @@ std::optional<std::string> Refusal(const Webhook& webhook,
                                    const Circumstances& around) {
   if (webhook.kind == "Pod") return BudgetRefusal(review.object, around.scheduler_names);
   const admission::ResourceInfo row = RowOf(webhook);
-  auto admitted = Judge({row, around.objects, around.now}, review);
+  auto admitted = Judge({row, around.objects, around.now, around.used_queues}, review);
   if (admitted) return std::nullopt;
   return std::move(admitted.error().message);
 }
@@ -92,6 +95,12 @@ Verdict Admit(const Webhook& webhook, const Review& review, const Circumstances&
                                   ShowOperations(webhook.operations));
   } else if (!review.subresource.empty()) {
     return verdict;  // status and the like belong to the controllers
+  } else if (webhook.path == kGpuPath) {
+    json pod = review.object;
+    GpuVerdict gpus = CompleteGpuPod(around.scheduler_names, pod);
+    verdict.refusal = std::move(gpus.refusal);
+    verdict.warnings = std::move(gpus.warnings);
+    verdict.patch = json::diff(review.object, pod);
   } else if (webhook.effect == Webhook::Effect::kMutate) {
     verdict.patch = json::diff(review.object, Mutated(webhook, review, around));
   } else {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/admission.h"
 #include "admission/object_reader.h"
 #include "base/clock.h"
 #include "webhooks/admission_conf.h"
@@ -17,6 +18,7 @@ struct Circumstances {
   const AdmissionConf& conf;
   const std::vector<std::string>& scheduler_names;  // whose pods /pods/validate looks at
   Time now;
+  admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
 };
 
 // What `webhook` says to `review`: the rules of the embedded API server (src/admission), of

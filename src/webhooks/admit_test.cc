@@ -20,7 +20,7 @@ class AdmitTest : public ::testing::Test {
     const Webhook& webhook = WebhookAt(path);
     const Result<Review> review = ParseReview(ReviewText(request));
     EXPECT_TRUE(review) << review.error().message;
-    return Admit(webhook, *review, {cluster.view(), conf, names, kTestNow});
+    return Admit(webhook, *review, {cluster.view(), conf, names, kTestNow, used_queues});
   }
   Verdict Create(std::string_view path, const json& object) {
     return Ask(path, RequestOf(WebhookAt(path), "CREATE", object));
@@ -40,6 +40,7 @@ class AdmitTest : public ::testing::Test {
   SeenCluster cluster;
   AdmissionConf conf;
   std::vector<std::string> names = {"volcano"};
+  admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
 };
 
 TEST_F(AdmitTest, AJobGetsItsDefaultsByAPatch) {
@@ -111,10 +112,12 @@ TEST_F(AdmitTest, DeletingAQueueAsksWhatIsBelowIt) {
   EXPECT_EQ(remove("closed"), "allowed");
   cluster.Show(SeenCluster::kQueueSource,
                J("{'metadata': {'name': 'child'}, 'spec': {'parent': 'closed'}}"));
-  EXPECT_THAT(remove("closed"), HasSubstr("it has child queues: child"));
+  EXPECT_THAT(remove("closed"), HasSubstr("it has 1 child queues: child"));
   const json used = J("{'metadata': {'name': 'child'}, 'status': {'allocated': {'pods': '3'}}}");
+  EXPECT_FALSE(Ask("/queues/validate", RequestOf(queues, "DELETE", nullptr, used)).refusal);
+  used_queues = admission::UsedQueues::kStay;
   EXPECT_THAT(*Ask("/queues/validate", RequestOf(queues, "DELETE", nullptr, used)).refusal,
-              HasSubstr("it has allocated pods"));
+              HasSubstr("it has allocated Pods: 3"));
 }
 
 TEST_F(AdmitTest, RejectsAParentQueueThatHasPodGroups) {
@@ -122,7 +125,7 @@ TEST_F(AdmitTest, RejectsAParentQueueThatHasPodGroups) {
                J("{'metadata': {'name': 'pg', 'namespace': 'x'}, 'spec': {'queue': 'default'}}"));
   EXPECT_THAT(
       Refusal("/queues/validate", J("{'metadata': {'name': 'q'}, 'spec': {'parent': 'default'}}")),
-      HasSubstr("queue default cannot be a parent: it has jobs"));
+      HasSubstr("queue default cannot be the parent queue of queue q because it has jobs"));
 }
 
 TEST_F(AdmitTest, QueuesPodGroupsAndHyperNodesHaveTheirRules) {

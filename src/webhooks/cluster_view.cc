@@ -15,13 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-// "queues.scheduling.volcano.sh", "namespaces".
-std::string FullName(const kube::Resource& resource) {
-  std::string name(resource.plural);
-  if (!resource.group.empty()) name.append(1, '.').append(resource.group);
-  return name;
-}
-
 // The part of an object that some rule reads.
 json KeptPart(const kube::Resource& resource, const json& object) {
   if (resource == kube::kPodGroups) {
@@ -54,6 +47,24 @@ std::vector<kube::Resource> WatchedBy(std::span<const Webhook* const> webhooks) 
   return watched;
 }
 
+std::string FullNameOf(const kube::Resource& resource) {
+  std::string name(resource.plural);
+  if (!resource.group.empty()) name.append(1, '.').append(resource.group);
+  return name;
+}
+
+Result<admission::ObjectRef> KeepObject(const kube::Resource& resource,
+                                        const admission::ObjectKey& key,
+                                        const std::string& text) {
+  TRY_ASSIGN(const json object, ParseJson(text));
+  auto stored = std::make_shared<admission::StoredObject>();
+  stored->ns = key.ns;
+  stored->name = key.name;
+  stored->uid = TextAt(object, {"metadata", "uid"});
+  stored->body = DumpJson(KeptPart(resource, object));
+  return Result<admission::ObjectRef>(std::move(stored));
+}
+
 ClusterView::ClusterView(std::vector<kube::Resource> watched) : watched_(std::move(watched)) {}
 
 Status ClusterView::Take(const kube::Delta& delta) {
@@ -62,16 +73,10 @@ Status ClusterView::Take(const kube::Delta& delta) {
     return {};
   }
   const kube::Resource& resource = watched_[static_cast<std::size_t>(delta.source)];
-  const admission::ObjectKey key{FullName(resource), delta.key.ns, delta.key.name};
+  const admission::ObjectKey key{FullNameOf(resource), delta.key.ns, delta.key.name};
   objects_.erase(key);
   if (delta.type == kube::Delta::Type::kDeleted) return {};
-  TRY_ASSIGN(const json object, ParseJson(delta.text));
-  auto stored = std::make_shared<admission::StoredObject>();
-  stored->ns = key.ns;
-  stored->name = key.name;
-  stored->uid = delta.uid;
-  stored->body = DumpJson(KeptPart(resource, object));
-  objects_[key] = std::move(stored);
+  TRY_ASSIGN(objects_[key], KeepObject(resource, key, delta.text));
   return {};
 }
 

@@ -18,6 +18,14 @@ namespace strata::webhooks {
 // The collections that the rules of these webhooks look at.
 [[nodiscard]] std::vector<kube::Resource> WatchedBy(std::span<const Webhook* const> webhooks);
 
+// "queues.scheduling.volcano.sh", "namespaces": how rules name a collection.
+[[nodiscard]] std::string FullNameOf(const kube::Resource& resource);
+
+// An object as rules read it, with the fields that they use. kInvalidArgument when it is not JSON.
+[[nodiscard]] Result<admission::ObjectRef> KeepObject(const kube::Resource& resource,
+                                                      const admission::ObjectKey& key,
+                                                      const std::string& text);
+
 // What informers have seen of them, as the rules of admission read it. Only the fields that the
 // rules use are kept. One thread.
 class ClusterView final : public admission::ObjectReader {

@@ -83,7 +83,7 @@ json NewConfiguration(const Webhook& webhook, const Address& address) {
   json hook = {{"name", webhook.name},
                {"admissionReviewVersions", json::array({"v1"})},
                {"clientConfig", ClientConfig(webhook, address)},
-               {"failurePolicy", "Fail"},
+               {"failurePolicy", webhook.optional ? "Ignore" : "Fail"},
                {"matchPolicy", "Equivalent"},
                {"namespaceSelector", {{"matchExpressions", json::array({elsewhere})}}},
                {"rules",
@@ -95,6 +95,12 @@ json NewConfiguration(const Webhook& webhook, const Address& address) {
                {"sideEffects", "None"},
                {"timeoutSeconds", 10}};
   if (webhook.effect == Webhook::Effect::kMutate) hook["reinvocationPolicy"] = "Never";
+  if (webhook.optional) {
+    const json opt_out = {
+        {"key", "hami.io/webhook"}, {"operator", "NotIn"}, {"values", json::array({"ignore"})}};
+    hook["namespaceSelector"]["matchExpressions"].push_back(opt_out);
+    hook["objectSelector"] = {{"matchExpressions", json::array({opt_out})}};
+  }
   const kube::Resource& kind = KindOf(webhook);
   return {{"apiVersion", kube::ApiVersion(kind)},
           {"kind", kind.kind},

@@ -75,6 +75,7 @@ std::string AnswerText(const std::string& uid, const Verdict& verdict) {
     response["patchType"] = "JSONPatch";
     response["patch"] = EncodeBase64(DumpJson(verdict.patch));
   }
+  if (!verdict.warnings.empty()) response["warnings"] = verdict.warnings;
   return DumpJson({{"kind", "AdmissionReview"},
                    {"apiVersion", kApiVersion},
                    {"response", std::move(response)}});

@@ -32,6 +32,7 @@ struct Review {
 struct Verdict {
   std::optional<std::string> refusal;              // why not
   nlohmann::json patch = nlohmann::json::array();  // RFC 6902; empty: the object stays as it is
+  std::vector<std::string> warnings = {};          // for the user, whatever the answer
 };
 
 // The text of the answer. A refusal is a Status with code 400, as the API server makes of one

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "kube/call.h"
 #include "webhooks/admit.h"
 #include "webhooks/review.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 // A review holds an object and its previous version, 3 MiB each at most, and what is around them.
 constexpr std::size_t kMaxReviewBytes = std::size_t{8} << 20U;
+// How long a review waits for the API server, which itself waits for ten seconds by default.
+constexpr Duration kAskTimeout = std::chrono::seconds(3);
 constexpr std::array<std::string_view, 3> kOutcomes = {"allowed", "refused", "malformed"};
 
 net::HttpResponse TextPage(int status, std::string body) {
@@ -53,7 +56,14 @@ net::HttpResponse AnswerReview(const Webhook* webhook,
   }
   Verdict verdict;
   if (webhook != nullptr) {
-    verdict = Admit(*webhook, *review, {pages.view, pages.conf, pages.scheduler_names, now});
+    const AskedObjects nothing;
+    const AskedView view(pages.view, pages.asked == nullptr ? nothing : *pages.asked);
+    verdict =
+        Admit(*webhook, *review, {view, pages.conf, pages.scheduler_names, now, pages.used_queues});
+    if (pages.asked != nullptr && verdict.refusal && view.missed()) {
+      pages.asked->next = view.missed();
+      return TextPage(503, "the API server is to be asked first\n");
+    }
   }
   pages.counters.Count(request.path, verdict.refusal ? Outcome::kRefused : Outcome::kAllowed);
   return {.status = 200,
@@ -120,15 +130,16 @@ Status ReviewServer::Open() {
   http.certificate = options_.certificate;
   http.max_body_bytes = kMaxReviewBytes;
   http.refusal = [](int status) { return TextPage(status, "refused\n"); };
-  TRY_ASSIGN(
-      server_,
-      net::HttpServer::Listen(
-          loop_, std::move(http), [this](const std::shared_ptr<net::Exchange>& exchange) {
-            const ReviewPages pages{
-                options_.webhooks, options_.scheduler_names, view_, conf_, counters_, ending_};
-            exchange->Respond(AnswerRequest(exchange->request(), pages, clock_.Now()));
-          }));
+  TRY_ASSIGN(server_,
+             net::HttpServer::Listen(
+                 loop_, std::move(http), [this](const std::shared_ptr<net::Exchange>& exchange) {
+                   Answer({exchange, {}});
+                 }));
   port_ = server_->port();
+  {
+    const MutexLock lock(door_->mutex);
+    door_->loop = &loop_;
+  }
   synced_ = view_.IsSynced();
   thread_ = std::thread([this] { loop_.Run(); });
   deltas_.SetWake([this] { loop_.Post([this] { TakeDeltas(); }); });
@@ -146,12 +157,60 @@ Status ReviewServer::Open() {
 ReviewServer::~ReviewServer() {
   informers_.reset();
   deltas_.SetWake({});
+  {
+    const MutexLock lock(door_->mutex);
+    door_->loop = nullptr;
+  }
   if (!thread_.joinable()) return;
   loop_.Post([this] {
+    waiting_.clear();
     server_.reset();
     loop_.Stop();
   });
   thread_.join();
+}
+
+void ReviewServer::Answer(Waiting review) {
+  const ReviewPages pages{options_.webhooks,
+                          options_.scheduler_names,
+                          view_,
+                          conf_,
+                          counters_,
+                          ending_,
+                          options_.used_queues,
+                          &review.asked};
+  net::HttpResponse response = AnswerRequest(review.exchange->request(), pages, clock_.Now());
+  if (!review.asked.next) return review.exchange->Respond(std::move(response));
+  const admission::ObjectKey key = *review.asked.next;
+  AskFor(key, std::move(review));
+}
+
+void ReviewServer::AskFor(const admission::ObjectKey& key, Waiting review) {
+  const std::uint64_t number = ++last_waiting_;
+  waiting_.emplace(number, std::move(review));
+  // Rules miss queues only.
+  kube::Call call = kube::GetCall({kube::kQueues, "", key.name, ""});
+  call.timeout = kAskTimeout;
+  call.repeat = kube::Repeat::kNever;
+  client_.Start(std::move(call), [this, door = door_, number](kube::Reply reply) {
+    const MutexLock lock(door->mutex);
+    if (door->loop == nullptr) return;
+    door->loop->Post([this, number, reply = std::move(reply)] { TakeReply(number, reply); });
+  });
+}
+
+void ReviewServer::TakeReply(std::uint64_t number, const kube::Reply& reply) {
+  auto review = waiting_.extract(number);
+  if (review.empty()) return;
+  AskedObjects& asked = review.mapped().asked;
+  const admission::ObjectKey key = *std::exchange(asked.next, std::nullopt);
+  admission::ObjectRef& answer = asked.answers[key];
+  if (!reply && reply.error().http_status != 404) {  // nobody knows whether it is there
+    return review.mapped().exchange->Respond(
+        TextPage(503, "the API server did not answer: " + reply.error().error.message + "\n"));
+  }
+  if (reply) answer = KeepObject(kube::kQueues, key, *reply).value_or(nullptr);
+  Answer(std::move(review.mapped()));
 }
 
 void ReviewServer::TakeDeltas() {

@@ -11,15 +11,18 @@
 #include <thread>
 #include <vector>
 
+#include "admission/admission.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "kube/failure.h"
 #include "kube/informers.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "obs/log.h"
 #include "obs/metric_families.h"
 #include "webhooks/admission_conf.h"
+#include "webhooks/asked_view.h"
 #include "webhooks/cluster_view.h"
 #include "webhooks/webhook.h"
 
@@ -44,6 +47,7 @@ struct ReviewServerOptions {
   std::string host;
   std::uint16_t port = 0;
   net::ServerCertificate certificate;
+  admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
 };
 
 // The answer to one request: a review under the path of a webhook, or a page that says how we are
@@ -56,6 +60,10 @@ struct ReviewPages {
   const AdmissionConf& conf;
   ReviewCounters& counters;
   bool ending = false;  // it still answers, and is no longer ready
+  admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
+  // What is known beside the view. Where the answer sets `next`, it is not to be sent: that object
+  // is to be asked for first. None: it is final.
+  AskedObjects* asked = nullptr;
 };
 [[nodiscard]] net::HttpResponse AnswerRequest(const net::HttpRequest& request,
                                               const ReviewPages& pages,
@@ -99,6 +107,20 @@ class ReviewServer {
   Status Open();
   void TakeDeltas();
 
+  // A review that waits for what the API server says about one object.
+  struct Waiting {
+    std::shared_ptr<net::Exchange> exchange;
+    AskedObjects asked;
+  };
+  // The way back to the loop for answers of the API server, which may come when it is gone.
+  struct Door {
+    Mutex mutex;
+    net::EventLoop* loop GUARDED_BY(mutex) = nullptr;
+  };
+  void Answer(Waiting review);
+  void AskFor(const admission::ObjectKey& key, Waiting review);
+  void TakeReply(std::uint64_t number, const kube::Reply& reply);
+
   kube::Client& client_;
   const ReviewServerOptions options_;
   obs::Log& log_;
@@ -113,6 +135,9 @@ class ReviewServer {
   ClusterView view_;
   AdmissionConf conf_;
   std::unique_ptr<net::HttpServer> server_;
+  std::map<std::uint64_t, Waiting> waiting_;
+  std::uint64_t last_waiting_ = 0;
+  const std::shared_ptr<Door> door_ = std::make_shared<Door>();
 
   kube::DeltaQueue deltas_;
   std::unique_ptr<kube::Informers> informers_;

@@ -14,8 +14,16 @@ using ::testing::HasSubstr;
 class PagesTest : public ::testing::Test {
  protected:
   net::HttpResponse Ask(const net::HttpRequest& request) {
-    return AnswerRequest(
-        request, {webhooks, names, cluster.view(), conf, counters, ending}, kTestNow);
+    return AnswerRequest(request,
+                         {webhooks,
+                          names,
+                          cluster.view(),
+                          conf,
+                          counters,
+                          ending,
+                          admission::UsedQueues::kMayGo,
+                          asked},
+                         kTestNow);
   }
   net::HttpResponse Post(const std::string& path,
                          const std::string& body,
@@ -29,6 +37,7 @@ class PagesTest : public ::testing::Test {
   AdmissionConf conf;
   ReviewCounters counters;
   bool ending = false;
+  AskedObjects* asked = nullptr;
   const std::string review =
       ReviewText(RequestOf(WebhookAt("/jobs/validate"), "CREATE", TrainJob()));
 };
@@ -91,6 +100,49 @@ TEST_F(PagesTest, CountsReviewsByPathAndOutcome) {
                                  R"({outcome="refused",path="/jobs/validate"} 0)"}) {
     EXPECT_THAT(metrics, HasSubstr("strata_webhook_reviews_total" + line + "\n"));
   }
+}
+
+// An informer is a moment behind: a Job may come right after its Queue.
+TEST_F(PagesTest, AsksForAQueueThatItHasNotSeenBeforeItSaysNotFound) {
+  cluster.Sync();
+  AskedObjects look;
+  asked = &look;
+  const std::string late =
+      ReviewText(RequestOf(WebhookAt("/jobs/validate"), "CREATE", TrainJob("'queue': 'late',")));
+  const auto post = [&] { return Post("/jobs/validate", late).body; };
+  post();
+  const admission::ObjectKey key{"queues.scheduling.volcano.sh", "", "late"};
+  ASSERT_EQ(look.next, key);
+
+  look = {.answers = {{key, nullptr}}, .next = {}};
+  EXPECT_THAT(post(), HasSubstr("unable to find job queue"));
+  EXPECT_EQ(look.next, std::nullopt) << "it is asked for once";
+
+  const auto queue = KeepObject(kube::kQueues, key, R"({"metadata": {"name": "late"}})");
+  look = {.answers = {{key, queue.value()}}, .next = {}};
+  EXPECT_EQ(json::parse(post())["response"]["allowed"], true);
+  EXPECT_THAT(obs::MetricsText({counters.Metrics()}),
+              HasSubstr(R"({outcome="refused",path="/jobs/validate"} 1)"))
+      << "the first time nothing was answered";
+}
+
+TEST_F(PagesTest, AsksForTheParentsOfAQueueThatItHasNotSeen) {
+  cluster.Sync();
+  webhooks = {&WebhookAt("/queues/validate")};
+  AskedObjects look;
+  asked = &look;
+  const json queue = J("{'metadata': {'name': 'c'}, 'spec': {'parent': 'b'}}");
+  const std::string text = ReviewText(RequestOf(*webhooks.front(), "CREATE", queue));
+  for (const std::string name : {"b", "a"}) {
+    Post("/queues/validate", text);
+    ASSERT_TRUE(look.next);
+    EXPECT_EQ(look.next->name, name);
+    const std::string parent = name == "b" ? R"({"spec": {"parent": "a"}})" : "{}";
+    look.answers[*look.next] = KeepObject(kube::kQueues, *look.next, parent).value();
+    look.next.reset();
+  }
+  const std::string answer = Post("/queues/validate", text).body;
+  EXPECT_EQ(json::parse(answer)["response"]["allowed"], true) << answer;
 }
 
 TEST(ClusterView, KeepsWhatRulesRead) {

@@ -15,7 +15,16 @@ using Effect = Webhook::Effect;
 
 constexpr std::string_view kScheduling = "scheduling.volcano.sh";
 
-constexpr std::array<Webhook, 9> kWebhooks = {{
+constexpr std::array<Webhook, 10> kWebhooks = {{
+    {"/gpus/mutate",
+     "mutategpus.strata.sh",
+     Effect::kMutate,
+     "",
+     "v1",
+     "Pod",
+     "pods",
+     kCreate,
+     true},
     {"/hypernodes/validate",
      "validatehypernode.volcano.sh",
      Effect::kValidate,

@@ -17,8 +17,8 @@ using Operations = std::uint8_t;
 // "`CREATE`, `UPDATE` or `DELETE`".
 [[nodiscard]] std::string ShowOperations(Operations operations);
 
-// One of Volcano's webhooks: under which path it is asked, by which name refusals call it, and what
-// it is asked about.
+// One of Volcano's webhooks, or HAMi's: under which path it is asked, by which name refusals call
+// it, and what it is asked about.
 struct Webhook {
   enum class Effect : std::uint8_t { kMutate, kValidate };
 
@@ -30,6 +30,9 @@ struct Webhook {
   std::string_view kind;
   std::string_view plural;
   Operations operations = kCreate;
+  // Whether objects are made as they are when nobody answers, and those with the label
+  // hami.io/webhook: ignore in any case.
+  bool optional = false;
 };
 
 // Every webhook there is, by path.

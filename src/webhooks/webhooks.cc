@@ -94,6 +94,7 @@ class Webhooks::Impl {
     ReviewServerOptions serving;
     serving.webhooks = options_.webhooks;
     serving.scheduler_names = options_.scheduler_names;
+    serving.used_queues = options_.used_queues;
     serving.host = options_.host;
     serving.port = options_.port;
     serving.certificate = certificates.server;

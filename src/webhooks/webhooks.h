@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/admission.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/client.h"
@@ -27,6 +28,7 @@ struct CertificateFiles {
 struct WebhooksOptions {
   std::vector<const Webhook*> webhooks;  // that are served and registered
   std::vector<std::string> scheduler_names = {"volcano"};
+  admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
   std::string host = "127.0.0.1";  // where it listens
   std::uint16_t port = 0;          // 0 takes a free one
   // Where the API server finds it; `url` "" without a service: where it listens.

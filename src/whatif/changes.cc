@@ -45,7 +45,7 @@ objects::ResourceList RequestOfFirst(const objects::ObjectSet& objects,
   });
   objects::ResourceList sum;
   for (std::size_t i = 0; i < std::min(pods.size(), static_cast<std::size_t>(count)); ++i) {
-    for (const auto& [name, amount] : objects::PodRequest(*pods[i])) sum[name] += amount;
+    for (const auto& [name, amount] : objects::QuotaUsage(*pods[i])) sum[name] += amount;
   }
   return sum;
 }
@@ -225,12 +225,7 @@ void ReleaseGroup(objects::ObjectSet& objects, std::string_view group) {
     if (GroupOf(pod) != group) continue;
     pod.spec.node_name.clear();
     pod.status.phase = objects::PodPhase::kPending;
-    for (const std::string_view gpus : {kGpuNodeAnnotation,
-                                        kGpuAllocatedAnnotation,
-                                        kGpuToAllocateAnnotation,
-                                        kMigAllocationsAnnotation}) {
-      pod.meta.annotations.erase(std::string(gpus));
-    }
+    EraseGpuClaim(pod.meta.annotations);
   }
 }
 

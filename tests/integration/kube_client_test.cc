@@ -13,15 +13,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "apiserver/api_server.h"
-#include "apiserver/loop_timers.h"
-#include "apiserver/store/object_store_factory.h"
 #include "kube/connection.h"
 #include "kube/event_recorder.h"
 #include "kube/informers.h"
 #include "kube/json_text.h"
 #include "kube/leader_lease.h"
-#include "net/certificate.h"
+#include "tests/support/api_cluster.h"
 
 namespace strata::kube {
 namespace {
@@ -29,55 +26,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-class SeededRandom final : public apiserver::RandomSource {
- public:
-  std::uint64_t Next() override { return engine_(); }
-
- private:
-  std::mt19937_64 engine_{20'261'115};
-};
-
-// An API server on a thread of its own, and the configuration that a client needs.
-class Cluster {
- public:
-  Cluster() : store_(apiserver::MakeMemoryObjectStore()), timers_(loop_) {
-    api_.emplace(*store_, timers_, SystemClock(), random_, apiserver::ApiServerOptions{});
-    EXPECT_TRUE(api_->Start());
-    const auto authority = net::MakeAuthority("test", SystemClock().Now());
-    const std::vector<std::string> hosts = {"127.0.0.1"};
-    net::HttpServerOptions options;
-    options.certificate = *net::IssueCertificate(*authority, hosts, SystemClock().Now());
-    options.refusal = apiserver::ApiServer::Refusal;
-    server_ = std::move(*net::HttpServer::Listen(
-        loop_, options, [this](std::shared_ptr<net::Exchange> e) { api_->Handle(std::move(e)); }));
-    config_.cluster.server = "https://127.0.0.1:" + std::to_string(server_->port());
-    config_.cluster.ca.text = authority->certificate_pem;
-    config_.origin = "test";
-    thread_ = std::thread([this] { loop_.Run(); });
-  }
-  ~Cluster() {
-    loop_.Stop();
-    thread_.join();
-  }
-
-  [[nodiscard]] const ConnectionConfig& config() const { return config_; }
-  [[nodiscard]] std::unique_ptr<Connection> Connect() const {
-    auto connection = Connection::Open(config_, {}, SystemSurroundings());
-    EXPECT_TRUE(connection) << connection.error().message;
-    return std::move(*connection);
-  }
-
- private:
-  net::EventLoop loop_;
-  std::unique_ptr<apiserver::ObjectStore> store_;
-  apiserver::LoopTimers timers_;
-  SeededRandom random_;
-  std::optional<apiserver::ApiServer> api_;
-  std::unique_ptr<net::HttpServer> server_;
-  ConnectionConfig config_;
-  std::thread thread_;
-};
+using Cluster = strata::testing::ApiCluster;
 
 std::string PodText(const std::string& name) {
   return R"({"metadata":{"name":")" + name +

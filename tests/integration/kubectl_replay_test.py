@@ -48,8 +48,8 @@ ANSWERS = [
     Answer("delete vcjob", "DELETE", f"^{JOBS}/j1$", 200, "Status"),
     Answer("delete vcjob", "GET", f"^{JOBS}/j1$", 404, "Status"),
     # A job without tasks is refused; the test goes on with one that has some, in a queue that stays.
-    Answer("apply -f", "POST", f"^{JOBS}[?]", 422, "Status", None, "spec.tasks: Invalid value: null: want at least one task"),
-    Answer("replace", "PUT", f"^{JOBS}/j1[?]", 422, "Status", None, "spec.tasks: Invalid value: null: want at least one task"),
+    Answer("apply -f", "POST", f"^{JOBS}[?]", 422, "Status", None, "spec.tasks: Invalid value: null: No task specified in job spec"),
+    Answer("replace", "PUT", f"^{JOBS}/j1[?]", 422, "Status", None, "spec.tasks: Invalid value: null: No task specified in job spec"),
     Answer("apply -f", "PATCH", f"^{JOBS}/j1[?]", 422, "Status", None, "Forbidden: job updates may not change fields other than"),
     Answer("--server-side", "PATCH", f"^{JOBS}/j1[?]fieldManager=kubectl&force=false", 409, "Status", None, "Apply failed with 1 conflict"),
     Answer("--dry-run", "PATCH", f"^{JOBS}/j1[?]dryRun=All", 200, "Job", "j1", "last-applied-configuration"),

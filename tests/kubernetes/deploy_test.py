@@ -21,8 +21,8 @@ CHART = DEPLOY / "chart"
 HELM = programs_folder() / "helm"
 COMMANDS = ("scheduler", "controllers")
 # Webhooks that are off unless somebody wants them, and which kinds each of all looks at.
-OPTIONAL = {"podgroups-mutate", "pods-mutate", "pods-validate"}
-LOOKS_AT = {"hypernodes-validate": set(), "jobs-mutate": {"queues"}, "jobs-validate": {"queues"}, "podgroups-mutate": {"namespaces"},
+OPTIONAL = {"gpus-mutate", "podgroups-mutate", "pods-mutate", "pods-validate"}
+LOOKS_AT = {"gpus-mutate": set(), "hypernodes-validate": set(), "jobs-mutate": {"queues"}, "jobs-validate": {"queues"}, "podgroups-mutate": {"namespaces"},
             "podgroups-validate": {"queues"}, "pods-mutate": set(), "pods-validate": set(), "queues-mutate": {"queues"},
             "queues-validate": {"podgroups", "queues"}}
 METRIC = re.compile(r"\b(?:volcano|strata)_[a-z0-9_]+")

@@ -2,9 +2,12 @@
 """The rights in deploy/chart/rbac are what the parts use: none is missing, none is left over. What they ask for is read from the audit log of a real API
 server, or from recorders in front of our own."""
 import contextlib
+import http.client
 import json
 import pathlib
+import re
 import signal
+import ssl
 import unittest
 
 from live import IS_REAL, VIRTUAL, ApiServer, LiveTest
@@ -269,6 +272,7 @@ class Rights(LiveTest):
         for _ in range(2):
             part = self.part("webhooks", "--service=volcano-system/strata-admission-service", "--listen=127.0.0.1:0", "--shutdown-delay-duration=0s")
             self.until(lambda part=part: "ready" in part.said(), "webhooks ready")
+            self.name_a_missing_queue(part)
             part.stop()
             for kind in ("mutating", "validating"):
                 for item in self.items(f"{POLICIES}/{kind}webhookconfigurations"):
@@ -276,6 +280,20 @@ class Rights(LiveTest):
             self.change(f"{SYSTEM}/secrets/strata-admission-secret", {"data": {"tls.crt": "AAAA"}})
         for kind in ("mutating", "validating"):
             self.server.json("DELETE", f"{POLICIES}/{kind}webhookconfigurations")
+
+    def name_a_missing_queue(self, part):
+        """As the API server would, which does not reach it: before it says that there is no such queue, it asks."""
+        port = int(re.search(r"ready https://\S+:(\d+)", part.said()).group(1))
+        review = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
+            "uid": "u", "operation": "CREATE", "namespace": "default", "name": "j",
+            "resource": {"group": "batch.volcano.sh", "version": "v1alpha1", "resource": "jobs"},
+            "object": {"metadata": {"name": "j", "namespace": "default"}, "spec": {"queue": "missing", "tasks": [
+                {"replicas": 1, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]}}}}
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=20)) as connection:
+            connection.request("POST", "/jobs/validate", json.dumps(review), {"Content-Type": "application/json"})
+            self.assertIn("not found", connection.getresponse().read().decode())
 
     def change_list(self, path, where, value):
         code, answer = self.server.json("PATCH", path, [{"op": "replace", "path": where, "value": value}],

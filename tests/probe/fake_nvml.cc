@@ -1,6 +1,10 @@
-// An NVML of our own for the tests of the probe. STRATA_FAKE_NVML names a machine of
-// model/gpu_machines.h and what is wrong with it: "dgx1v down=0/2 lost=5". It is read by
-// nvmlInit_v2.
+// An NVML of our own for the tests of the agent. STRATA_FAKE_NVML names a machine of
+// model/gpu_machines.h and what is wrong with it: "dgx1v down=0/2 lost=5". The same text may be in
+// the file that STRATA_FAKE_NVML_FILE names, for what changes while the agent runs: it is read by
+// nvmlInit_v2 and by nvmlDeviceGetCount_v2.
+//
+// STRATA_FAKE_NVML_EVENTS names a FIFO with events, a line each: "3 79" is XID 79 of GPU 3, "- 79"
+// one of a GPU that is not told, "fail" makes the wait fail.
 //
 //   init=CODE     nvmlInit_v2 fails            nohandle=G  GPU G has no handle
 //   lost=G        every call on GPU G fails    down=G/L    link L of GPU G is down
@@ -8,11 +12,18 @@
 //   hidden=1      remote ends are not told     noancestor=G  its PCIe levels cannot be read
 //   nomemory=G    NOT_SUPPORTED                nolinks=1   NVLink NOT_SUPPORTED
 //   fabric=G/S    fabric state S of GPU G      oddlevel=G  an unknown PCIe level
+//   noevents=1    no events are supported      gone=1      the driver is not loaded (any more)
+//   block=FILE    the number of GPUs is not told as long as FILE exists
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -26,6 +37,8 @@ namespace {
 
 using strata::GpuMachine;
 using strata::nvml::DeviceHandle;
+using strata::nvml::EventData;
+using strata::nvml::EventSetHandle;
 using strata::nvml::FabricInfo;
 using strata::nvml::Memory;
 using strata::nvml::PciInfo;
@@ -57,6 +70,58 @@ struct Machine {
 Machine& TheMachine() {
   static Machine machine;
   return machine;
+}
+
+const char* Variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
+
+std::string Description() {
+  if (const char* file = Variable("STRATA_FAKE_NVML_FILE")) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+  const char* text = Variable("STRATA_FAKE_NVML");
+  return text == nullptr ? "" : text;
+}
+
+void ReadDescription() {
+  std::istringstream words(Description());
+  Machine& machine = TheMachine();
+  machine = {};
+  std::string word;
+  words >> word;
+  machine.gpus = strata::FindGpuMachine(word);
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    machine.faults[word.substr(0, equals)].push_back(word.substr(equals + 1));
+  }
+}
+
+// What the driver itself answers.
+int Driver() {
+  const Machine& machine = TheMachine();
+  const bool gone = machine.gpus == nullptr || machine.faults.contains("gone");
+  return gone ? kDriverNotLoaded : static_cast<int>(strata::nvml::kSuccess);
+}
+
+void WaitWhileBlocked() {
+  const auto block = TheMachine().faults.find("block");
+  if (block == TheMachine().faults.end()) return;
+  while (access(block->second.front().c_str(), F_OK) == 0) poll(nullptr, 0, 10);
+}
+
+// The next line of the FIFO; "" when none comes in time.
+std::string NextEvent(int fifo, int milliseconds) {
+  std::string line;
+  pollfd wait{.fd = fifo, .events = POLLIN, .revents = 0};
+  while (poll(&wait, 1, line.empty() ? milliseconds : -1) > 0) {
+    char c = 0;
+    if (read(fifo, &c, 1) != 1 || c == '\n') break;
+    line += c;
+  }
+  return line;
 }
 
 // Handles are positions, counted from 1.
@@ -111,19 +176,10 @@ int Lost(DeviceHandle* device) {
 extern "C" {
 
 int nvmlInit_v2() {
-  const char* text = std::getenv("STRATA_FAKE_NVML");  // NOLINT(concurrency-mt-unsafe)
-  std::istringstream words(text == nullptr ? "" : text);
-  Machine& machine = TheMachine();
-  machine = {};
-  std::string word;
-  words >> word;
-  machine.gpus = strata::FindGpuMachine(word);
-  while (words >> word) {
-    const std::size_t equals = word.find('=');
-    machine.faults[word.substr(0, equals)].push_back(word.substr(equals + 1));
-  }
+  ReadDescription();
+  const Machine& machine = TheMachine();
   if (machine.faults.contains("init")) return std::stoi(machine.faults.at("init").front());
-  return machine.gpus == nullptr ? kDriverNotLoaded : strata::nvml::kSuccess;
+  return Driver();
 }
 
 int nvmlShutdown() {
@@ -149,6 +205,9 @@ int nvmlSystemGetDriverVersion(char* out, unsigned int size) {
 }
 
 int nvmlDeviceGetCount_v2(unsigned int* count) {
+  ReadDescription();
+  WaitWhileBlocked();
+  if (Driver() != strata::nvml::kSuccess) return Driver();
   *count = static_cast<unsigned int>(TheMachine().gpus->numa.size());
   return strata::nvml::kSuccess;
 }
@@ -225,6 +284,45 @@ int nvmlDeviceGetGpuFabricInfoV(DeviceHandle* device, FabricInfo* info) {
       state ? static_cast<unsigned char>(std::stoi(*state)) : strata::nvml::kFabricCompleted;
   info->status = strata::nvml::kSuccess;
   return Lost(device);
+}
+
+int nvmlDeviceGetMinorNumber(DeviceHandle* device, unsigned int* minor) {
+  *minor = static_cast<unsigned int>(At(device));
+  return Lost(device);
+}
+
+int nvmlEventSetCreate(EventSetHandle** set) {
+  if (TheMachine().faults.contains("noevents")) return strata::nvml::kNotSupported;
+  const char* path = Variable("STRATA_FAKE_NVML_EVENTS");
+  // Opened for both, it does not end when a writer closes it.
+  const int fifo = path == nullptr ? -1 : open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  *set = reinterpret_cast<EventSetHandle*>(static_cast<std::intptr_t>(fifo) + 2);
+  return strata::nvml::kSuccess;
+}
+
+int nvmlDeviceRegisterEvents(DeviceHandle* device, std::uint64_t types, EventSetHandle* /*set*/) {
+  return types == strata::nvml::kXidEvents ? Lost(device) : strata::nvml::kInvalidArgument;
+}
+
+int nvmlEventSetWait_v2(EventSetHandle* set, EventData* event, unsigned int milliseconds) {
+  const int fifo = static_cast<int>(reinterpret_cast<std::intptr_t>(set)) - 2;
+  const std::string line = NextEvent(fifo, static_cast<int>(milliseconds));
+  if (line.empty()) return strata::nvml::kTimeout;
+  if (line == "fail") return kUnknownError;
+  const std::size_t space = line.find(' ');
+  event->device =
+      line[0] == '-'
+          ? nullptr
+          : reinterpret_cast<DeviceHandle*>(std::uintptr_t{std::stoul(line.substr(0, space))} + 1);
+  event->type = strata::nvml::kXidEvents;
+  event->data = std::stoull(line.substr(space + 1));
+  return strata::nvml::kSuccess;
+}
+
+int nvmlEventSetFree(EventSetHandle* set) {
+  const int fifo = static_cast<int>(reinterpret_cast<std::intptr_t>(set)) - 2;
+  if (fifo >= 0) close(fifo);
+  return strata::nvml::kSuccess;
 }
 
 }  // extern "C"

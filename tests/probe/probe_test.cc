@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -239,10 +240,17 @@ TEST(Agent, EndsWithStatusTwoWhenTheCommandLineMakesNoSense) {
 }
 
 TEST(Agent, ShowsItsUsageWhereverHelpIsAsked) {
-  for (const char* arguments : {"--help", "-h", "probe --help", "probe -o json -h"}) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--help", "Usage: strata-agent"},
+      {"-h", "Usage: strata-agent"},
+      {"run --help", "strata-agent run --node-name"},
+      {"withdraw -h", "strata-agent withdraw --node-name"},
+      {"probe --help", "usage: strata-agent probe"},
+      {"probe -o json -h", "usage: strata-agent probe"}};
+  for (const auto& [arguments, usage] : cases) {
     const Output output = RunAgent(arguments);
     EXPECT_EQ(output.status, 0) << arguments;
-    EXPECT_THAT(output.text, HasSubstr("usage: strata-agent probe")) << arguments;
+    EXPECT_THAT(output.text, HasSubstr(usage)) << arguments;
   }
 }
 

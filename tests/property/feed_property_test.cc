@@ -35,15 +35,37 @@ struct Object {
 Object Cluster(const std::string& api,
                const std::string& kind,
                std::string name,
-               const std::string& rest) {
+               const std::string& rest,
+               const std::string& meta = "") {
   std::string text =
-      fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}","uid":"{}"}}{}}})",
+      fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}","uid":"{}"{}}}{}}})",
                   api,
                   kind,
                   name,
                   name,
+                  meta,
                   rest);
   return {kind, "", std::move(name), std::move(text)};
+}
+
+// The annotations of a node that registers two GPUs, of one size or another, in one dialect or
+// both; or nothing.
+std::string RandomGpus() {
+  const int dialects = *Below(4);
+  if (dialects == 0) return "";
+  const int memory = *Below(2) == 0 ? 80 : 30;
+  const std::string hami = fmt::format(
+      R"json("hami.io/node-nvidia-register":"[{{\"id\":\"GPU-0\",\"count\":10,\"devmem\":{},\"devcore\":100,\"health\":true}},{{\"id\":\"GPU-1\",\"count\":10,\"devmem\":{},\"devcore\":100,\"health\":{}}}]")json",
+      memory,
+      memory,
+      *Below(2) == 0);
+  const std::string volcano = fmt::format(
+      R"("volcano.sh/node-vgpu-register":"GPU-1,10,{},NVIDIA-T4,true,hami-core:GPU-2,5,80,NVIDIA-T4,true,hami-core:")",
+      memory);
+  return fmt::format(R"(,"annotations":{{{}{}{}}})",
+                     dialects == 2 ? "" : hami,
+                     dialects == 3 ? "," : "",
+                     dialects == 1 ? "" : volcano);
 }
 
 Object RandomNode() {
@@ -53,10 +75,15 @@ Object RandomNode() {
       "Node",
       fmt::format("n{}", *Below(4)),
       fmt::format(
-          R"(,"spec":{{{}}},"status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"9"{}}}}})",
+          R"(,"spec":{{{}}},"status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"9"{}{}{}}}}})",
           taints[*Below(2)],
           4 + *Below(3),
-          *Below(2) == 0 ? "" : R"(,"vendor.com/x":"2")"));
+          *Below(2) == 0 ? "" : R"(,"vendor.com/x":"2")",
+          *Below(3) == 0 ? "" : R"(,"nvidia.com/gpu":"20")",
+          *Below(3) == 0
+              ? ""
+              : R"(,"volcano.sh/vgpu-number":"15","volcano.sh/vgpu-memory":"160","volcano.sh/vgpu-cores":"200")"),
+      RandomGpus());
 }
 
 Object RandomHyperNode() {
@@ -119,25 +146,37 @@ Object RandomPod() {
   const char* rules[] = {
       "",
       R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"part":"1"}}}]}})"};
+  const char* shares[] = {
+      "",
+      R"(,"limits":{"nvidia.com/gpu":"1","nvidia.com/gpumem":"10"})",
+      R"(,"limits":{"nvidia.com/gpumem-percentage":"40","nvidia.com/gpucores":"50"})",
+      R"(,"limits":{"volcano.sh/vgpu-number":"1","volcano.sh/vgpu-memory":"10"})",
+      R"(,"limits":{"volcano.sh/vgpu-number":"2"})"};
+  const char* claims[] = {"",
+                          R"(,"hami.io/vgpu-devices-allocated":"GPU-1,NVIDIA,10,5:;")",
+                          R"(,"hami.io/vgpu-devices-allocated":"GPU-9,NVIDIA,10,5:;")",
+                          R"(,"volcano.sh/vgpu-ids-new":"GPU-2,NVIDIA,10,5:")"};
   return {
       "Pod",
       "ns",
       name,
       fmt::format(
           R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"ns","uid":"u{}","labels":{{"part":"{}"}},)"
-          R"("annotations":{{"scheduling.k8s.io/group-name":"g{}","volcano.sh/task-spec":"r{}"}}{}}},)"
-          R"("spec":{{"schedulerName":"{}"{}{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+          R"("annotations":{{"scheduling.k8s.io/group-name":"g{}","volcano.sh/task-spec":"r{}"{}}}{}}},)"
+          R"("spec":{{"schedulerName":"{}"{}{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}{}}}}}]}},)"
           R"("status":{{"phase":"{}"}}}})",
           name,
           *Below(2),
           *Below(2),
           *Below(3),
           *Below(2),
+          claims[*Below(4)],
           *Below(5) == 0 ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
           *Below(4) == 0 ? "other" : "volcano",
           has_node ? fmt::format(R"(,"nodeName":"n{}")", *Below(4)) : "",
           rules[*Below(6) == 0 ? 1 : 0],
           *Below(3),
+          shares[*Below(5)],
           has_node ? phases[*Below(3)] : "Pending")};
 }
 
@@ -169,12 +208,20 @@ objects::ObjectSet Parse(const std::vector<objects::Source>& sources) {
   return *std::move(read);
 }
 
+// Nodes come and go; a name that one of them had stays known.
+ClusterState& WithVgpus(ClusterState& state) {
+  state.resource_names().Intern("volcano.sh/vgpu-number");
+  return state;
+}
+
 struct World {
   ClusterState state;
-  ClusterFeed feed{state, TakesVolcano};
+  ClusterFeed feed{WithVgpus(state), TakesVolcano};
   std::map<std::string, objects::Source> left;
   std::optional<std::pair<std::uint64_t, std::string>>
       compared;  // version and state, when it last was
+
+  World() { state.resource_names().Intern("nvidia.com/gpu"); }  // as the plugins of a scheduler do
 
   void Step() {
     const Object object = RandomObject();
@@ -196,7 +243,7 @@ struct World {
     std::vector<objects::Source> sources;
     for (const auto& [key, source] : left) sources.push_back(source);
     ClusterState loaded;
-    const auto report = LoadCluster(Parse(sources), TakesVolcano, loaded);
+    const auto report = LoadCluster(Parse(sources), TakesVolcano, WithVgpus(loaded));
     RC_ASSERT(report.has_value());
     const auto dump = DumpState(feed.state());
     RC_ASSERT(dump == DumpState(loaded));

@@ -1,4 +1,4 @@
-// Random decisions on random clusters, with savepoints to go back to.
+// Random decisions on random clusters that share some of their GPUs, with savepoints to go back to.
 #include <map>
 #include <sstream>
 #include <string>
@@ -131,7 +131,7 @@ class History {
     GpuClaim gpus;  // the state believes whatever it is told
     if (move.node % 3 == 0) {
       gpus.containers = {
-          {{.uuid = "GPU-" + std::to_string(move.task), .memory_mib = 10, .cores = 5}}};
+          {{.uuid = "GPU-" + std::to_string(move.task % 10), .memory_mib = 10, .cores = 5}}};
     }
     now ? state_.journal().Allocate(task, node, gpus) : state_.journal().Pipeline(task, node, gpus);
   }
@@ -194,11 +194,47 @@ class History {
   std::map<ClassId, PeerCounts> kept_;
 };
 
+// Some nodes share their GPUs, of two sizes, and some more pods ask for shares.
+void AddShares(ClusterState& state) {
+  const ResourceId gpu = state.resource_names().Intern("nvidia.com/gpu");
+  const std::vector<NodeId> nodes(state.nodes().all().begin(), state.nodes().all().end());
+  for (const NodeId id : nodes) {
+    NodeSpec spec = state.nodes().spec(id);
+    if (spec.allocatable.Get(gpu) == 0 || id.index() % 3 == 0) continue;
+    spec.gpus.emplace();
+    for (int i = 0; i < 8; ++i) {
+      Gpu& card = spec.gpus->gpus.emplace_back();
+      card.uuid = "GPU-" + std::to_string(i);
+      card.memory_mib = id.index() % 2 == 0 ? 80 : 30;
+      card.cores = 100;
+      card.healthy = i < 3;
+    }
+    RC_ASSERT(state.UpsertNode(std::move(spec)).has_value());
+  }
+  JobSpec job;
+  job.name = job.uid = "test/sharing";
+  job.queue = "default";
+  const JobId sharing = state.workload().UpsertJob(job);
+  for (int i = 0; i < 8; ++i) {
+    TaskSpec task;
+    task.name = task.uid = "test/sharing-" + std::to_string(i);
+    task.job = sharing;
+    task.constraints.request.Set(kPods, 1);
+    task.constraints.request.Set(gpu, 1000);
+    task.constraints.gpus.emplace();
+    task.constraints.gpus->containers = {
+        {.container = "main", .count = 1, .memory_mib = 10 * (1 + i % 4), .cores = 7 * (i % 3)}};
+    state.workload().AddTask(std::move(task));
+  }
+}
+
 TEST(RollbackProperty, LeavesNoTrace) {
   CheckProperty(600, [] {
     const World world = *AnyWorld().as("world");
     const auto state = Build(world, 1);
     const auto twin = Build(world, 1);
+    AddShares(*state);
+    AddShares(*twin);
     History history(*state, *twin);
     for (const Move& move : *AnyMoves().as("moves")) history.Do(move);
     history.End();

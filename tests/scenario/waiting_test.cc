@@ -294,6 +294,17 @@ std::vector<Row> RowsOfQueues() {
            "default}\nspec: {hard: {requests.cpu: 2}}\n---\n" +
            Group("g", "minMember: 3, minResources: {cpu: 3}") + Pods("g", 3),
        "{name: predicates}, {name: resourcequota}"},
+      {"NamespaceQuotaExceeded",
+       "ResourceQuota default/limits: 6 limits.cpu requested, 1 in use or promised, its limit is 6",
+       "default/j-uid",
+       Node("n0", 8) +
+           "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: limits, namespace: "
+           "default}\nspec: {hard: {limits.cpu: 6, count/pods: 9}}\nstatus: {used: {limits.cpu: "
+           "1}}\n---\n" +
+           "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j, uid: uid}\n"
+           "spec: {tasks: [{name: w, replicas: 3, template: {spec: {containers: [{name: c, "
+           "resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]}}}]}\n---\n",
+       "{name: predicates}, {name: resourcequota}"},
   };
 }
 

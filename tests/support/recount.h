@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "model/cluster_state.h"
+#include "model/constraints.h"
+#include "model/gpu_amounts.h"
 
 // Every sum a ClusterState keeps, counted again from its tasks and nodes by the table of
 // docs/differences.md's source (Volcano's node accounting), without any of its code.
@@ -34,6 +37,8 @@ class Recount {
     Resources used;
     Resources pipelined;
     Resources releasing;
+    Resources counted;            // what `used` counts as
+    Resources pipelined_counted;  // and `pipelined`
     Amount nonzero_cpu = 0;
     Amount nonzero_memory = 0;
     std::size_t tasks = 0;
@@ -42,6 +47,102 @@ class Recount {
 
   [[nodiscard]] const ClassSpec& ClassOf(const Task& task) const {
     return state_.classes().spec(task.class_id);
+  }
+
+  // ---- shares of GPUs, by the words of docs/gpu-topology.md
+  [[nodiscard]] static Amount PartOf(const Gpu& gpu, std::int64_t memory_mib, std::int32_t cores) {
+    const auto part = [](std::int64_t of, std::int64_t all) {
+      Amount thousandths = 0;
+      while (thousandths < 1000 && thousandths * all < of * 1000) ++thousandths;
+      return thousandths;
+    };
+    return std::max(part(memory_mib, gpu.memory_mib), part(cores, gpu.cores));
+  }
+  // What the GPUs that it holds are together; none when the node does not know them.
+  [[nodiscard]] static std::optional<Amount> HeldAmount(const GpuClaim& claim,
+                                                        const NodeGpus& node) {
+    if (claim.containers.empty()) return std::nullopt;
+    Amount most = 0;
+    Amount apps = 0;
+    for (std::size_t i = 0; i < claim.containers.size(); ++i) {
+      Amount sum = apps;
+      for (const GpuShare& share : claim.containers[i]) {
+        const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& one) {
+          return one.uuid == share.uuid;
+        });
+        if (gpu == node.gpus.end()) return std::nullopt;
+        sum += PartOf(*gpu, share.memory_mib, share.cores);
+      }
+      most = std::max(most, sum);
+      if (!claim.IsInit(i)) apps = sum;
+    }
+    return most;
+  }
+  // The same on GPUs like this one that nobody else uses. No test has MIG here.
+  [[nodiscard]] static std::optional<Amount> AskedAmount(const GpuRequest& pod, const Gpu& gpu) {
+    GpuClaim claim;
+    for (const ContainerGpuRequest& container : pod.containers) {
+      const std::int64_t memory = container.memory_mib > 0
+                                      ? container.memory_mib
+                                      : gpu.memory_mib * container.memory_percent / 100;
+      const bool serves = memory <= gpu.memory_mib && container.cores <= gpu.cores;
+      if (container.count > 0 && !serves) return std::nullopt;
+      if (container.init) claim.init_containers.push_back(claim.containers.size());
+      claim.containers.emplace_back(
+          static_cast<std::size_t>(container.count),
+          GpuShare{.uuid = gpu.uuid, .memory_mib = memory, .cores = container.cores});
+    }
+    NodeGpus alone;
+    alone.gpus = {gpu};
+    return HeldAmount(claim, alone);
+  }
+  [[nodiscard]] std::optional<Amount> LargestAmount(const ClassSpec& spec) const {
+    std::optional<Amount> most;
+    for (const NodeId id : state_.nodes().all()) {
+      const NodeSpec& node = state_.nodes().spec(id);
+      if (!node.gpus) continue;
+      if (!MatchesNode(spec.node_selector, spec.affinity, node.name, node.labels)) continue;
+      for (const Gpu& gpu : node.gpus->gpus) {
+        if (!IsWantedKind(*spec.gpus, gpu) || !IsWantedUuid(*spec.gpus, gpu)) continue;
+        if (const auto one = AskedAmount(*spec.gpus, gpu)) most = std::max(most.value_or(0), *one);
+      }
+    }
+    return most;
+  }
+  // Takes what is asked for by volcano.sh/vgpu-number out of the amounts: the GPUs in all.
+  Amount MoveToGpus(ResourceId gpu, Resources& amounts) const {
+    const auto vgpu = state_.resource_names().Find("volcano.sh/vgpu-number");
+    const Amount vgpus = vgpu ? amounts.Get(*vgpu) : 0;
+    if (vgpu) amounts.Set(*vgpu, 0);
+    return amounts.Get(gpu) + vgpus;
+  }
+  [[nodiscard]] Resources CountedOf(TaskId id) const {
+    const Task& task = state_.workload().task(id);
+    const ClassSpec& spec = ClassOf(task);
+    Resources counted = spec.request;
+    const auto gpu = state_.resource_names().Find("nvidia.com/gpu");
+    const bool volcano = spec.gpus && spec.gpus->dialect == GpuDialect::kVolcano;
+    if (!spec.gpus || (!volcano && !spec.gpus->TakesShares()) || !gpu) return counted;
+    std::optional<Amount> amount = LargestAmount(spec);
+    if (task.node.valid()) {
+      const auto& gpus = state_.nodes().spec(task.node).gpus;
+      const auto held =
+          gpus ? HeldAmount(state_.workload().GpusOf(id), *gpus) : std::optional<Amount>();
+      const bool registered = gpus && (volcano ? gpus->volcano : gpus->hami).registered;
+      if (held || !registered) amount = held;
+    }
+    const Amount asked = MoveToGpus(*gpu, counted);
+    counted.Set(*gpu, std::min(amount.value_or(asked), asked));
+    return counted;
+  }
+  [[nodiscard]] Resources CountedOf(const NodeSpec& spec) const {
+    Resources counted = spec.allocatable;
+    const auto gpu = state_.resource_names().Find("nvidia.com/gpu");
+    if (!spec.gpus || !gpu) return counted;
+    Amount serve = 0;
+    for (const Gpu& one : spec.gpus->gpus) serve += one.healthy && !one.cordoned ? 1000 : 0;
+    counted.Set(*gpu, std::min(serve, MoveToGpus(*gpu, counted)));
+    return counted;
   }
 
   [[nodiscard]] Sums SumsOf(NodeId id) const {
@@ -53,9 +154,11 @@ class Recount {
       const ClassSpec& spec = ClassOf(task);
       if (task.status == TaskStatus::kPipelined) {
         sums.pipelined.Add(spec.request);
+        sums.pipelined_counted.Add(CountedOf(task_id));
         continue;
       }
       sums.used.Add(spec.request);
+      sums.counted.Add(CountedOf(task_id));
       sums.nonzero_cpu += spec.nonzero_cpu;
       sums.nonzero_memory += spec.nonzero_memory;
       sums.ports += spec.host_ports.size();
@@ -105,8 +208,8 @@ class Recount {
            static_cast<Amount>(state_.nodes().spec(id).taints.empty() &&
                                !state_.nodes().spec(id).unschedulable));
     Expect(
-        name + " allocatable", state_.nodes().Allocatable(id), state_.nodes().spec(id).allocatable);
-    Expect(name + " used", state_.nodes().Used(id), sums.used);
+        name + " allocatable", state_.nodes().Allocatable(id), CountedOf(state_.nodes().spec(id)));
+    Expect(name + " used", state_.nodes().Used(id), sums.counted);
     Expect(name + " idle", state_.nodes().Idle(id), idle);
     Expect(name + " future idle", state_.nodes().FutureIdle(id), future);
     Expect(name + " nonzero cpu", state_.nodes().NonzeroCpu(id), sums.nonzero_cpu);
@@ -128,9 +231,9 @@ class Recount {
     for (const NodeId node : state_.nodes().all()) {
       if (!state_.tree().Contains(id, node)) continue;
       const Sums sums = SumsOf(node);
-      allocatable.Add(state_.nodes().spec(node).allocatable);
-      used.Add(sums.used);
-      used.Add(sums.pipelined);
+      allocatable.Add(CountedOf(state_.nodes().spec(node)));
+      used.Add(sums.counted);
+      used.Add(sums.pipelined_counted);
       idle.Add(state_.nodes().spec(node).allocatable);
       idle.Sub(sums.used);
       future.Add(sums.releasing);
@@ -157,9 +260,9 @@ class Recount {
           state_.workload().job(task.job).spec.queue != state_.workload().queue(id).spec.name) {
         continue;
       }
-      if (Holds(task.status)) allocated.Add(ClassOf(task).request);
+      if (Holds(task.status)) allocated.Add(CountedOf(task_id));
       const bool fits = ClassOf(task).request.FitsIn(state_.nodes().Largest());
-      if (task.status == TaskStatus::kPending && fits) pending.Add(ClassOf(task).request);
+      if (task.status == TaskStatus::kPending && fits) pending.Add(CountedOf(task_id));
     }
     Expect(name + " allocated", state_.workload().queue(id).allocated.amounts(), allocated);
     Expect(name + " pending", state_.workload().queue(id).pending.Clamped().amounts(), pending);
@@ -189,7 +292,7 @@ class Recount {
     Resources allocated;
     for (const TaskId task_id : state_.workload().AllTasks()) {
       const Task& task = state_.workload().task(task_id);
-      if (task.job == id && Holds(task.status)) allocated.Add(ClassOf(task).request);
+      if (task.job == id && Holds(task.status)) allocated.Add(CountedOf(task_id));
     }
     Expect(name + " allocated", job.allocated.amounts(), allocated);
     Counts(name, job.counts, [&](const Task& task) { return task.job == id; });

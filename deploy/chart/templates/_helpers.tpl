@@ -47,6 +47,11 @@ volcano-system
   resources: {{ toJson . }}
   verbs: [list, watch]
 {{- end }}
+{{- if has "queues" $watched }}
+- apiGroups: [scheduling.volcano.sh]
+  resources: [queues]
+  verbs: [get]
+{{- end }}
 {{- if has "podgroups-mutate" $names }}
 - apiGroups: [""]
   resources: [namespaces]

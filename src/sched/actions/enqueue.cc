@@ -25,7 +25,7 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id, EvictionRel
     refusal = session.plugins().NotEnqueueable(job, freed);
   }
   if (!refusal) return std::nullopt;
-  return AddClusterShortage(session, id, std::move(*refusal), *job.spec.min_resources);
+  return AddClusterShortage(session, id, std::move(*refusal), *Minimum(session.state(), job));
 }
 
 }  // namespace

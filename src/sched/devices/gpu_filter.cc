@@ -6,40 +6,13 @@
 #include <tuple>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/check.h"
+#include "model/gpu_amounts.h"
 
 namespace strata {
 namespace {
 
 constexpr std::int32_t kAllCores = 100;
-
-bool Contains(const std::vector<std::string>& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-bool MatchesType(const GpuRequest& pod, const Gpu& gpu) {
-  if (pod.mode.find(gpu.mode) == std::string::npos && !pod.mode.empty()) return false;
-  if (pod.use_types.empty() && pod.avoid_types.empty()) return true;
-  const std::string type = LowerCase(gpu.type);
-  const auto is_part = [&](const std::string& part) {
-    return type.find(part) != std::string::npos;
-  };
-  const auto& use = pod.use_types;
-  const auto& avoid = pod.avoid_types;
-  if (!use.empty() && std::none_of(use.begin(), use.end(), is_part)) return false;
-  return std::none_of(avoid.begin(), avoid.end(), is_part);
-}
-
-bool MatchesUuid(const GpuRequest& pod, const Gpu& gpu) {
-  if (!pod.use_uuids.empty() && !Contains(pod.use_uuids, gpu.uuid)) return false;
-  return !Contains(pod.avoid_uuids, gpu.uuid);
-}
-
-std::int64_t MemoryOf(const ContainerGpuRequest& container, const Gpu& gpu) {
-  if (container.memory_mib > 0) return container.memory_mib;
-  return gpu.memory_mib * container.memory_percent / 100;
-}
 
 bool Overlaps(const MigPlacement& a, const MigPlacement& b) {
   return a.start < b.start + b.size && b.start < a.start + a.size;
@@ -84,7 +57,7 @@ bool IsOpaque(const Gpu& gpu, const GpuUsage& usage) {
 }  // namespace
 
 std::string_view ToString(GpuRefusal refusal) {
-  constexpr std::array<std::string_view, 13> kNames = {"CardNotHealth",
+  constexpr std::array<std::string_view, 14> kNames = {"CardNotHealth",
                                                        "CardCordoned",
                                                        "CardTypeMismatch",
                                                        "CardUuidMismatch",
@@ -96,7 +69,8 @@ std::string_view ToString(GpuRefusal refusal) {
                                                        "CardMigTopologyInfeasible",
                                                        "NumaNotFit",
                                                        "ResourceQuotaNotFit",
-                                                       "AllocatedCardsInsufficientRequest"};
+                                                       "AllocatedCardsInsufficientRequest",
+                                                       "CardUsedByPodGroup"};
   return kNames.at(static_cast<std::size_t>(refusal));
 }
 
@@ -106,10 +80,13 @@ std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
                                    const GpuUsage& usage) {
   if (!gpu.healthy || IsOpaque(gpu, usage)) return GpuRefusal::kNotHealthy;
   if (gpu.cordoned) return GpuRefusal::kCordoned;
-  if (!MatchesType(pod, gpu)) return GpuRefusal::kTypeMismatch;
-  if (!MatchesUuid(pod, gpu)) return GpuRefusal::kUuidMismatch;
+  const bool type_first = pod.dialect == GpuDialect::kHami;
+  if (!IsWantedMode(pod, gpu)) return GpuRefusal::kTypeMismatch;
+  if (type_first && !IsWantedType(pod, gpu)) return GpuRefusal::kTypeMismatch;
+  if (!IsWantedUuid(pod, gpu)) return GpuRefusal::kUuidMismatch;
   if (gpu.slots <= usage.slots) return GpuRefusal::kSlotsExhausted;
   if (pod.policy.unused_only && usage.slots > 0) return GpuRefusal::kExclusiveConflict;
+  if (usage.by_own_group) return GpuRefusal::kSameGroup;
   const std::int64_t memory = MemoryOf(container, gpu);
   if (gpu.IsMig()) {
     const bool fits = ChooseMig(gpu, usage, memory).profile != nullptr;
@@ -123,6 +100,7 @@ std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
   if (gpu.cores != 0 && usage.cores == gpu.cores && container.cores == 0) {
     return GpuRefusal::kCoresExhausted;
   }
+  if (!type_first && !IsWantedType(pod, gpu)) return GpuRefusal::kTypeMismatch;
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@
 
 namespace strata {
 
-// Why a GPU, or a node, does not serve a container: HAMi's reasons.
+// Why a GPU, or a node, does not serve a container: HAMi's reasons, and one of Volcano's dialect.
 enum class GpuRefusal : std::uint8_t {
   kNotHealthy,
   kCordoned,
@@ -23,12 +23,13 @@ enum class GpuRefusal : std::uint8_t {
   kNumaNotFit,
   kQuotaNotFit,
   kTooFewCards,
+  kSameGroup,
 };
 // "CardInsufficientMemory".
 [[nodiscard]] std::string_view ToString(GpuRefusal refusal);
 
-// The first reason, in HAMi's order, why `gpu` cannot serve one container of the pod now; none when
-// it can.
+// The first reason, in the order of the pod's dialect, why `gpu` cannot serve one container of the
+// pod now; none when it can.
 [[nodiscard]] std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
                                                  const ContainerGpuRequest& container,
                                                  const Gpu& gpu,

@@ -25,11 +25,13 @@ bool HasMig(const NodeGpus& node) {
 // One pod on one node.
 class Fitter {
  public:
-  Fitter(const GpuRequest& pod, const NodeGpus& node) : pod_(pod), node_(node) {}
+  Fitter(const GpuRequest& pod, const GpuPolicy& policy, const NodeGpus& node)
+      : pod_(pod), policy_(policy), node_(node) {}
 
   GpuFit Run(std::span<const GpuUsage> usage) {
     GpuFit fit;
     GpuClaim claim;
+    claim.dialect = pod_.dialect;
     std::vector<GpuUsage> taken(usage.begin(), usage.end());
     for (const ContainerGpuRequest& container : pod_.containers) {
       std::vector<GpuUsage> for_now;  // what an init container takes is free again behind it
@@ -65,7 +67,7 @@ class Fitter {
     });
     if (mig) {
       return PlaceOnMig(
-          container, OrderGpus(pod_, pod_.policy, node_, usage, candidates), usage, shares);
+          container, OrderGpus(pod_, policy_, node_, usage, candidates), usage, shares);
     }
     const Chosen chosen = Choose(candidates, count, usage, fit);
     claim.proven = claim.proven && chosen.proven;
@@ -127,8 +129,8 @@ class Fitter {
                 const std::vector<GpuUsage>& usage,
                 GpuFit& fit) const {
     if (candidates.size() < count) return {{}, true};
-    if (!pod_.policy.topology_aware) {
-      return {FirstInOrder(OrderGpus(pod_, pod_.policy, node_, usage, candidates), count), true};
+    if (!policy_.topology_aware) {
+      return {FirstInOrder(OrderGpus(pod_, policy_, node_, usage, candidates), count), true};
     }
     GpuSet best;
     for (const std::vector<std::size_t>& group : Groups(candidates)) {
@@ -184,6 +186,7 @@ class Fitter {
   }
 
   const GpuRequest& pod_;
+  const GpuPolicy& policy_;
   const NodeGpus& node_;
   Reasons reasons_;
 };
@@ -195,6 +198,7 @@ std::uint64_t CountShares(const GpuRequest& pod,
                           GpuUsage usage,
                           std::uint64_t max) {
   std::uint64_t shares = 0;
+  if (!pod.spread_group.empty()) max = std::min<std::uint64_t>(max, 1);
   while (shares < max && !CheckGpu(pod, container, gpu, usage)) {
     usage.Add(ShareOf(container, gpu, usage));
     ++shares;
@@ -221,8 +225,15 @@ std::uint64_t CountSets(const Group& group, std::uint64_t count, bool mig, std::
 }  // namespace
 
 GpuFit FitGpus(const GpuRequest& pod, const NodeGpus& node, std::span<const GpuUsage> usage) {
+  return FitGpus(pod, pod.policy, node, usage);
+}
+
+GpuFit FitGpus(const GpuRequest& pod,
+               const GpuPolicy& policy,
+               const NodeGpus& node,
+               std::span<const GpuUsage> usage) {
   CHECK(usage.size() == node.gpus.size());
-  return Fitter(pod, node).Run(usage);
+  return Fitter(pod, policy, node).Run(usage);
 }
 
 std::uint32_t CountGpuFits(const GpuRequest& pod,

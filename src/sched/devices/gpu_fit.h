@@ -30,6 +30,11 @@ struct GpuFit {
 [[nodiscard]] GpuFit FitGpus(const GpuRequest& pod,
                              const NodeGpus& node,
                              std::span<const GpuUsage> usage);
+// The same by `policy` instead of the pod's, which may leave it open.
+[[nodiscard]] GpuFit FitGpus(const GpuRequest& pod,
+                             const GpuPolicy& policy,
+                             const NodeGpus& node,
+                             std::span<const GpuUsage> usage);
 
 // How many such pods could fit one after the other, at most `max`, if all chose well: exact for
 // pods of one container, too many at worst for others. Quick: no sets are looked for.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/check.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/score.h"
 
@@ -43,21 +44,27 @@ class KeyMaker {
       keys[next++] = packs && !policy_.chain ? gpu.numa : -gpu.numa;
     }
     for (std::size_t i = 0; i < std::min(policy_.order.size(), kMaxKeys - 2); ++i) {
-      keys[next++] = Key(policy_.order[i], fullness, gpu);
+      keys[next++] = Key(policy_.order[i], fullness, at);
     }
     if (!policy_.chain) keys[next] = -gpu.numa;
     return keys;
   }
 
  private:
-  static Score Key(GpuOrder order, Score fullness, const Gpu& gpu) {
+  [[nodiscard]] Score Key(GpuOrder order, Score fullness, std::size_t at) const {
     switch (order) {
       case GpuOrder::kBinpack:
         return -fullness;
       case GpuOrder::kSpread:
         return fullness;
       case GpuOrder::kNuma:
-        return -gpu.numa;
+        return -node_.gpus[at].numa;
+      case GpuOrder::kByUsedMemory:
+        return -usage_[at].memory_mib;
+      case GpuOrder::kByShares:
+        return usage_[at].slots;
+      case GpuOrder::kLastToFirst:
+        return -static_cast<Score>(at);
     }
     return 0;
   }
@@ -75,6 +82,7 @@ std::vector<std::size_t> OrderGpus(const GpuRequest& pod,
                                    const NodeGpus& node,
                                    std::span<const GpuUsage> usage,
                                    std::vector<std::size_t> candidates) {
+  CHECK(!policy.order.empty());
   const KeyMaker keys(pod, policy, node, usage);
   std::vector<std::pair<Keys, std::size_t>> ranked;
   ranked.reserve(candidates.size());

@@ -27,7 +27,7 @@ std::vector<ResourceId> ShortBelow(const Session& session,
                                    const EvictionClaim& claim,
                                    const Wanted& wanted,
                                    HyperNodeId domain) {
-  std::vector<ResourceId> by_sums = ShortBelow(session, claim.need, domain);
+  std::vector<ResourceId> by_sums = ShortBelow(session, claim.need.room, domain);
   if (by_sums != claim.contested) return by_sums;
   // Every sum is large enough, or none is: what is short is so node by node.
   const ClusterState& state = session.state();

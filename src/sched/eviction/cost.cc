@@ -49,9 +49,8 @@ UnitPrice PriceOf(const ClusterState& state, const VictimUnit& unit, Time now) {
   price.pods = static_cast<std::int64_t>(unit.tasks.size());
   for (const TaskId id : unit.tasks) {
     const Task& task = state.workload().task(id);
-    const Resources& request = state.classes().spec(task.class_id).request;
-    const std::int64_t lost = SaturatingMultiply(SecondsLost(task.disruption, now),
-                                                 DevicesOf(state.resource_names(), request));
+    const std::int64_t devices = DevicesOf(state.resource_names(), state.workload().CountedOf(id));
+    const std::int64_t lost = SaturatingMultiply(SecondsLost(task.disruption, now), devices);
     price.lost_work = SaturatingAdd(price.lost_work, lost);
     price.grace_seconds = std::max(price.grace_seconds, task.disruption.grace_seconds);
   }

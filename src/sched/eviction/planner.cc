@@ -48,7 +48,7 @@ EvictionPlanner::Answer EvictionPlanner::Plan(const RoomRequest& asked) {
                                        : NeedOf(session_, asked.job, asked.worksheet),
                       .contested = {},
                       .task_priority = LowestPriority(session_, asked.worksheet)};
-  claim.contested = ShortBelow(session_, claim.need, HyperNodeId{});
+  claim.contested = ShortBelow(session_, claim.need.room, HyperNodeId{});
   VictimFinder::Found found = finder_.For(claim);
   if (replicas) {
     for (VictimFinder::Candidate& candidate : found.candidates) candidate.whole = false;

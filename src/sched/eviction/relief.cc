@@ -22,13 +22,14 @@ Relief EvictionRelief::For(JobId id) {
   if (!read_) ReadActions();
   if (actions_.empty()) return {};
   const ClusterState& state = session_.state();
+  const Job& job = state.workload().job(id);
   EvictionClaim claim{.kind = EvictionKind::kPreempt,
                       .job = id,
-                      .need = *state.workload().job(id).spec.min_resources,
+                      .need = {.room = *job.spec.min_resources, .apart = *Minimum(state, job)},
                       .contested = {}};
-  for (std::size_t i = 0; i < claim.need.size(); ++i) {
+  for (std::size_t i = 0; i < claim.need.room.size(); ++i) {
     const auto resource = IdAt<ResourceId>(i);
-    if (resource != kPods && claim.need.Get(resource) > 0) claim.contested.push_back(resource);
+    if (resource != kPods && claim.need.room.Get(resource) > 0) claim.contested.push_back(resource);
   }
   Relief relief;
   std::set<TaskId> counted;  // several actions may reach the same pods
@@ -39,10 +40,9 @@ Relief EvictionRelief::For(JobId id) {
       if (!action.finder.IsGranted(found.tier, claim, candidate)) continue;
       for (const TaskId task : candidate.open) {
         if (!counted.insert(task).second) continue;
-        const Resources& request =
-            state.classes().spec(state.workload().task(task).class_id).request;
-        relief.in_all.AddSaturating(request);
-        if (claim.kind == EvictionKind::kPreempt) relief.own_queue.AddSaturating(request);
+        const Resources& amounts = state.workload().CountedOf(task);
+        relief.in_all.AddSaturating(amounts);
+        if (claim.kind == EvictionKind::kPreempt) relief.own_queue.AddSaturating(amounts);
       }
     }
   }

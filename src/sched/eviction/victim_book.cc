@@ -105,9 +105,9 @@ VictimBook::Entry VictimBook::Look(const ClusterState& state, const Job& job) {
     NoteAge(disruption, entry);
     const Disruption::Moment start = WorkSince(disruption);
     if (start == Disruption::Moment{}) continue;
-    if (task.class_id != counted) {
-      counted = task.class_id;
-      devices = DevicesOf(state.resource_names(), state.classes().spec(counted).request);
+    if (task.class_id != counted || task.counts_apart) {
+      counted = task.counts_apart ? ClassId{} : task.class_id;
+      devices = DevicesOf(state.resource_names(), workload.CountedOf(pod));
     }
     entry.last_start = std::max(entry.last_start, start);
     entry.devices += devices;

@@ -17,9 +17,10 @@ class Binpack final : public Plugin, public NodeScorePoint {
                   const ClassSpec& spec,
                   std::span<const NodeId> nodes,
                   std::span<Score> out) const override {
+    const Resources& request = state.classes().CountedOf(spec);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto fullness = Fullness(weights_,
-                                     spec.request,
+                                     request,
                                      state.nodes().Used(nodes[i]),
                                      state.nodes().Allocatable(nodes[i]),
                                      IfNoneThere::kCountsAsEmpty);

@@ -91,12 +91,14 @@ class Capacity final : public Plugin,
   const ClusterState* state_ = nullptr;
   CapacityTree tree_;
   PromiseBook book_;
+  ClusterLimit limit_;
   std::vector<Amounts> promised_;  // by index in the tree
 };
 
 void Capacity::Open(const ClusterState& state, Time /*now*/) {
   state_ = &state;
   tree_ = CapacityTree(state, shape_);
+  limit_ = ClusterLimit(state);
   const std::size_t size = state.resource_names().size();
   promised_.assign(tree_.queues().size(), Amounts(size, 0.0));
   book_.Refresh(state);
@@ -264,7 +266,7 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
     const auto limit = [&](ResourceId resource) {
       // The tree has no limit of its own for a resource that no node has.
       const bool is_open = IsAbsent(resource) && shape_ == CapacityTree::Shape::kHierarchical;
-      return is_open ? kUnlimited : At(tree_.at(at).real_capability, resource);
+      return is_open ? kUnlimited : limit_(resource, At(tree_.at(at).real_capability, resource));
     };
     const auto exceeded = FirstExceeded(names, asked, [&](ResourceId resource) {
       return limit(resource) - TakenBy(at, resource, count) - kept(resource) +
@@ -305,7 +307,7 @@ Ballot Capacity::EnqueueableWith(const Job& job, const Relief& relief) const {
   auto refusal = RefuseAnything(*index);
   if (!refusal && job.spec.min_resources) {
     refusal =
-        RefuseAmount(*index, *job.spec.min_resources, Count::kHeldAndPromised, relief.own_queue);
+        RefuseAmount(*index, *Minimum(*state_, job), Count::kHeldAndPromised, relief.own_queue);
   }
   if (!refusal) return {Vote::kPermit, {}};
   return {Vote::kReject, std::move(*refusal)};

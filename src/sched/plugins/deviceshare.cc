@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "model/gpu_amounts.h"
 #include "sched/devices/gpu_filter.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/devices/gpu_sets.h"
@@ -41,6 +42,29 @@ Usage UsageOn(const ClusterState& state, NodeId node, When when) {
   if (when == When::kFuture || !differ) return future;
   for (std::size_t i = 0; i < now.size(); ++i) now[i].RaiseTo(future[i]);
   return now;
+}
+
+// Marks the GPUs of which pods of the PodGroup have shares.
+void MarkGroup(
+    const ClusterState& state, NodeId node, const std::string& group, When when, Usage& usage) {
+  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
+  for (const TaskId id : state.nodes().TasksOn(node)) {
+    const Task& task = state.workload().task(id);
+    if (!task.job.valid() || state.workload().job(task.job).spec.name != group) continue;
+    if (when == When::kFuture && task.status == TaskStatus::kReleasing) continue;
+    for (const auto& shares : state.workload().GpusOf(id).containers) {
+      for (const GpuShare& share : shares) {
+        if (const auto at = gpus.Find(share.uuid)) usage[*at].by_own_group = true;
+      }
+    }
+  }
+}
+
+// The same with what only this pod has to mind.
+Usage UsageFor(const ClusterState& state, const GpuRequest& pod, NodeId node, When when) {
+  Usage usage = UsageOn(state, node, when);
+  if (!pod.spread_group.empty()) MarkGroup(state, node, pod.spread_group, when, usage);
+  return usage;
 }
 
 // How full the GPUs of the node are, from 0 to 1: slots, cores and memory in equal parts.
@@ -92,12 +116,19 @@ bool IsUnused(const Usage& usage) {
       usage.begin(), usage.end(), [](const GpuUsage& gpu) { return gpu == GpuUsage{}; });
 }
 
+// deviceshare.SchedulePolicy: what pods of Volcano's dialect get that name no policy.
+struct SchedulePolicy {
+  GpuPolicy gpus = {.order = {GpuOrder::kLastToFirst}, .chain = true};
+  GpuNodePolicy nodes = GpuNodePolicy::kBinpack;
+};
+
 class Deviceshare final : public Plugin,
                           public NodeFilterPoint,
                           public NodeScorePoint,
                           public DevicePoint {
  public:
-  explicit Deviceshare(std::int64_t weight) : weight_(static_cast<double>(weight)) {}
+  Deviceshare(std::int64_t weight, SchedulePolicy policy)
+      : weight_(static_cast<double>(weight)), policy_(std::move(policy)) {}
 
   [[nodiscard]] bool ConcernsClass(const ClassSpec& spec) const override {
     return spec.gpus.has_value();
@@ -107,8 +138,10 @@ class Deviceshare final : public Plugin,
                                 const ClassSpec& spec,
                                 NodeId node) const override {
     if (!spec.gpus) return true;
-    const auto& gpus = state.nodes().spec(node).gpus;
-    return spec.gpus->problem.empty() && (!gpus || gpus->problem.empty());
+    if (!spec.gpus->problem.empty()) return false;
+    const GpuOffer& offer = OfferOf(state, spec, node);
+    if (!offer.registered) return spec.gpus->dialect == GpuDialect::kHami;  // by count alone
+    return offer.problem.empty();
   }
 
   [[nodiscard]] bool AdmitsNow(const ClusterState& state,
@@ -121,8 +154,7 @@ class Deviceshare final : public Plugin,
                                   const ClassSpec& spec,
                                   NodeId node) const override {
     if (!Concerns(state, spec, node)) return true;
-    const Usage usage = UsageOn(state, node, When::kFuture);
-    const GpuFit fit = FitGpus(*spec.gpus, *state.nodes().spec(node).gpus, usage);
+    const GpuFit fit = FitWhen(state, spec, node, When::kFuture);
     return fit.claim && !OverQuota(state, *spec.gpus, *fit.claim);
   }
 
@@ -142,7 +174,7 @@ class Deviceshare final : public Plugin,
                                    NodeId node,
                                    std::uint32_t max) const override {
     if (!Concerns(state, spec, node)) return max;
-    const Usage usage = UsageOn(state, node, When::kNow);
+    const Usage usage = UsageFor(state, *spec.gpus, node, When::kNow);
     // One fits, whatever the quick count finds.
     return std::max(CountGpuFits(*spec.gpus, *state.nodes().spec(node).gpus, usage, max), 1U);
   }
@@ -153,8 +185,10 @@ class Deviceshare final : public Plugin,
                                    const ClassSpec& spec,
                                    NodeId node) const override {
     if (!spec.gpus->problem.empty()) return "node(s) rejected the pod: " + spec.gpus->problem;
+    const GpuOffer& offer = OfferOf(state, spec, node);
+    if (!offer.problem.empty()) return "node(s) offer no GPUs: " + offer.problem;
+    if (!offer.registered) return "node(s) register no GPUs for " + std::string(kVgpuResource);
     const auto& gpus = state.nodes().spec(node).gpus;
-    if (gpus && !gpus->problem.empty()) return "node(s) offer no GPUs: " + gpus->problem;
     const GpuFit& fit = FitNow(state, spec, node);
     if (!fit.claim) return fmt::format("{}: {}", kNoSuitableGpus, fit.reason);
     return fmt::format("{}: {}/{} {} ({})",
@@ -179,10 +213,9 @@ class Deviceshare final : public Plugin,
                                 const ClassSpec& spec,
                                 NodeId node,
                                 When when) const override {
-    GpuFit fit = when == When::kNow ? FitNow(state, spec, node)
-                                    : FitGpus(*spec.gpus,
-                                              *state.nodes().spec(node).gpus,
-                                              UsageOn(state, node, When::kFuture));
+    if (!Concerns(state, spec, node)) return {};
+    GpuFit fit =
+        when == When::kNow ? FitNow(state, spec, node) : FitWhen(state, spec, node, When::kFuture);
     CHECK(fit.claim.has_value());
     return *std::move(fit.claim);
   }
@@ -201,8 +234,34 @@ class Deviceshare final : public Plugin,
     GpuFit fit;
   };
 
+  // What the node says in the dialect of the pod.
+  static const GpuOffer& OfferOf(const ClusterState& state, const ClassSpec& spec, NodeId node) {
+    static const GpuOffer none;
+    const auto& gpus = state.nodes().spec(node).gpus;
+    return gpus ? gpus->OfferIn(spec.gpus->dialect) : none;
+  }
   static bool Concerns(const ClusterState& state, const ClassSpec& spec, NodeId node) {
-    return spec.gpus && state.nodes().spec(node).gpus;
+    return spec.gpus && OfferOf(state, spec, node).registered;
+  }
+
+  [[nodiscard]] const GpuPolicy& PolicyOf(const GpuRequest& pod) const {
+    return pod.policy.order.empty() ? policy_.gpus : pod.policy;
+  }
+  [[nodiscard]] GpuNodePolicy NodePolicyOf(const GpuRequest& pod) const {
+    return pod.node_policy == GpuNodePolicy::kAsConfigured ? policy_.nodes : pod.node_policy;
+  }
+  [[nodiscard]] GpuFit FitOn(const ClusterState& state,
+                             const ClassSpec& spec,
+                             NodeId node,
+                             const Usage& usage) const {
+    const NodeGpus& gpus = *state.nodes().spec(node).gpus;
+    return FitGpus(*spec.gpus, PolicyOf(*spec.gpus), gpus, usage);
+  }
+  [[nodiscard]] GpuFit FitWhen(const ClusterState& state,
+                               const ClassSpec& spec,
+                               NodeId node,
+                               When when) const {
+    return FitOn(state, spec, node, UsageFor(state, *spec.gpus, node, when));
   }
 
   const GpuFit& FitNow(const ClusterState& state, const ClassSpec& spec, NodeId node) const {
@@ -210,8 +269,7 @@ class Deviceshare final : public Plugin,
     Known& known = known_[node.index()];
     if (known.spec != &spec || known.class_epoch != state.classes().epoch() ||
         known.version != state.nodes().Version(node)) {
-      known.fit =
-          FitGpus(*spec.gpus, *state.nodes().spec(node).gpus, UsageOn(state, node, When::kNow));
+      known.fit = FitWhen(state, spec, node, When::kNow);
       known.spec = &spec;
       known.class_epoch = state.classes().epoch();
       known.version = state.nodes().Version(node);
@@ -222,6 +280,7 @@ class Deviceshare final : public Plugin,
   [[nodiscard]] double Quality(const ClusterState& state, const ClassSpec& spec, NodeId node) const;
 
   double weight_;
+  SchedulePolicy policy_;
   mutable std::vector<Known> known_;  // by node
 };
 
@@ -229,11 +288,11 @@ double Deviceshare::Quality(const ClusterState& state, const ClassSpec& spec, No
   const NodeGpus& gpus = *state.nodes().spec(node).gpus;
   const Usage usage = UsageOn(state, node, When::kNow);
   const double full = Fullness(gpus, usage);
-  const double policy = spec.gpus->node_policy == GpuNodePolicy::kBinpack ? full : 1 - full;
-  if (!spec.gpus->policy.topology_aware) return 100 * policy;
+  const double policy = NodePolicyOf(*spec.gpus) == GpuNodePolicy::kBinpack ? full : 1 - full;
+  if (!PolicyOf(*spec.gpus).topology_aware) return 100 * policy;
 
   const GpuFit& fit = FitNow(state, spec, node);
-  const GpuFit best = IsUnused(usage) ? fit : FitGpus(*spec.gpus, gpus, Usage(usage.size()));
+  const GpuFit best = IsUnused(usage) ? fit : FitOn(state, spec, node, Usage(usage.size()));
   const auto& containers = spec.gpus->containers;
   const bool single = std::all_of(containers.begin(), containers.end(), [](const auto& container) {
     return container.count <= 1;
@@ -252,7 +311,7 @@ DeviceRecord Deviceshare::Describe(const ClusterState& state,
                                    NodeId node,
                                    const GpuClaim& claim) const {
   const NodeGpus& gpus = *state.nodes().spec(node).gpus;
-  const GpuFit best = FitGpus(*spec.gpus, gpus, Usage(gpus.gpus.size()));
+  const GpuFit best = FitOn(state, spec, node, Usage(gpus.gpus.size()));
   const auto positions = [&](const std::vector<GpuShare>& shares) {
     std::vector<std::size_t> found;
     for (const GpuShare& share : shares) {
@@ -291,14 +350,32 @@ bool Given(const Arguments& arguments, std::string_view key) {
   return !text || !text->empty();
 }
 
+// None: there is no such policy. Ties go to the lower position.
+std::optional<SchedulePolicy> FindSchedulePolicy(std::string_view name) {
+  SchedulePolicy policy;
+  if (name.empty()) return policy;
+  if (name == "binpack") {
+    policy.gpus.order = {GpuOrder::kByUsedMemory};
+  } else if (name == "spread") {
+    policy.gpus.order = {GpuOrder::kByShares};
+    policy.nodes = GpuNodePolicy::kSpread;
+  } else if (name == "topology-aware") {
+    policy.gpus.topology_aware = true;
+  } else {
+    return std::nullopt;
+  }
+  return policy;
+}
+
 }  // namespace
 
 Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*resources*/) {
   constexpr std::string_view kVgpu = "deviceshare.VGPUEnable";
+  constexpr std::string_view kPolicy = "deviceshare.SchedulePolicy";
   const Arguments& arguments = config.arguments;
   TRY_ASSIGN(const std::int64_t weight,
              WeightArgument(arguments, "deviceshare.ScheduleWeight", 10, IfNegative::kUseDefault));
-  std::vector<std::string_view> known = {"deviceshare.ScheduleWeight", kVgpu};
+  std::vector<std::string_view> known = {"deviceshare.ScheduleWeight", kVgpu, kPolicy};
   std::vector<std::string> warnings;
   const auto warn = [&](std::string_view key, std::string_view what) {
     warnings.push_back(ArgumentWarning(config.name, key, what));
@@ -306,6 +383,14 @@ Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*
   TRY_ASSIGN(const bool vgpu, arguments.Bool(kVgpu, true));
   if (!vgpu) {
     warn(kVgpu, "false has no effect: listed is enabled; remove the plugin to turn it off");
+  }
+  TRY_ASSIGN(const std::string policy_name, arguments.String(kPolicy, ""));
+  const std::optional<SchedulePolicy> policy = FindSchedulePolicy(policy_name);
+  if (!policy) {
+    warn(kPolicy,
+         fmt::format("\"{}\" is not a policy (want binpack, spread or topology-aware) and has no "
+                     "effect",
+                     policy_name));
   }
   for (const std::string_view key : {"deviceshare.GPUSharingEnable",
                                      "deviceshare.GPUNumberEnable",
@@ -316,10 +401,8 @@ Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*
     TRY_ASSIGN(const bool on, arguments.Bool(key, false));
     if (on) warn(key, "has no effect");
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnused = {
-      {{"deviceshare.SchedulePolicy",
-        "has no effect; annotate the pods with hami.io/node-scheduler-policy"},
-       {"deviceshare.GPUExclusiveRules", "has no effect"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUnused = {
+      {{"deviceshare.GPUExclusiveRules", "has no effect"},
        {"deviceshare.KnownGeometriesCMName", "has no effect; MIG profiles are what nodes register"},
        {"deviceshare.KnownGeometriesCMNamespace",
         "has no effect; MIG profiles are what nodes register"}}};
@@ -327,8 +410,9 @@ Result<MadePlugin> MakeDeviceshare(const PluginConfig& config, ResourceNames& /*
     known.push_back(key);
     if (Given(arguments, key)) warn(key, what);
   }
-  MadePlugin made{.plugin = std::make_unique<Deviceshare>(weight),
-                  .warnings = WarnOfUnknown(config, known)};
+  MadePlugin made{
+      .plugin = std::make_unique<Deviceshare>(weight, policy.value_or(SchedulePolicy{})),
+      .warnings = WarnOfUnknown(config, known)};
   made.warnings.insert(made.warnings.end(), warnings.begin(), warnings.end());
   return made;
 }

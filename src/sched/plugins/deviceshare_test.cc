@@ -40,6 +40,14 @@ class GpuCluster {
 
   // A job of `pods` that ask for `count` whole GPUs each.
   GpuCluster& Job(const std::string& name, int pods, const GpuRequest& request) {
+    AddJob(name, pods, request, {{builder.Gpu(), request.containers[0].count * 1000}});
+    return *this;
+  }
+  // A job of pods that request these amounts.
+  void AddJob(const std::string& name,
+              int pods,
+              const GpuRequest& request,
+              const std::vector<std::pair<ResourceId, Amount>>& amounts) {
     JobSpec job;
     job.name = job.uid = name;
     job.queue = "default";
@@ -47,8 +55,11 @@ class GpuCluster {
     job.created = Time(std::chrono::seconds(++jobs_));
     builder.Queue("default");
     const JobId id = builder.state.workload().UpsertJob(std::move(job));
-    for (int i = 0; i < pods; ++i) AddPod(name + "-w-" + std::to_string(i), id, request, "");
-    return *this;
+    for (int i = 0; i < pods; ++i) {
+      TaskSpec task = Spec(name + "-w-" + std::to_string(i), id, request);
+      for (const auto& [resource, amount] : amounts) task.constraints.request.Set(resource, amount);
+      builder.state.workload().AddTask(std::move(task));
+    }
   }
 
   // A pod of nobody's that holds GPUs of a node.
@@ -85,12 +96,9 @@ class GpuCluster {
     TaskSpec task;
     task.name = task.uid = name;
     task.job = job;
-    task.constraints = builder.ClassOf({.gpu = request.containers[0].count});
+    task.constraints = builder.ClassOf({});
     task.constraints.gpus = request;
     return task;
-  }
-  void AddPod(const std::string& name, JobId job, const GpuRequest& request, const std::string&) {
-    builder.state.workload().AddTask(Spec(name, job, request));
   }
 
   int jobs_ = 0;
@@ -224,7 +232,7 @@ TEST(Deviceshare, OffersNoGpusOfANodeThatCannotBeRead) {
   NodeSpec broken = cluster.builder.state.nodes().spec(cluster.builder.FindNode("a"));
   broken.gpus->gpus.clear();
   broken.gpus->scores = {};
-  broken.gpus->problem = "annotation hami.io/node-nvidia-register: broken";
+  broken.gpus->hami.problem = "annotation hami.io/node-nvidia-register: broken";
   CHECK(cluster.builder.state.UpsertNode(broken).has_value());
   cluster.Job("train", 1, GpuCluster::Asking(1, false));
   cluster.builder.Job("plain", {});
@@ -307,6 +315,136 @@ TEST(Deviceshare, OfTheQuotaOnlyTheGpusThatAPodGetsCount) {
   EXPECT_THAT(cluster.Has("team/pair-w-0"), SizeIs(2));
 }
 
+// ---- Volcano's dialect ----
+
+// Two GPUs of 16,384 MiB on each machine.
+class VgpuCluster : public GpuCluster {
+ public:
+  VgpuCluster& Register(const std::string& node, bool in_hami = false) {
+    NodeSpec spec = builder.SpecOf(node, {.cpu = 64, .memory = 512, .gpu = in_hami ? 20 : 0});
+    spec.allocatable.Set(Vgpu(), 20'000);
+    spec.gpus.emplace();
+    spec.gpus->hami.registered = in_hami;
+    spec.gpus->volcano.registered = true;
+    for (int i = 0; i < 2; ++i) {
+      Gpu gpu;
+      gpu.uuid = node + "-" + std::to_string(i);
+      gpu.index = i;
+      gpu.slots = 10;
+      gpu.memory_mib = 16'384;
+      gpu.cores = 100;
+      gpu.healthy = true;
+      gpu.in_hami = in_hami;
+      gpu.in_volcano = true;
+      spec.gpus->gpus.push_back(gpu);
+    }
+    spec.gpus->scores = PairScores(2, {std::nullopt, 100, 100, std::nullopt});
+    CHECK(builder.state.UpsertNode(std::move(spec)).has_value());
+    return *this;
+  }
+  static GpuRequest Vgpus(std::int64_t memory_mib) {
+    GpuRequest request;
+    request.dialect = GpuDialect::kVolcano;
+    request.containers = {{.container = "main", .count = 1, .memory_mib = memory_mib}};
+    request.node_policy = GpuNodePolicy::kAsConfigured;
+    return request;
+  }
+  ResourceId Vgpu() { return builder.state.resource_names().Intern("volcano.sh/vgpu-number"); }
+  // A job of one pod.
+  VgpuCluster& Pod(const std::string& name, const GpuRequest& request) {
+    AddJob(name, 1, request, {{Vgpu(), 1000}});
+    return *this;
+  }
+};
+
+TEST(Vgpu, OfThreePodsThatFitTwoGpusOneWaitsWithTheReason) {
+  VgpuCluster cluster;
+  cluster.Register("a");
+  for (const char* pod : {"p0", "p1", "p2"}) cluster.Pod(pod, VgpuCluster::Vgpus(10'000));
+  const Decisions decided = RunCycle(cluster.builder.state);
+  EXPECT_THAT(decided.binds, SizeIs(2));
+  EXPECT_THAT(cluster.Has("p0-w-0"), ElementsAre("a-1")) << "the last first";
+  EXPECT_THAT(cluster.Has("p1-w-0"), ElementsAre("a-0"));
+  EXPECT_THAT(decided.Message("p2"), HasSubstr("2/2 CardInsufficientMemory"));
+}
+
+TEST(Vgpu, SharesOfBothDialectsCountOnOneGpu) {
+  VgpuCluster cluster;
+  cluster.Register("a", true);
+  cluster.Holding("a", {1});
+  cluster.Pod("p0", VgpuCluster::Vgpus(10'000)).Pod("p1", VgpuCluster::Vgpus(10'000));
+  const Decisions decided = RunCycle(cluster.builder.state);
+  EXPECT_THAT(cluster.Has("p0-w-0"), ElementsAre("a-0"));
+  EXPECT_THAT(decided.Message("p1"), HasSubstr("2/2 CardInsufficientMemory"));
+}
+
+TEST(Vgpu, GoOnlyWhereTheirDialectIsRegistered) {
+  VgpuCluster cluster;
+  cluster.Machine("h", "pcie8");
+  NodeSpec spec = cluster.builder.state.nodes().spec(cluster.builder.FindNode("h"));
+  spec.allocatable.Set(cluster.Vgpu(), 20'000);  // handed out, but by nobody that registers them
+  CHECK(cluster.builder.state.UpsertNode(std::move(spec)).has_value());
+  cluster.Pod("p0", VgpuCluster::Vgpus(10'000));
+  EXPECT_THAT(RunCycle(cluster.builder.state).Message("p0"),
+              HasSubstr("node(s) register no GPUs for volcano.sh/vgpu-number"));
+}
+
+TEST(Vgpu, AreNeverPlacedByNumbersAlone) {
+  VgpuCluster cluster;
+  cluster.Register("a").Pod("p0", VgpuCluster::Vgpus(10'000));
+  const Decisions decided = RunCycle(cluster.builder.state, ConfigWithout("deviceshare"));
+  EXPECT_THAT(decided.binds, IsEmpty());
+  EXPECT_THAT(decided.Message("p0"), HasSubstr("requires the plugin deviceshare"));
+}
+
+TEST(Vgpu, PodsOfOneGroupThatMustBeSpreadShareNoGpu) {
+  for (const bool spread : {false, true}) {
+    VgpuCluster cluster;
+    cluster.Register("a").Register("b");
+    GpuRequest request = VgpuCluster::Vgpus(1'000);
+    if (spread) request.spread_group = "gang";
+    cluster.AddJob("gang", 3, request, {{cluster.Vgpu(), 1000}});
+    RunCycle(cluster.builder.state);
+    std::set<std::string> gpus;
+    for (const char* pod : {"gang-w-0", "gang-w-1", "gang-w-2"}) {
+      for (const std::string& uuid : cluster.Has(pod)) gpus.insert(uuid);
+    }
+    EXPECT_THAT(gpus, SizeIs(spread ? 3 : 1));
+  }
+}
+
+TEST(Vgpu, FollowTheConfiguredPolicyUnlessTheyNameOne) {
+  const auto second_of = [](const std::string& policy, bool names_one) {
+    VgpuCluster cluster;
+    cluster.Register("a");
+    GpuRequest request = VgpuCluster::Vgpus(1'000);
+    if (names_one) request.policy.order = {GpuOrder::kSpread};
+    cluster.Pod("p0", request).Pod("p1", request);
+    RunCycle(cluster.builder.state,
+             ConfigWith("deviceshare", "deviceshare.SchedulePolicy", policy));
+    return cluster.Has("p1-w-0").at(0);
+  };
+  EXPECT_EQ(second_of("", false), "a-1");
+  EXPECT_EQ(second_of("binpack", false), "a-0");
+  EXPECT_EQ(second_of("spread", false), "a-1") << "the first got the other";
+  EXPECT_EQ(second_of("binpack", true), "a-1") << "HAMi's spread, as the pod says";
+}
+
+TEST(Vgpu, AreChosenByLinksWhereTheConfigurationSaysSo) {
+  GpuCluster cluster;
+  cluster.Machine("a", "dgx1v");
+  NodeSpec spec = cluster.builder.state.nodes().spec(cluster.builder.FindNode("a"));
+  spec.gpus->volcano.registered = true;
+  for (Gpu& gpu : spec.gpus->gpus) gpu.in_volcano = true;
+  CHECK(cluster.builder.state.UpsertNode(std::move(spec)).has_value());
+  GpuRequest pair = VgpuCluster::Vgpus(0);
+  pair.containers[0].count = 2;
+  cluster.AddJob("pair", 1, pair, {{cluster.builder.Gpu(), 2000}});
+  RunCycle(cluster.builder.state,
+           ConfigWith("deviceshare", "deviceshare.SchedulePolicy", std::string("topology-aware")));
+  EXPECT_THAT(cluster.Has("pair-w-0"), ElementsAre("GPU-a-2", "GPU-a-3"));
+}
+
 TEST(Deviceshare, ATraceDoesNotChangeDecisions) {
   Decisions decided[2];
   Uuids held[2];
@@ -345,12 +483,12 @@ TEST(Deviceshare, WarnsOfArgumentsThatHaveNoEffect) {
   config.arguments.Set("deviceshare.SchedulePolicy", std::string(""));
   config.arguments.Set("deviceshare.VGPUEnable", true);
   EXPECT_THAT(MakeDeviceshare(config, names)->warnings, IsEmpty());
-  config.arguments.Set("deviceshare.SchedulePolicy", std::string("spread"));
+  config.arguments.Set("deviceshare.SchedulePolicy", std::string("tight"));
   config.arguments.Set("deviceshare.VGPUEnable", false);
   config.arguments.Set("deviceshare.KnownGeometriesCMName", std::string("vgpus"));
   EXPECT_THAT(MakeDeviceshare(config, names)->warnings,
               ElementsAre(HasSubstr("VGPUEnable: false has no effect"),
-                          HasSubstr("SchedulePolicy: has no effect; annotate the pods"),
+                          HasSubstr("SchedulePolicy: \"tight\" is not a policy"),
                           HasSubstr("KnownGeometriesCMName: has no effect")));
 }
 

@@ -106,7 +106,7 @@ void Drf::SumRequests(JobId id) {
   for (const SubJob& sub_job : state_->workload().job(id).sub_jobs) {
     for (const TaskId task : sub_job.tasks) {
       const Task& one = state_->workload().task(task);
-      if (!one.IsOversized()) request.AddSaturating(state_->classes().spec(one.class_id).request);
+      if (!one.IsOversized()) request.AddSaturating(state_->workload().CountedOf(task));
     }
   }
   requests_.insert_or_assign(id, std::move(request));
@@ -115,7 +115,7 @@ void Drf::SumRequests(JobId id) {
 Amounts Drf::AmountsOf(std::span<const TaskId> tasks) const {
   Resources sum;
   for (const TaskId id : tasks) {
-    sum.AddSaturating(state_->classes().spec(state_->workload().task(id).class_id).request);
+    sum.AddSaturating(state_->workload().CountedOf(id));
   }
   return ToAmounts(sum.amounts(), total_.size());
 }
@@ -128,7 +128,7 @@ bool Drf::MayPreempt(const EvictionClaim& claim, const VictimUnit& unit) const {
   const Job& victim = state_->workload().job(unit.job);
   if (victim.spec.priority > claimant.spec.priority) return false;
   Amounts wants = ToAmounts(claimant.allocated.amounts(), total_.size());
-  AddTo(wants, claim.need);
+  AddTo(wants, claim.need.counted());
   Amounts keeps = ToAmounts(victim.allocated.amounts(), total_.size());
   if (unit.kind == VictimUnit::Kind::kSurplus) {
     const Amounts gone = AmountsOf(unit.tasks);
@@ -143,7 +143,7 @@ bool Drf::MayReclaim(const EvictionClaim& claim, const VictimUnit& unit) const {
   const DrfPath rich = DrfPathOf(*state_, workload.queue(workload.job(unit.job).queue).spec);
   if (Tree().Compare(poor, rich) >= 0) return false;  // cheap, and most end here
   Changes changes;
-  changes[claim.job] = ToAmounts(claim.need.amounts(), total_.size());
+  changes[claim.job] = ToAmounts(claim.need.counted().amounts(), total_.size());
   Amounts& gone = changes[unit.job] = AmountsOf(unit.tasks);
   for (double& amount : gone) amount = -amount;
   return BuildTree(changes).Compare(poor, rich) < 0;

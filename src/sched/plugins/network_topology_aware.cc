@@ -319,7 +319,7 @@ void NetworkTopologyAware::SumTiers(const ClusterState& state,
                                     std::span<double> out) const {
   std::fill(out.begin(), out.end(), 0);
   if (!Packs()) return;
-  const Resources& request = placement.spec->request;
+  const Resources& request = state.classes().CountedOf(*placement.spec);
   fullnesses_.Begin(request, state.tree().hypernodes().size());
   for (std::size_t i = 0; i < chains.size(); ++i) {
     out[i] = Packing(state, request, chains[i], Bottom(), tiers);
@@ -332,7 +332,7 @@ void NetworkTopologyAware::ScorePacking(const ClusterState& state,
                                         std::span<Score> out) const {
   std::fill(out.begin(), out.end(), 0);
   if (!Packs()) return;
-  const Resources& request = placement.spec->request;
+  const Resources& request = state.classes().CountedOf(*placement.spec);
   const std::size_t tiers = state.tree().tiers().size();
   fullnesses_.Begin(request, state.tree().hypernodes().size());
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -60,16 +60,17 @@ class GroupUsage {
     for (const JobId job : state.workload().jobs()) {
       if (state.workload().job(job).queue != queue) continue;
       for (const SubJob& sub_job : state.workload().job(job).sub_jobs) {
-        for (const TaskId id : sub_job.tasks) Count(state, state.workload().task(id), held);
+        for (const TaskId id : sub_job.tasks) Count(state, id, held);
       }
     }
     return held;
   }
-  static void Count(const ClusterState& state, const Task& task, ByGroup& held) {
+  static void Count(const ClusterState& state, TaskId id, ByGroup& held) {
+    const Task& task = state.workload().task(id);
     const bool holds = IsAllocated(task.status) || task.status == TaskStatus::kPipelined;
     if (!holds || !task.node.valid()) return;
     const auto group = GroupOf(state.nodes().spec(task.node));
-    if (group) held[std::string(*group)].Add(state.classes().spec(task.class_id).request);
+    if (group) held[std::string(*group)].Add(state.workload().CountedOf(id));
   }
 
   const ClusterState* state_ = nullptr;
@@ -111,9 +112,10 @@ class NodeGroup final : public Plugin, public NodeFilterPoint, public NodeScoreP
     const auto limits = queue->spec.node_group_limits.find(*group);
     if (limits == queue->spec.node_group_limits.end()) return true;
     const Resources* held = usage_.Of(state, *state.workload().FindQueue(queue->spec.name), *group);
+    const Resources& asked = state.classes().CountedOf(spec);
     return std::all_of(limits->second.begin(), limits->second.end(), [&](const auto& limit) {
       const Amount used = held == nullptr ? 0 : held->Get(limit.first);
-      return spec.request.Get(limit.first) <= limit.second - used;
+      return asked.Get(limit.first) <= limit.second - used;
     });
   }
   [[nodiscard]] bool TakesOnlyOne(const ClassSpec& /*spec*/) const override { return false; }

@@ -66,9 +66,10 @@ class Nodeorder final : public Plugin,
                   const ClassSpec& spec,
                   std::span<const NodeId> nodes,
                   std::span<Score> out) const override {
+    const Resources& request = state.classes().CountedOf(spec);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::int64_t sum = Allocation(state, spec, nodes[i]) + Balance(state, spec, nodes[i]) +
-                               Affinity(state, spec, nodes[i]);
+      const std::int64_t sum = Allocation(state, spec, nodes[i]) +
+                               Balance(state, request, nodes[i]) + Affinity(state, spec, nodes[i]);
       out[i] = sum * kScoreUnit;
     }
   }
@@ -131,10 +132,10 @@ class Nodeorder final : public Plugin,
   }
 
   [[nodiscard]] std::int64_t Balance(const ClusterState& state,
-                                     const ClassSpec& spec,
+                                     const Resources& counted,
                                      NodeId node) const {
     if (weights_.balanced == 0) return 0;
-    const std::span<const Amount> request = spec.request.amounts();
+    const std::span<const Amount> request = counted.amounts();
     const auto used = state.nodes().Used(node);
     const auto allocatable = state.nodes().Allocatable(node);
     std::array<ResourceUse, 3> without{};

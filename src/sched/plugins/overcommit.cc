@@ -1,6 +1,7 @@
 #include "sched/plugins/overcommit.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "model/amount_format.h"
+#include "sched/need.h"
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
@@ -55,7 +57,10 @@ void Overcommit::Open(const ClusterState& state, Time /*now*/) {
 Ballot Overcommit::EnqueueableWith(const Job& job, const Relief& relief) const {
   if (!job.spec.min_resources) return {Vote::kPermit, {}};
   const ResourceNames& names = state_->resource_names();
-  const auto exceeded = FirstExceeded(names, *job.spec.min_resources, [&](ResourceId resource) {
+  const Minimum minimum(*state_, job);
+  const auto gpus = state_->nodes().RegisteredGpus();
+  const auto exceeded = FirstExceeded(names, *minimum, [&](ResourceId resource) {
+    if (minimum.has_shares() && resource == gpus) return std::numeric_limits<double>::infinity();
     return At(limit_, resource) - At(taken_, resource) +
            static_cast<double>(relief.in_all.Get(resource));
   });
@@ -65,7 +70,7 @@ Ballot Overcommit::EnqueueableWith(const Job& job, const Relief& relief) const {
           {"ClusterOvercommitted",
            fmt::format("{} requested, {} in use or promised in the cluster, the limit is {} ({} "
                        "times what its nodes have)",
-                       FormatAmount(name, job.spec.min_resources->Get(*exceeded)),
+                       FormatAmount(name, minimum->Get(*exceeded)),
                        FormatNumber(name, ToAmount(At(taken_, *exceeded))),
                        FormatNumber(name, ToAmount(At(limit_, *exceeded))),
                        factor_)}};

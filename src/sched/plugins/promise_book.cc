@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sched/need.h"
 #include "sched/plugins/queue_rules.h"
 
 namespace strata {
@@ -16,7 +17,7 @@ void AddAmounts(Amounts& total, const WideResources& part) {
 PromiseBook::Part PromiseBook::PartOf(const ClusterState& state, const Job& job) {
   Part part{.queue = job.queue, .promised = {}, .elastic = job.allocated};
   if (HoldsPromise(job)) part.promised = PromisedTo(state, job);
-  if (job.spec.min_resources) part.elastic.Sub(*job.spec.min_resources);
+  if (job.spec.min_resources) part.elastic.Sub(*Minimum(state, job));
   part.elastic.ClampAtZero();
   return part;
 }

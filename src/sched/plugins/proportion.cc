@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/amount_format.h"
+#include "sched/need.h"
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/promise_book.h"
 #include "sched/plugins/queue_rules.h"
@@ -68,11 +69,15 @@ class Proportion final : public Plugin,
     return id.index() < queues_.size() && queues_[id.index()] ? &*queues_[id.index()] : nullptr;
   }
   [[nodiscard]] double LiveShare(const Queue& queue) const;
+  // The only queue that wants more shared GPUs than it deserves; none when there are several.
+  [[nodiscard]] QueueId FindOnlyUnmet() const;
   void AddPromise(const Job& job);
   [[nodiscard]] ReclaimRules Rules() const;
 
   const ClusterState* state_ = nullptr;
   PromiseBook book_;
+  ClusterLimit limit_;
+  QueueId only_unmet_;
   std::vector<std::optional<QueueState>> queues_;  // by id; none for queues without jobs
 };
 
@@ -88,6 +93,22 @@ void Proportion::Open(const ClusterState& state, Time /*now*/) {
     queues_[index] =
         QueueState{std::move(share), book_.PromisedIn(queue, size), book_.ElasticIn(queue, size)};
   }
+  limit_ = ClusterLimit(state);
+  only_unmet_ = FindOnlyUnmet();
+}
+
+QueueId Proportion::FindOnlyUnmet() const {
+  QueueId found;
+  if (!limit_.gpus()) return found;
+  for (const std::optional<QueueState>& queue : queues_) {
+    if (!queue ||
+        At(queue->share.request, *limit_.gpus()) <= At(queue->share.deserved, *limit_.gpus())) {
+      continue;
+    }
+    if (found.valid()) return {};
+    found = queue->share.queue;
+  }
+  return found;
 }
 
 void Proportion::AddPromise(const Job& job) {
@@ -137,7 +158,10 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
   const Amounts& most = by_share ? known->share.deserved : known->share.real_capability;
   const auto exceeded = FirstExceeded(state_->resource_names(), request, [&](ResourceId resource) {
     const auto has = static_cast<double>(queue.allocated.Get(resource));
-    return At(most, resource) - has;
+    // What nobody else wants is free to it, as far as its capability goes.
+    const bool may_have_all = id == only_unmet_ && resource == limit_.gpus();
+    const Amounts& its_most = may_have_all ? known->share.real_capability : most;
+    return limit_(resource, At(its_most, resource)) - has;
   });
   if (!exceeded) return std::nullopt;
   const std::string& name = state_->resource_names().name(*exceeded);
@@ -161,20 +185,19 @@ Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
            At(known->elastic, resource);
   };
   const auto limit = [&](ResourceId resource) {
-    return At(known->share.real_capability, resource);
+    return limit_(resource, At(known->share.real_capability, resource));
   };
-  const auto exceeded =
-      FirstExceeded(state_->resource_names(), *job.spec.min_resources, [&](ResourceId resource) {
-        return limit(resource) - taken(resource) +
-               static_cast<double>(relief.own_queue.Get(resource));
-      });
+  const Minimum minimum(*state_, job);
+  const auto exceeded = FirstExceeded(state_->resource_names(), *minimum, [&](ResourceId resource) {
+    return limit(resource) - taken(resource) + static_cast<double>(relief.own_queue.Get(resource));
+  });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = state_->resource_names().name(*exceeded);
   return {Vote::kReject,
           {"QueueQuotaExceeded",
            fmt::format("queue {}: {} requested, {} in use or promised, its limit is {}",
                        queue.spec.name,
-                       FormatAmount(name, job.spec.min_resources->Get(*exceeded)),
+                       FormatAmount(name, minimum->Get(*exceeded)),
                        FormatNumber(name, ToAmount(taken(*exceeded))),
                        FormatNumber(name, ToAmount(limit(*exceeded))))}};
 }

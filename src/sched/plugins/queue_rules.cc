@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sched/need.h"
+
 namespace strata {
 namespace {
 
@@ -16,7 +18,7 @@ void TakeGatedOff(const ClusterState& state, const Job& job, Resources& promised
     for (const TaskId id : sub_job.tasks) {
       const Task& task = state.workload().task(id);
       if (!task.gated || task.status != TaskStatus::kPending) continue;
-      promised.Sub(state.classes().spec(task.class_id).request);
+      promised.Sub(state.workload().CountedOf(id));
       promised.ClampAtZero();  // one by one: their sum may exceed 64 bits
     }
   }
@@ -43,6 +45,12 @@ std::optional<Refusal> RefuseIfClosedTo(const ClusterState& state, const Job& jo
   return runs ? std::nullopt : RefuseIfClosed(state.workload().queue(job.queue));
 }
 
+ClusterLimit::ClusterLimit(const ClusterState& state) : gpus_(state.nodes().RegisteredGpus()) {
+  if (!gpus_) return;
+  const std::span<const Amount> total = state.sums().Allocatable(state.tree().top());
+  all_ = gpus_->index() < total.size() ? static_cast<double>(total[gpus_->index()]) : 0;
+}
+
 bool HoldsPromise(const Job& job) {
   if (job.phase == JobPhase::kInqueue) return true;
   return job.phase == JobPhase::kRunning && job.counts.Allocated() >= job.spec.min_available;
@@ -50,7 +58,7 @@ bool HoldsPromise(const Job& job) {
 
 Resources PromisedTo(const ClusterState& state, const Job& job) {
   if (!job.spec.min_resources) return {};
-  Resources promised = *job.spec.min_resources;
+  Resources promised = *Minimum(state, job);
   promised.Sub(job.allocated);
   promised.ClampAtZero();
   if (promised.size() == 0) return promised;

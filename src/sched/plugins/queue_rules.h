@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -42,12 +43,31 @@ template <typename Left>
   return first;
 }
 
+// Limits of queues that are the size of the cluster. What pods take of shared GPUs may add up to
+// more than there is (NodeTable), so a queue that may have all of them has no limit: the GPUs
+// themselves refuse what they cannot hold.
+class ClusterLimit {
+ public:
+  ClusterLimit() = default;
+  explicit ClusterLimit(const ClusterState& state);
+
+  [[nodiscard]] double operator()(ResourceId resource, double limit) const {
+    const bool is_all = resource == gpus_ && limit >= all_;
+    return is_all ? std::numeric_limits<double>::infinity() : limit;
+  }
+  [[nodiscard]] std::optional<ResourceId> gpus() const { return gpus_; }
+
+ private:
+  std::optional<ResourceId> gpus_;  // none: no GPU is shared
+  double all_ = 0;
+};
+
 // True when the job was admitted, so that what it has been promised counts: it is Inqueue, or
 // Running with its minimum.
 [[nodiscard]] bool HoldsPromise(const Job& job);
 
-// What the job has been promised and does not have: (minResources - allocated) at least 0, less
-// what its gated pods ask for.
+// What the job has been promised and does not have: (minResources, as they count, - allocated) at
+// least 0, less what its gated pods ask for.
 [[nodiscard]] Resources PromisedTo(const ClusterState& state, const Job& job);
 
 void AddTo(Amounts& sum, const Amounts& more);

@@ -21,7 +21,7 @@ std::optional<ResourceId> TooMuchFor(const EvictionClaim& claim,
                                      const ReclaimRules& rules) {
   for (const ResourceId id : claim.contested) {
     const QueuePart part = rules.part_of(queue, id);
-    const auto asked = static_cast<double>(claim.need.Get(id));
+    const auto asked = static_cast<double>(claim.need.counted().Get(id));
     if (part.has + asked > part.deserved + ToleranceOf(id)) return id;
   }
   return std::nullopt;
@@ -63,7 +63,7 @@ bool MayReclaim(const ClusterState& state,
   std::erase_if(line, [&](QueueId queue) { return IsIn(others, queue); });
   Resources amounts;
   for (const TaskId id : unit.tasks) {
-    amounts.AddSaturating(state.classes().spec(state.workload().task(id).class_id).request);
+    amounts.AddSaturating(state.workload().CountedOf(id));
   }
   const auto keeps = [&](QueueId queue) { return KeepsGuarantee(queue, amounts, rules); };
   if (!std::all_of(line.begin(), line.end(), keeps)) return false;
@@ -96,7 +96,7 @@ std::optional<std::string> WhyNotReclaim(const ClusterState& state,
   const std::string& name = state.resource_names().name(id);
   return fmt::format("queue {} may not reclaim {}: {} in use, it deserves {}",
                      state.workload().queue(queue).spec.name,
-                     FormatAmount(name, claim.need.Get(id)),
+                     FormatAmount(name, claim.need.counted().Get(id)),
                      FormatNumber(name, ToAmount(part.has)),
                      FormatNumber(name, ToAmount(part.deserved)));
 }

@@ -84,6 +84,7 @@ Resources QuotaRequest(const JobSpec& job) {
   CHECK(job.min_resources.has_value());
   Resources request = *job.min_resources;
   request.Set(kPods, std::max<Amount>(request.Get(kPods), job.min_available));
+  request.AddSaturating(job.min_quota);
   return request;
 }
 

@@ -10,7 +10,8 @@ namespace strata {
 //
 // A job may enter when, for every quota of its namespace and every resource that the quota limits
 // and the job asks for, what is used, what was admitted in this cycle and its minResources stay
-// within the hard limit. A job counts with its minimum of `pods`, whatever minResources says.
+// within the hard limit. A job counts with its minimum of `pods`, whatever minResources says, and
+// under the names that only quotas have (limits.cpu, count/pods) with what minResources says there.
 // Comparisons are exact. Refusal: NamespaceQuotaExceeded. A job without minResources may always
 // enter.
 [[nodiscard]] Result<MadePlugin> MakeResourcequota(const PluginConfig& config,
