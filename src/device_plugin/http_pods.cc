@@ -42,7 +42,9 @@ Result<std::string> CallUntil(kube::Client& client, kube::Call call, SteadyClock
     if (pending->arrived.WaitUntil(pending->mutex, end)) continue;
     if (!pending->reply) return Fail(Code::kUnavailable, path + ": no answer in time");
   }
-  if (!*pending->reply) return tl::unexpected(pending->reply->error().error);
+  if (!*pending->reply) {
+    return tl::unexpected(std::move(pending->reply->error().error).Context(path));
+  }
   return std::move(**pending->reply);
 }
 
