@@ -62,6 +62,10 @@ KnownPod ReadPod(const nlohmann::json& item, std::string_view resource) {
   return pod;
 }
 
+bool IsNamed(const KnownPod& pod) {
+  return !pod.uid.empty() && !pod.ns.empty() && !pod.name.empty();
+}
+
 }  // namespace
 
 objects::PodPhase PhaseOf(std::string_view text) {
@@ -85,9 +89,16 @@ Result<std::vector<KnownPod>> ReadPodList(std::string_view text, std::string_vie
   std::vector<KnownPod> pods;
   for (const nlohmann::json& item : ListAt(list, {"items"})) {
     KnownPod pod = ReadPod(item, resource);
-    if (!pod.uid.empty() && !pod.ns.empty() && !pod.name.empty()) pods.push_back(std::move(pod));
+    if (IsNamed(pod)) pods.push_back(std::move(pod));
   }
   return pods;
+}
+
+Result<KnownPod> ReadKnownPod(std::string_view text, std::string_view resource) {
+  TRY_ASSIGN(const nlohmann::json item, ParseJson(text));
+  KnownPod pod = ReadPod(item, resource);
+  if (!IsNamed(pod)) return Fail(Code::kInvalidArgument, "not a pod with uid, namespace and name");
+  return pod;
 }
 
 }  // namespace strata::agent

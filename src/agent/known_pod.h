@@ -53,5 +53,7 @@ struct KnownPod {
 // kInvalidArgument when `text` is not JSON.
 [[nodiscard]] Result<std::vector<KnownPod>> ReadPodList(std::string_view text,
                                                         std::string_view resource);
+// One Pod in JSON. kInvalidArgument also when it lacks uid, namespace or name.
+[[nodiscard]] Result<KnownPod> ReadKnownPod(std::string_view text, std::string_view resource);
 
 }  // namespace strata::agent

@@ -8,6 +8,7 @@
 
 #include "base/timestamp.h"
 #include "json/dump.h"
+#include "json/parse.h"
 #include "kube/resource.h"
 #include "virtual_nodes/pod_status.h"
 
@@ -173,14 +174,28 @@ kube::Call RenewLease(const SeenNode& node, Time now) {
                          DumpJson(lease));
 }
 
+bool IsToStart(const SeenPod& pod, Host host) {
+  return host == Host::kAlive && !pod.node.empty() && !pod.deleting && !pod.start_time &&
+         pod.IsPending() && !pod.has_container_statuses;
+}
+
+kube::Call PatchPod(const SeenPod& pod, const std::string& patch) {
+  Json body = ParseJsonOrNull(patch);
+  body["metadata"].update(Precondition(pod));
+  return Patch({kube::kPods, pod.ns, pod.name, ""}, kube::PatchType::kMerge, body);
+}
+
+kube::Call RejectPod(const SeenPod& pod, const std::string& why, Time now) {
+  return PatchPodStatus(pod, RejectedStatus(why, now));
+}
+
 PodAction DecidePod(const SeenPod& pod, const PodCircumstances& around, Time now) {
   if (pod.node.empty()) return {};
   if (pod.deleting) return DecideDeleted(pod, around, now);
-  if (around.host != Host::kAlive || pod.HasEnded()) return {};
-  if (!pod.start_time) {
-    if (!pod.IsPending() || pod.has_container_statuses) return {};
+  if (IsToStart(pod, around.host)) {
     return PatchPodStatus(pod, RunningStatus(pod, around.host_ip, now));
   }
+  if (around.host != Host::kAlive || pod.HasEnded() || !pod.start_time) return {};
   // One that started and says something else than Running was told so by somebody.
   if (pod.phase != "Running" || !pod.run_time) return {};
   const Time start = around.started.value_or(*pod.start_time);

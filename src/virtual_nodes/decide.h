@@ -49,6 +49,13 @@ struct PodCircumstances {
   Duration stop_time{};         // of its node
 };
 [[nodiscard]] PodAction DecidePod(const SeenPod& pod, const PodCircumstances& around, Time now);
+// Whether DecidePod would start it.
+[[nodiscard]] bool IsToStart(const SeenPod& pod, Host host);
+
+// What the agent of the node writes on a pod before it starts: a merge patch.
+[[nodiscard]] kube::Call PatchPod(const SeenPod& pod, const std::string& patch);
+// The end of a pod that its node does not admit.
+[[nodiscard]] kube::Call RejectPod(const SeenPod& pod, const std::string& why, Time now);
 
 // The status of a virtual node that lacks nothing; `resources` is its capacity.
 [[nodiscard]] nlohmann::json FullNodeStatus(std::string_view name,

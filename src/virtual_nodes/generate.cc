@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "agent/publish.h"
 #include "base/ascii.h"
 #include "base/quantity.h"
 #include "json/dump.h"
-#include "nvml/node_annotations.h"
+#include "json/parse.h"
 #include "virtual_nodes/decide.h"
 
 namespace strata::virtual_nodes {
@@ -19,10 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kShape = "spines=S,racks=R,nodes=N[,gpus=G[:MODEL]][,cpu=C][,memory=M]";
-
-// Virtual kubelets know their pods: binds need no lock (convert/node_lock.h).
-constexpr const char* kAgentKey = "strata.sh/agent";
-constexpr const char* kAgentText = R"({"version":"virtual","identity":"pods"})";
 
 std::string NodeName(std::int64_t i) {
   return fmt::format("node-{}", i);
@@ -129,6 +126,16 @@ std::int64_t SharesOf(const NodeGpus& gpus) {
   return shares;
 }
 
+// What the agent of the machine has written on its Node: metadata. A virtual kubelet knows its
+// pods, so binds need no lock (convert/node_lock.h).
+Json Published(const agent::Machine& machine, Time now) {
+  const agent::AgentFacts facts{.version = "virtual",
+                                .identity = "pods",
+                                .shares = machine.node.gpus.front().slots,
+                                .boot = ""};
+  return ParseJsonOrNull(agent::PatchToPublish(machine, facts, {}, now)).at("metadata");
+}
+
 Json MakeNode(const GenerateSpec& spec, std::int64_t index, Time now) {
   const std::string name = NodeName(index);
   const std::int64_t rack = index / spec.nodes;
@@ -141,13 +148,12 @@ Json MakeNode(const GenerateSpec& spec, std::int64_t index, Time now) {
                  {"strata.sh/spine", SpineName(spine)}}}};
   Json resources = {{"cpu", spec.cpu}, {"memory", spec.memory}, {"pods", "110"}};
   if (spec.machine != nullptr) {
-    const NodeGpus gpus = GpusOf(spec, name);
-    resources["nvidia.com/gpu"] = fmt::format("{}", SharesOf(gpus));
-    meta["annotations"] = {{nvml::kRegisterKey, nvml::RegisterText(gpus)},
-                           {nvml::kScoreKey, nvml::ScoreText(gpus)},
-                           {kAgentKey, kAgentText}};
+    agent::Machine machine;
+    machine.node = GpusOf(spec, name);
     // The NVLink domain of a rack.
-    if (spec.machine->has_clique) meta["labels"]["nvidia.com/gpu.clique"] = RackName(rack) + ".0";
+    if (spec.machine->has_clique) machine.clique = RackName(rack) + ".0";
+    resources["nvidia.com/gpu"] = fmt::format("{}", SharesOf(machine.node));
+    meta.merge_patch(Published(machine, now));
   } else if (spec.gpus > 0) {
     resources["nvidia.com/gpu"] = fmt::format("{}", spec.gpus);
   }

@@ -108,6 +108,8 @@ TEST(GenerateCluster, PodsWithGpusNeedNoLock) {
   const Json gpus = Find(Make("spines=1,racks=1,nodes=1,gpus=1:dgx1v"), "node-0")["metadata"];
   const Json agent = Json::parse(gpus["annotations"]["strata.sh/agent"].get<std::string>());
   EXPECT_EQ(agent["identity"], "pods");
+  EXPECT_EQ(agent["shares"], 10);
+  EXPECT_EQ(gpus["labels"]["nvidia.com/gpu.count"], "1") << "as strata-agent publishes";
   const Json none = Find(Make("spines=1,racks=1,nodes=1"), "node-0")["metadata"];
   EXPECT_FALSE(none.contains("annotations"));
 }

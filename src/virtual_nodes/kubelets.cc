@@ -41,11 +41,11 @@ Status Kubelets::TakeNode(const kube::Delta& delta) {
   Node& node = nodes_[key];
   const bool ran = IsAlive(node.seen) && IsOurs(node.seen, reach_);
   const bool runs = IsAlive(seen) && IsOurs(seen, reach_);
+  const bool other_agent = seen.agent != node.seen.agent;
   node.seen = std::move(seen);
   queue_.Add(key);
-  if (runs == ran) return {};
-  LookAtPodsOf(delta.key.name);
-  if (runs && reach_ == Reach::kLabelled) queue_.Add(LeaseKey(delta.key.name));
+  if (runs != ran || other_agent) LookAtPodsOf(delta.key.name);
+  if (runs && !ran && reach_ == Reach::kLabelled) queue_.Add(LeaseKey(delta.key.name));
   return {};
 }
 
@@ -58,10 +58,13 @@ void Kubelets::LookAtPodsOf(const std::string& node) {
 Status Kubelets::TakePod(const kube::Delta& delta) {
   const std::string key = PodKey(delta.key);
   if (delta.type == kube::Delta::Type::kDeleted) {
+    agents_.Release(delta.key.ns + "/" + delta.key.name);
     DropPod(key);
     return {};
   }
   TRY_ASSIGN(SeenPod seen, SeenPod::Read(delta.text));
+  if (seen.HasEnded()) agents_.Release(seen.ns + "/" + seen.name);
+  if (seen.start_time) seen.gpu_pod.reset();  // the agent is done with it
   PutPod(key, std::move(seen));
   return {};
 }
@@ -137,9 +140,32 @@ PodCircumstances Kubelets::CircumstancesOf(const Pod& pod) const {
   return around;
 }
 
+std::optional<kube::Call> Kubelets::AskAgent(const Pod& pod, const SeenNode& node, Time now) {
+  if (node.agent == SeenNode::Agent::kNone) return std::nullopt;
+  const Agents::Answer answer = agents_.Admit(node, *pod.seen.gpu_pod, now);
+  switch (answer.kind) {
+    case Agents::Answer::Kind::kStart:
+      return std::nullopt;
+    case Agents::Answer::Kind::kWrite:
+      return PatchPod(pod.seen, answer.text);
+    case Agents::Answer::Kind::kRefused:
+      return RejectPod(pod.seen, answer.text, now);
+  }
+  return std::nullopt;
+}
+
 std::optional<kube::Call> Kubelets::DecidePodKey(const std::string& key, Pod& pod, Moment now) {
   if (pod.decided == pod.seen.version) return std::nullopt;
-  PodAction action = DecidePod(pod.seen, CircumstancesOf(pod), now.wall);
+  const PodCircumstances around = CircumstancesOf(pod);
+  if (pod.seen.gpu_pod && IsToStart(pod.seen, around.host)) {
+    const SeenNode& node = nodes_.at(NodeKey(pod.seen.node)).seen;
+    if (node.agent == SeenNode::Agent::kStopped) return std::nullopt;
+    if (auto call = AskAgent(pod, node, now.wall)) {
+      pod.decided = pod.seen.version;
+      return call;
+    }
+  }
+  PodAction action = DecidePod(pod.seen, around, now.wall);
   if (const Time* due = std::get_if<Time>(&action)) {
     queue_.AddAt(key, now.steady + (*due - now.wall));
     return std::nullopt;

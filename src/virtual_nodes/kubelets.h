@@ -12,6 +12,7 @@
 #include "kube/delta.h"
 #include "kube/work_queue.h"
 #include "net/transport.h"
+#include "virtual_nodes/agents.h"
 #include "virtual_nodes/decide.h"
 #include "virtual_nodes/seen.h"
 
@@ -58,6 +59,7 @@ class Kubelets {
     return synced_ == kSources && queue_.size() == 0 && under_way_.empty();
   }
   [[nodiscard]] std::size_t pods_kept() const { return pods_.size(); }
+  [[nodiscard]] const Agents& agents() const { return agents_; }
 
  private:
   struct Node {
@@ -81,6 +83,8 @@ class Kubelets {
   [[nodiscard]] std::optional<kube::Call> DecidePodKey(const std::string& key,
                                                        Pod& pod,
                                                        Moment now);
+  // What the agent of its node has to say before the pod starts, if that is a write.
+  [[nodiscard]] std::optional<kube::Call> AskAgent(const Pod& pod, const SeenNode& node, Time now);
   [[nodiscard]] PodCircumstances CircumstancesOf(const Pod& pod) const;
 
   Reach reach_;
@@ -88,6 +92,7 @@ class Kubelets {
   std::map<std::string, Node> nodes_;                     // by key
   std::map<std::string, Pod> pods_;                       // by key
   std::map<std::string, std::set<std::string>> by_node_;  // keys of pods_
+  Agents agents_;
   kube::WorkQueueState queue_{
       {.first = std::chrono::milliseconds(100), .max = std::chrono::seconds(30)}};
   std::set<std::string> under_way_;

@@ -84,7 +84,7 @@ class SmallCluster {
       return Outcome::kStale;
     }
     Json patch = body;
-    patch.erase("metadata");
+    patch["metadata"].erase("resourceVersion");
     Patch(key, patch);
     return Outcome::kDone;
   }
@@ -254,6 +254,101 @@ TEST(Kubelets, AnObjectThatCannotBeReadIsLeftAlone) {
   delta.source = Kubelets::kPodSource;
   delta.text = R"({"metadata":[]})";
   EXPECT_FALSE(kubelets.Take(delta));
+}
+
+// A Node of two GPUs, whose agent has registered them.
+Json NodeWithAgent() {
+  return {
+      {"annotations",
+       {{"strata.sh/agent", R"({"version":"virtual","identity":"pods"})"},
+        {"hami.io/node-nvidia-register",
+         R"([{"id":"GPU-0","count":1,"devmem":1000,"devcore":100,"type":"T","health":true},)"
+         R"({"id":"GPU-1","count":1,"devmem":1000,"devcore":100,"type":"T","health":true}])"}}}};
+}
+
+// Asks for a GPU, by a scheduler that chose `gpu` for it.
+Json GpuPod(const std::string& gpu) {
+  const std::string record = gpu + ",NVIDIA,1000,100:;";
+  const Json limits = {{"nvidia.com/gpu", "1"}};
+  const Json container = {{"name", "c"}, {"image", "i"}, {"resources", {{"limits", limits}}}};
+  return {{"metadata",
+           {{"annotations",
+             {{"hami.io/vgpu-node", "n1"},
+              {"hami.io/vgpu-devices-allocated", record},
+              {"hami.io/vgpu-devices-to-allocate", record},
+              {"hami.io/bind-phase", "allocating"}}}}},
+          {"spec", {{"containers", Json::array({container})}}}};
+}
+
+class ClusterWithAgent : public SmallCluster {
+ public:
+  ClusterWithAgent() {
+    Node("n1", ReadyStatus("True"));
+    Patch("node/n1", {{"metadata", NodeWithAgent()}});
+  }
+  void StopAgent(bool stop) {
+    const Json value = stop ? Json("true") : Json();
+    Patch("node/n1", {{"metadata", {{"annotations", {{"strata.sh/agent-stopped", value}}}}}});
+  }
+  Json PhaseOf(const std::string& pod) {
+    return (*this)["pod/ns/" + pod]["metadata"]["annotations"]["hami.io/bind-phase"];
+  }
+};
+
+TEST(Kubelets, APodWithGpusStartsAfterTheAgentHasServedIt) {
+  ClusterWithAgent cluster;
+  cluster.Pod("p", "n1");
+  cluster.Patch("pod/ns/p", GpuPod("GPU-1"));
+  cluster.Settle();
+  EXPECT_THAT(cluster.written, ElementsAre("PATCH pod/ns/p", "PATCH pod/ns/p"));
+  EXPECT_EQ(cluster.PhaseOf("p"), "success");
+  EXPECT_EQ(cluster["pod/ns/p"]["status"]["phase"], "Running");
+  EXPECT_EQ(cluster.kubelets.agents().served(), 1U);
+  cluster.Remove("pod/ns/p");
+  EXPECT_EQ(cluster.kubelets.agents().served(), 0U);
+}
+
+TEST(Kubelets, APodWhoseRecordIsWrongFailsInTheWordsOfAKubelet) {
+  ClusterWithAgent cluster;
+  cluster.Pod("p", "n1");
+  cluster.Patch("pod/ns/p", GpuPod("GPU-9"));
+  cluster.Settle();
+  EXPECT_EQ(cluster.PhaseOf("p"), "failed");
+  const Json status = cluster["pod/ns/p"]["status"];
+  EXPECT_EQ(status["phase"], "Failed");
+  EXPECT_EQ(status["reason"], "UnexpectedAdmissionError");
+  EXPECT_THAT(status["message"].get<std::string>(),
+              ::testing::HasSubstr("its record names GPU-9, which this node does not have"));
+}
+
+TEST(Kubelets, PodsWithGpusDoNotStartWhileTheAgentIsStopped) {
+  ClusterWithAgent cluster;
+  cluster.StopAgent(true);
+  cluster.Pod("p", "n1");
+  cluster.Patch("pod/ns/p", GpuPod("GPU-0"));
+  cluster.Pod("without", "n1");
+  cluster.Pass(std::chrono::hours(1));
+  EXPECT_EQ(cluster["pod/ns/without"]["status"]["phase"], "Running");
+  EXPECT_EQ(cluster["pod/ns/p"]["status"]["phase"], "Pending");
+  EXPECT_EQ(cluster.PhaseOf("p"), "allocating");
+  cluster.StopAgent(false);
+  cluster.Settle();
+  EXPECT_EQ(cluster["pod/ns/p"]["status"]["phase"], "Running");
+  EXPECT_EQ(cluster.PhaseOf("p"), "success");
+}
+
+TEST(Kubelets, AnAnswerOfTheAgentThatCameTooLateIsGivenAgain) {
+  ClusterWithAgent cluster;
+  cluster.Pod("p", "n1");
+  cluster.Patch("pod/ns/p", GpuPod("GPU-0"));
+  const auto work = cluster.kubelets.Next(cluster.Moment());
+  ASSERT_TRUE(work);
+  cluster.Patch("pod/ns/p", {{"metadata", {{"labels", {{"x", "y"}}}}}});
+  cluster.kubelets.Finish(work->key, cluster.Carry(work->key, work->call), cluster.Moment());
+  EXPECT_EQ(cluster.PhaseOf("p"), "allocating");
+  cluster.Settle();
+  EXPECT_EQ(cluster.PhaseOf("p"), "success");
+  EXPECT_EQ(cluster["pod/ns/p"]["status"]["phase"], "Running");
 }
 
 // A cluster to which things happen at random.

@@ -91,4 +91,13 @@ Json EndedStatus(const SeenPod& pod, Time start, Time end) {
   return status;
 }
 
+// In the words of a kubelet.
+Json RejectedStatus(const std::string& why, Time now) {
+  return {{"phase", "Failed"},
+          {"reason", "UnexpectedAdmissionError"},
+          {"message",
+           fmt::format("Pod was rejected: Allocate failed due to {}, which is unexpected", why)},
+          {"startTime", SecondOf(now)}};
+}
+
 }  // namespace strata::virtual_nodes

@@ -19,5 +19,7 @@ inline constexpr Duration kLongestRun = std::chrono::hours(24 * 365 * 100);
                                            Time now);
 // ... whose containers ran from `start` to `end`, and gave pod.exit_code.
 [[nodiscard]] nlohmann::json EndedStatus(const SeenPod& pod, Time start, Time end);
+// ... that its node did not admit; no container has started.
+[[nodiscard]] nlohmann::json RejectedStatus(const std::string& why, Time now);
 
 }  // namespace strata::virtual_nodes

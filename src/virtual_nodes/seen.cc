@@ -1,7 +1,12 @@
 #include "virtual_nodes/seen.h"
 
+#include <utility>
+
+#include "agent/record_names.h"
 #include "base/ascii.h"
 #include "base/quantity.h"
+#include "convert/gpu_annotations.h"
+#include "convert/node_lock.h"
 #include "objects/cursor.h"
 #include "objects/value.h"
 
@@ -37,6 +42,18 @@ std::optional<Duration> ReadSeconds(const std::string& text) {
   return milli ? std::optional(Duration(*milli)) : std::nullopt;
 }
 
+void ReadAgent(const Cursor& annotations, SeenNode& node) {
+  std::string stopped;
+  annotations.At(kAgentStopped).Read(stopped);
+  if (!annotations.At(kAgentAnnotation).present()) return;
+  node.agent = stopped == "true" ? SeenNode::Agent::kStopped : SeenNode::Agent::kWorks;
+  for (const std::string_view key : {agent::RecordNames().registered, kGpuScoreAnnotation}) {
+    std::string text;
+    annotations.At(key).Read(text);
+    if (!text.empty()) node.gpus.emplace(key, std::move(text));
+  }
+}
+
 void ReadNodeMeta(const Cursor& meta, SeenNode& node) {
   ReadIdentity(meta, node);
   const Cursor labels = meta.At("labels");
@@ -47,6 +64,7 @@ void ReadNodeMeta(const Cursor& meta, SeenNode& node) {
   const Cursor annotations = meta.At("annotations");
   annotations.At(kStopSeconds).Read(stop);
   node.stop_time = ReadSeconds(stop).value_or(Duration(0));
+  ReadAgent(annotations, node);
 }
 
 void ReadNodeStatus(const Cursor& status, SeenNode& node) {
@@ -104,6 +122,18 @@ void ReadAnnotations(const Cursor& annotations, SeenPod& pod) {
   }
 }
 
+bool AsksForGpus(const Cursor& spec) {
+  bool asks = false;
+  for (const char* list : {"initContainers", "containers"}) {
+    spec.At(list).ForEach([&](const Cursor& container) {
+      const Cursor resources = container.At("resources");
+      const Cursor limits = resources.At("limits");
+      asks = asks || limits.At(agent::RecordNames().count).present();
+    });
+  }
+  return asks;
+}
+
 void ReadPodMeta(const Cursor& meta, SeenPod& pod) {
   ReadIdentity(meta, pod);
   meta.At("namespace").Read(pod.ns);
@@ -153,6 +183,9 @@ Result<SeenPod> SeenPod::Read(std::string_view text) {
   status.At("startTime").Read(pod.start_time);
   status.At("containerStatuses").ForEach([&](const Cursor&) { pod.has_container_statuses = true; });
   if (!log.error.empty()) return Fail(Code::kInvalidArgument, log.error);
+  if (AsksForGpus(spec)) {
+    TRY_ASSIGN(pod.gpu_pod, agent::ReadKnownPod(text, agent::RecordNames().count));
+  }
   return pod;
 }
 

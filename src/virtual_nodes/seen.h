@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/known_pod.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/labels.h"
 
 // What a kubelet looks at in Nodes and Pods. Texts are objects as the API server gives them.
 namespace strata::virtual_nodes {
@@ -16,6 +18,8 @@ inline constexpr std::string_view kVirtualLabel = "strata.sh/virtual";
 inline constexpr std::string_view kRunSeconds = "strata.sh/run-seconds";
 inline constexpr std::string_view kExitCode = "strata.sh/exit-code";
 inline constexpr std::string_view kStopSeconds = "strata.sh/stop-seconds";
+// On a Node: its agent does nothing while this is "true".
+inline constexpr std::string_view kAgentStopped = "strata.sh/agent-stopped";
 inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 
 struct SeenTaint {
@@ -43,6 +47,11 @@ struct SeenNode {
   std::string internal_ip;        // "" if it has none
   std::vector<SeenTaint> taints;  // all of them, in their order
   Duration stop_time{};           // strata.sh/stop-seconds: how long its pods take to stop
+  // Pods with GPUs start once the agent of the node has served them. Without an agent they start
+  // like others.
+  enum class Agent : std::uint8_t { kNone, kWorks, kStopped };
+  Agent agent = Agent::kNone;
+  Labels gpus;  // the annotations in which it has registered its GPUs
 
   // kInvalidArgument for anything else than a Node.
   [[nodiscard]] static Result<SeenNode> Read(std::string_view text);
@@ -70,6 +79,8 @@ struct SeenPod {
   std::optional<Duration> run_time;  // strata.sh/run-seconds; none: until it is deleted
   std::string bad_annotation;        // the first of the two that cannot be read; "" if none
   std::int32_t exit_code = 0;        // strata.sh/exit-code
+
+  std::optional<agent::KnownPod> gpu_pod;  // what an agent sees of it; none: it needs no GPUs
 
   bool has_container_statuses = false;
   bool host_network = false;

@@ -140,6 +140,51 @@ class EveryNode(VirtualNodesTest):
         self.until(lambda: self.is_settled("node-0"), "no taint")
 
 
+class Agents(VirtualNodesTest):
+    """Under `up`, with GPUs."""
+    arguments = ("--generate", "spines=1,racks=1,nodes=1,gpus=4:dgx1v")
+
+    def make_gpu_pod(self, name, gpus):
+        pod = json.loads(json.dumps(POD))
+        pod["metadata"] = {"name": name}
+        pod["spec"]["schedulerName"] = "volcano"
+        pod["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
+        status, body = self.server.json("POST", "/api/v1/namespaces/default/pods", pod)
+        self.assertEqual(status, 201, body)
+
+    def bind_phase(self, name):
+        return self.pod(name)["metadata"].get("annotations", {}).get("hami.io/bind-phase")
+
+    def test_a_pod_with_gpus_starts_when_the_agent_has_served_it(self):
+        self.make_gpu_pod("p", 2)
+        self.until(lambda: self.phase("p") == "Running", "Running")
+        self.assertEqual(self.bind_phase("p"), "success")
+
+    def test_a_stopped_agent_leaves_its_pods_unstarted(self):
+        self.kubectl("annotate", "node", "node-0", "strata.sh/agent-stopped=true")
+        self.make_gpu_pod("p", 2)
+        self.until(lambda: self.bind_phase("p") == "allocating", "bound")
+        self.make_pod("plain", "node-0")
+        self.until(lambda: self.phase("plain") == "Running", "others start")
+        self.assertEqual(self.phase("p"), "Pending")
+        self.kubectl("annotate", "node", "node-0", "strata.sh/agent-stopped-")
+        self.until(lambda: self.phase("p") == "Running", "Running")
+        self.assertEqual(self.bind_phase("p"), "success")
+
+    def test_a_pod_whose_record_names_no_gpu_of_the_node_fails_and_says_why(self):
+        pod = json.loads(json.dumps(POD))
+        record = "GPU-elsewhere,NVIDIA,1000,100:;"
+        pod["metadata"] = {"name": "p", "annotations": {"hami.io/vgpu-node": "node-0", "hami.io/vgpu-devices-allocated": record}}
+        pod["spec"]["nodeName"] = "node-0"
+        pod["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 1}}
+        status, body = self.server.json("POST", "/api/v1/namespaces/default/pods", pod)
+        self.assertEqual(status, 201, body)
+        self.until(lambda: self.phase("p") == "Failed", "Failed")
+        self.assertEqual(self.bind_phase("p"), "failed")
+        self.assertEqual(self.pod("p")["status"]["reason"], "UnexpectedAdmissionError")
+        self.assertIn("GPU-elsewhere, which this node does not have", self.pod("p")["status"]["message"])
+
+
 class Restart(VirtualNodesTest):
     def setUp(self):
         self.arguments = ()
