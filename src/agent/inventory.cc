@@ -48,6 +48,7 @@ Machine Inventory::MachineNow(const GpuHealth& health, std::int32_t shares) cons
   }
   Machine machine{.node = nvml::ToNodeGpus(all),
                   .minors = {},
+                  .bus_ids = {},
                   .driver = driver_,
                   .clique = CommonClique(all.gpus)};
   for (std::size_t i = 0; i < machine.node.gpus.size(); ++i) {
@@ -55,6 +56,7 @@ Machine Inventory::MachineNow(const GpuHealth& health, std::int32_t shares) cons
     gpu.slots = shares;
     gpu.healthy = gpu.healthy && health.Of(gpu.uuid) != Health::kUnhealthy;
     machine.minors.push_back(all.gpus[i].minor.value_or(-1));
+    machine.bus_ids.push_back(all.gpus[i].bus_id);
   }
   return machine;
 }

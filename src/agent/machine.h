@@ -15,6 +15,7 @@ struct Machine {
   // A GPU that was seen since the agent started stays listed, as not healthy when it is gone.
   NodeGpus node;
   std::vector<std::int32_t> minors;  // by position in node.gpus: /dev/nvidia<minor>; -1 if unknown
+  std::vector<std::string> bus_ids;  // by position in node.gpus: "0000:3b:00.0"
   std::string driver;                // its version
   std::string clique;  // "<cluster uuid>.<clique>"; "": none, or its GPUs are of several
 };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "agent/agent_metrics.h"
+#include "agent/fabric_watch.h"
 #include "agent/publish_agenda.h"
 #include "base/mutex.h"
 #include "kube/event_recorder.h"
@@ -158,6 +159,15 @@ class NodeAgent::Impl {
         [this, mailbox = mailbox_](DriverThread::News news) {
           mailbox->Post([this, news = std::move(news)] { Take(news); });
         });
+    std::optional<FabricWatch> fabric;
+    if (options_.fabric) {
+      fabric.emplace(
+          *options_.fabric,
+          [this] { return machine(); },
+          [this, mailbox = mailbox_](FabricWatch::News news) {
+            mailbox->Post([this, news = std::move(news)] { TakeFabric(news); });
+          });
+    }
     while (!stop.stop_requested()) {
       mailbox_->Serve(TimeToWait());
       if (!stop.stop_requested() && agenda_.Begin(Now())) ReadNode();
@@ -212,6 +222,15 @@ class NodeAgent::Impl {
     options_.machine_changed();
     WriteState(news.health_text);
     agenda_.Hurry(Now());
+  }
+
+  void TakeFabric(const FabricWatch::News& news) {
+    for (const std::string& problem : news.problems) {
+      log_.Warning("network cannot be read", {{"problem", problem}});
+    }
+    if (news.text == facts_.fabric) return;
+    facts_.fabric = news.text;
+    if (told_) agenda_.Hurry(Now());  // else the first news of the driver publishes it, too
   }
 
   void Tell(const HealthChange& change, const Machine& machine) {

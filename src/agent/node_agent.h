@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "agent/fabric_report.h"
 #include "agent/gpu_watch.h"
 #include "agent/publish.h"
 #include "base/clock.h"
@@ -28,7 +30,8 @@ class NodeAgent {
     // Called when machine() is another one.
     std::function<void()> machine_changed = [] {};
     GpuWatch::Options gpus;
-    bool take_over = false;  // also from another agent that registered the GPUs
+    std::optional<FabricOptions> fabric;  // none: the network is left out
+    bool take_over = false;               // also from another agent that registered the GPUs
     Duration driver_limit = std::chrono::seconds(60);  // a call that takes longer hangs
     std::string state_folder;  // where errors of GPUs are kept for the next process; "": nowhere
   };

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "agent/journal.h"
 #include "agent/journal_file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace strata::agent {
 namespace {
@@ -59,12 +59,6 @@ TEST(PluginJournal, DropsPodsThatAreGone) {
 
 class PluginJournalFile : public ::testing::Test {
  protected:
-  PluginJournalFile() {
-    std::string name = ::testing::TempDir() + "/agent.XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~PluginJournalFile() override { std::filesystem::remove_all(folder_); }
-
   std::unique_ptr<JournalFile> Open() const {
     auto file = JournalFile::Open(path());
     EXPECT_TRUE(file.has_value()) << file.error().message;
@@ -76,7 +70,8 @@ class PluginJournalFile : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  std::string folder_;
+  const strata::testing::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(PluginJournalFile, KeepsEntriesOverARestart) {

@@ -10,6 +10,7 @@
 
 #include "base/timestamp.h"
 #include "convert/node_lock.h"
+#include "discovery/node_report.h"
 #include "json/access.h"
 #include "json/dump.h"
 #include "json/parse.h"
@@ -142,6 +143,7 @@ std::string PatchToPublish(const Machine& machine,
   Json annotations = Json::object();
   Add(annotations, node.annotations, nvml::kRegisterKey, RegisterOf(machine.node));
   Add(annotations, node.annotations, nvml::kScoreKey, ScoresOf(machine.node));
+  Add(annotations, node.annotations, discovery::kFabricAnnotation, facts.fabric);
   Json says = {{"version", facts.version},
                {"identity", facts.identity},
                {"shares", facts.shares},
@@ -161,6 +163,7 @@ std::string PatchToWithdraw(const NodeNotes& node) {
   for (const auto& [name, value] : OwnLabels(node, SaidBefore(node))) labels[name] = Json();
   for (const std::string_view key : {std::string_view(nvml::kRegisterKey),
                                      std::string_view(nvml::kScoreKey),
+                                     discovery::kFabricAnnotation,
                                      kAgentAnnotation}) {
     Add(annotations, node.annotations, key, "");
   }

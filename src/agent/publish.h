@@ -20,6 +20,7 @@ struct AgentFacts {
   std::string identity = "none";  // how it learns which pod it serves: convert/node_lock.h
   std::int32_t shares = 1;        // containers that may have a GPU together
   std::string boot;
+  std::string fabric = {};  // what it sees of the network (discovery/node_report.h); "": nothing
 };
 
 // What the Node has.

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -34,6 +36,15 @@ bool HasHamiCore(const std::string& hook) {
   return std::filesystem::exists(hook + "/vgpu/libvgpu.so", ignored);
 }
 
+std::optional<agent::FabricOptions> FabricOf(const AgentRunFlags& flags) {
+  if (flags.no_fabric) return std::nullopt;
+  agent::FabricOptions options;
+  options.sysfs = flags.gpus.sysfs;
+  std::istringstream words(flags.lldp_command);
+  for (std::string word; words >> word;) options.lldp_command.push_back(word);
+  return options;
+}
+
 device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags) {
   device_plugin::GpuAgent::Options options;
   const bool shares = !flags.publish_only && HasHamiCore(flags.hook);
@@ -52,6 +63,7 @@ device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags) {
     options.plugin.answer.shares->hook = flags.hook;
   }
   if (flags.cdi) options.plugin.answer.strategy = agent::AnswerOptions::Strategy::kCdi;
+  options.node_agent.fabric = FabricOf(flags);
   options.publish_only = flags.publish_only;
   return options;
 }

@@ -76,6 +76,18 @@ void AddPluginFlags(CLI::App& command, AgentRunFlags& flags) {
       ->type_name("SOCKET");
 }
 
+void AddFabricFlags(CLI::App& command, AgentRunFlags& flags) {
+  command.add_flag("--no-fabric",
+                   flags.no_fabric,
+                   "Do not publish what this machine sees of the network (strata.sh/fabric)");
+  command
+      .add_option("--lldp-command",
+                  flags.lldp_command,
+                  "Publish the LLDP neighbours that it prints, such as \"lldpctl -f json0\"; "
+                  "default: none")
+      ->type_name("COMMAND");
+}
+
 }  // namespace
 
 CLI::App& AddAgentRunCommand(CLI::App& app, AgentRunFlags& flags) {
@@ -122,6 +134,7 @@ CLI::App& AddAgentRunCommand(CLI::App& app, AgentRunFlags& flags) {
   command.add_option("--sysfs", flags.gpus.sysfs, "Where to read NUMA nodes; default: /sys")
       ->type_name("DIR");
   AddPluginFlags(command, flags);
+  AddFabricFlags(command, flags);
   command.add_option("-v,--v", flags.verbosity, "Log verbosity, 0 to 5; default: 0")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 10).description(""));

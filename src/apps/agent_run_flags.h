@@ -20,6 +20,8 @@ struct AgentRunFlags {
   int shares = 10;  // containers that may have a GPU together, with HAMi-core's library
   device_plugin::DevicePluginOptions plugin;
   std::string hook = "/usr/local";
+  bool no_fabric = false;
+  std::string lldp_command;  // program and arguments, apart by blanks
   bool cdi = false;
   bool publish_only = false;
   bool take_over = false;

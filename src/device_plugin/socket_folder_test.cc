@@ -12,17 +12,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/temporary_folder.h"
+
 namespace strata::device_plugin {
 namespace {
 
 class SocketFolderTest : public ::testing::Test {
  protected:
-  SocketFolderTest() {
-    std::string name = "/tmp/sockets.XXXXXX";  // paths of sockets are short
-    folder_ = mkdtemp(name.data());
-  }
-  ~SocketFolderTest() override { std::filesystem::remove_all(folder_); }
-
   // A listening socket; dead once it is closed.
   [[nodiscard]] int Listen(const std::string& name) const {
     sockaddr_un address{};
@@ -36,7 +32,8 @@ class SocketFolderTest : public ::testing::Test {
     return server;
   }
 
-  std::string folder_;
+  const strata::testing::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(SocketFolderTest, RemovesOnlyDeadSocketsOfOurs) {

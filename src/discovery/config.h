@@ -33,12 +33,14 @@ struct UfmConfig {
 };
 
 struct InfinibandConfig {
+  bool from_nodes = false;           // what agents have written on Nodes, instead of the below
   std::string file;                  // saved text; "" to run `command`
   std::vector<std::string> command;  // program and arguments
 };
 
 struct RoceConfig {
-  std::string lldp_dir;  // "" to ask `server`
+  bool from_nodes = false;  // what agents have written on Nodes, beside the reports of the below
+  std::string lldp_dir;     // "" to ask `server`
   ServerConfig server;
   std::string token;                    // "" for that of the Secret
   std::vector<NamePattern> interfaces;  // any of them, whole name; none: all interfaces

@@ -16,6 +16,7 @@
 #include "discovery/infiniband.h"
 #include "discovery/label.h"
 #include "discovery/lldp.h"
+#include "discovery/node_report.h"
 #include "discovery/nvlink.h"
 #include "discovery/secrets.h"
 #include "discovery/topograph.h"
@@ -86,13 +87,15 @@ class SourcePass {
     return endpoint.starts_with("http://") && !here && (token || !credentials_.empty());
   }
 
-  [[nodiscard]] Result<std::span<const objects::Node>> Nodes() const {
-    if (!input_.nodes) return Fail(Code::kInvalidArgument, "reads labels of nodes (give --nodes)");
+  [[nodiscard]] Result<std::span<const objects::Node>> Nodes(std::string_view what) const {
+    if (!input_.nodes) {
+      return Fail(Code::kInvalidArgument, fmt::format("reads {} of nodes (give --nodes)", what));
+    }
     return std::span<const objects::Node>(*input_.nodes);
   }
 
   Result<Found> Read(const LabelConfig& config) {
-    TRY_ASSIGN(const auto nodes, Nodes());
+    TRY_ASSIGN(const auto nodes, Nodes("labels"));
     Found found;
     const std::string infix = owner_.name.empty() ? "" : owner_.name + "-";
     for (const LabelConfig::Type& type : config.types) {
@@ -107,13 +110,42 @@ class SourcePass {
   }
 
   Result<Found> Read(const InfinibandConfig& config) {
+    if (config.from_nodes) {
+      TRY_ASSIGN(const NodeReports told, ToldByNodes());
+      return WithNotes(FromFabric(FabricOfPorts(told.reports)), told);
+    }
     TRY_ASSIGN(const Fabric fabric, ReadInfiniband(config, reader_));
     return FromFabric(fabric);
   }
 
   Result<Found> Read(const RoceConfig& config) {
-    TRY_ASSIGN(const Fabric fabric, ReadRoce(config, credentials_, names_, reader_));
-    return FromFabric(fabric);
+    TRY_ASSIGN(LldpReports reports, ReadRoce(config, credentials_, reader_));
+    if (!config.from_nodes) return FromFabric(FabricOfLldp(reports, names_, config.interfaces));
+    TRY_ASSIGN(const NodeReports told, ToldByNodes());
+    reports.merge(NeighboursOf(told.reports));  // a report that was read wins
+    return WithNotes(FromFabric(FabricOfLldp(reports, names_, config.interfaces)), told);
+  }
+
+  [[nodiscard]] Result<NodeReports> ToldByNodes() const {
+    TRY_ASSIGN(const auto nodes, Nodes("annotations"));
+    return ReportsOf(nodes);
+  }
+
+  static Found WithNotes(Found found, const NodeReports& told) {
+    if (!told.silent.empty()) {
+      found.notes.push_back(
+          fmt::format("{} nodes have no annotation {} (is strata-agent there?): {}",
+                      told.silent.size(),
+                      kFabricAnnotation,
+                      Several(told.silent)));
+    }
+    if (!told.problems.empty()) {
+      found.notes.push_back(
+          fmt::format("left out {} nodes whose report cannot be read; the first: {}",
+                      told.problems.size(),
+                      told.problems.front()));
+    }
+    return found;
   }
 
   Result<Found> Read(const ExecConfig& config) {
@@ -134,7 +166,7 @@ class SourcePass {
   }
 
   Result<Found> Read(const NvlinkConfig& config) {
-    TRY_ASSIGN(const auto nodes, Nodes());
+    TRY_ASSIGN(const auto nodes, Nodes("labels"));
     Found found;
     found.cliques = CliquesOfNodes(config.label, nodes);
     return found;

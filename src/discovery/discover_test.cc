@@ -11,6 +11,7 @@
 
 #include "discovery/render.h"
 #include "discovery/secrets.h"
+#include "discovery/test_reader.h"
 #include "objects/load.h"
 
 namespace strata::discovery {
@@ -21,36 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-// Answers from memory: files and addresses by name.
-class FakeReader : public Reader {
- public:
-  explicit FakeReader(std::map<std::string, std::string> texts) : texts_(std::move(texts)) {}
-
-  Result<std::string> ReadFile(const std::string& path) override { return Text(path); }
-  Result<std::map<std::string, std::string>> ReadFolder(const std::string& path,
-                                                        std::string_view /*suffix*/) override {
-    return Fail(Code::kNotFound, path + ": not there");
-  }
-  Result<CommandOutput> Run(const std::vector<std::string>& command) override {
-    TRY_ASSIGN(const std::string out, Text(command.front()));
-    return CommandOutput{.exit_code = 0, .out = out, .err = ""};
-  }
-  Result<HttpAnswer> Send(const HttpRequest& request) override {
-    TRY_ASSIGN(const std::string body, Text(request.url));
-    return HttpAnswer{.status = 200, .body = body};
-  }
-  Status Wait(Duration /*duration*/) override { return {}; }
-
- private:
-  [[nodiscard]] Result<std::string> Text(const std::string& name) const {
-    const auto found = texts_.find(name);
-    if (found == texts_.end()) return Fail(Code::kNotFound, name + ": not there");
-    return found->second;
-  }
-
-  std::map<std::string, std::string> texts_;
-};
 
 struct World {
   std::string conf;

@@ -19,16 +19,6 @@ namespace {
 using objects::Cursor;
 using objects::Value;
 
-// One neighbour on one interface.
-struct Neighbour {
-  std::string interface;  // of the machine that reports
-  std::string chassis;    // "" when it does not say
-  std::string name;       // "" when it does not say
-  std::string port;       // the neighbour's interface, as far as it says
-  bool tells_capabilities = false;
-  bool forwards = false;  // Bridge or Router is enabled
-};
-
 // json0 wraps every scalar: [{"value": "leaf01"}].
 std::string FirstValue(const Cursor& at) {
   std::string value;
@@ -38,7 +28,7 @@ std::string FirstValue(const Cursor& at) {
   return value;
 }
 
-void ReadLldpPort(const Cursor& port, Neighbour& out) {
+void ReadLldpPort(const Cursor& port, LldpNeighbour& out) {
   std::string type;
   std::string id;
   port.At("id").ForEach([&](const Cursor& item) {
@@ -49,7 +39,7 @@ void ReadLldpPort(const Cursor& port, Neighbour& out) {
   out.port = type == "ifname" || description.empty() ? id : description;
 }
 
-void ReadChassis(const Cursor& chassis, Neighbour& out) {
+void ReadChassis(const Cursor& chassis, LldpNeighbour& out) {
   out.chassis = FirstValue(chassis.At("id"));
   out.name = FirstValue(chassis.At("name"));
   chassis.At("capability").ForEach([&](const Cursor& capability) {
@@ -62,14 +52,14 @@ void ReadChassis(const Cursor& chassis, Neighbour& out) {
   });
 }
 
-void ReadNeighbours(const Cursor& root, std::vector<Neighbour>& out) {
+void ReadNeighbours(const Cursor& root, std::vector<LldpNeighbour>& out) {
   const Cursor lldp = root.At("lldp");
   if (lldp.Required().present() && lldp.value().type() != Value::Type::kArray) {
     return lldp.Fail("want the form of lldpctl -f json0 (a list)");
   }
   lldp.ForEach([&](const Cursor& entry) {
     entry.At("interface").ForEach([&](const Cursor& interface) {
-      Neighbour& neighbour = out.emplace_back();
+      LldpNeighbour& neighbour = out.emplace_back();
       interface.At("name").Read(neighbour.interface);
       interface.At("chassis").ForEach([&](const Cursor& c) { ReadChassis(c, neighbour); });
       interface.At("port").ForEach([&](const Cursor& p) { ReadLldpPort(p, neighbour); });
@@ -77,21 +67,19 @@ void ReadNeighbours(const Cursor& root, std::vector<Neighbour>& out) {
   });
 }
 
-using Reports = std::map<std::string, std::vector<Neighbour>>;
-
 class LldpWiring {
  public:
-  LldpWiring(const Reports& reports,
+  LldpWiring(const LldpReports& reports,
              const HostNames& names,
              const std::vector<NamePattern>& interfaces)
       : reports_(reports), names_(names), interfaces_(interfaces) {
     for (const auto& [owner, neighbours] : reports_) {
-      for (const Neighbour& neighbour : neighbours) Learn(neighbour);
+      for (const LldpNeighbour& neighbour : neighbours) Learn(neighbour);
     }
     // Only what sees a host can be a switch that nobody else saw.
     for (const auto& [owner, neighbours] : reports_) {
       const bool sees_host = std::any_of(
-          neighbours.begin(), neighbours.end(), [&](const Neighbour& n) { return IsHost(n); });
+          neighbours.begin(), neighbours.end(), [&](const LldpNeighbour& n) { return IsHost(n); });
       if (!IsNode(owner) && (sees_host || forwarders_.contains(Key(owner)))) {
         switch_owners_.insert(owner);
       }
@@ -120,12 +108,12 @@ class LldpWiring {
     return names_.knows_nodes() && names_.Find(name).has_value();
   }
 
-  [[nodiscard]] bool IsHost(const Neighbour& neighbour) const {
+  [[nodiscard]] bool IsHost(const LldpNeighbour& neighbour) const {
     if (neighbour.name.empty()) return false;
     return IsNode(neighbour.name) || (neighbour.tells_capabilities && !neighbour.forwards);
   }
 
-  void Learn(const Neighbour& neighbour) {
+  void Learn(const LldpNeighbour& neighbour) {
     if (neighbour.name.empty()) return;
     if (neighbour.forwards && !IsNode(neighbour.name)) forwarders_.insert(Key(neighbour.name));
     if (!neighbour.chassis.empty()) chassis_[Key(neighbour.name)].insert(neighbour.chassis);
@@ -138,7 +126,7 @@ class LldpWiring {
     return one ? *found->second.begin() : Key(owner);
   }
 
-  static std::string IdOf(const Neighbour& neighbour) {
+  static std::string IdOf(const LldpNeighbour& neighbour) {
     return neighbour.chassis.empty() ? Key(neighbour.name) : neighbour.chassis;
   }
 
@@ -149,10 +137,10 @@ class LldpWiring {
            });
   }
 
-  void AddSwitchReport(const std::string& owner, const std::vector<Neighbour>& neighbours) {
+  void AddSwitchReport(const std::string& owner, const std::vector<LldpNeighbour>& neighbours) {
     const std::string id = IdOf(owner);
     fabric_.AddSwitch(id, owner);
-    for (const Neighbour& neighbour : neighbours) {
+    for (const LldpNeighbour& neighbour : neighbours) {
       if (IsHost(neighbour)) {
         if (!Counts(neighbour.port)) continue;
         fabric_.AddHost(neighbour.name);
@@ -164,9 +152,9 @@ class LldpWiring {
     }
   }
 
-  void AddHostReport(const std::string& owner, const std::vector<Neighbour>& neighbours) {
+  void AddHostReport(const std::string& owner, const std::vector<LldpNeighbour>& neighbours) {
     fabric_.AddHost(owner);
-    for (const Neighbour& neighbour : neighbours) {
+    for (const LldpNeighbour& neighbour : neighbours) {
       const bool anonymous = IdOf(neighbour).empty();
       if (!Counts(neighbour.interface) || IsHost(neighbour) || anonymous) continue;
       fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
@@ -174,7 +162,7 @@ class LldpWiring {
     }
   }
 
-  const Reports& reports_;
+  const LldpReports& reports_;
   const HostNames& names_;
   const std::vector<NamePattern>& interfaces_;
   std::set<std::string> forwarders_;                      // by key
@@ -183,65 +171,78 @@ class LldpWiring {
   Fabric fabric_;
 };
 
-Status ReadReport(const std::string& owner, const Value& root, Reports& out) {
+Result<std::vector<LldpNeighbour>> ReadReport(const Value& root) {
   objects::ReadLog log;
   const Cursor cursor(root, log);
-  ReadNeighbours(cursor, out[owner]);
-  if (!log.error.empty()) return Fail(Code::kInvalidArgument, owner + ": " + log.error);
-  return {};
+  std::vector<LldpNeighbour> neighbours;
+  ReadNeighbours(cursor, neighbours);
+  if (!log.error.empty()) return Fail(Code::kInvalidArgument, log.error);
+  return neighbours;
 }
 
-Result<Fabric> ReadAnswer(const std::string& text,
-                          const HostNames& names,
-                          const std::vector<NamePattern>& interfaces) {
+// {"<host or switch>": <its json0>}
+Result<LldpReports> ReadAnswer(const std::string& text) {
   TRY_ASSIGN(const objects::Document document, objects::Document::ParseJson(text));
   objects::ReadLog log;
   const Cursor root(document.root(), log);
-  Reports reports;
+  LldpReports reports;
   Status read;
   root.ForEachMember([&](std::string_view owner, const Cursor& report) {
-    if (read && report.Required().present()) {
-      read = ReadReport(std::string(owner), report.value(), reports);
+    if (!read || !report.Required().present()) return;
+    Result<std::vector<LldpNeighbour>> neighbours = ReadReport(report.value());
+    if (neighbours) {
+      reports[std::string(owner)] = std::move(*neighbours);
+    } else {
+      read = tl::unexpected(std::move(neighbours.error()).Context(std::string(owner)));
     }
   });
   TRY(std::move(read));
   if (!log.error.empty()) return Fail(Code::kInvalidArgument, log.error);
-  return LldpWiring(reports, names, interfaces).Build();
+  return reports;
 }
 
 }  // namespace
 
-Result<Fabric> FabricOfLldp(const std::map<std::string, std::string>& texts,
-                            const HostNames& names,
-                            const std::vector<NamePattern>& interfaces) {
-  Reports reports;
+Result<std::vector<LldpNeighbour>> ReadLldpReport(std::string_view text) {
+  TRY_ASSIGN(const objects::Document document, objects::Document::ParseJson(text));
+  return ReadReport(document.root());
+}
+
+Result<LldpReports> ReadLldpReports(const std::map<std::string, std::string>& texts) {
+  LldpReports reports;
   for (const auto& [owner, text] : texts) {
-    const Result<objects::Document> document = objects::Document::ParseJson(text);
-    if (!document) return tl::unexpected(Error(document.error()).Context(owner));
-    TRY(ReadReport(owner, document->root(), reports));
+    Result<std::vector<LldpNeighbour>> neighbours = ReadLldpReport(text);
+    if (!neighbours) return tl::unexpected(std::move(neighbours.error()).Context(owner));
+    reports[owner] = std::move(*neighbours);
   }
+  return reports;
+}
+
+Fabric FabricOfLldp(const LldpReports& reports,
+                    const HostNames& names,
+                    const std::vector<NamePattern>& interfaces) {
   return LldpWiring(reports, names, interfaces).Build();
 }
 
-Result<Fabric> ReadRoce(const RoceConfig& config,
-                        const Credentials& credentials,
-                        const HostNames& names,
-                        Reader& reader) {
+Result<LldpReports> ReadRoce(const RoceConfig& config,
+                             const Credentials& credentials,
+                             Reader& reader) {
   if (!config.lldp_dir.empty()) {
     TRY_ASSIGN(const auto texts, reader.ReadFolder(config.lldp_dir, ".json0"));
-    Result<Fabric> fabric = FabricOfLldp(texts, names, config.interfaces);
-    if (!fabric) return tl::unexpected(Error(fabric.error()).Context(config.lldp_dir));
-    return fabric;
+    Result<LldpReports> reports = ReadLldpReports(texts);
+    if (!reports) return tl::unexpected(std::move(reports.error()).Context(config.lldp_dir));
+    return reports;
   }
+  if (config.server.endpoint.empty()) return LldpReports();
   Credentials used = credentials;
   if (!config.token.empty()) used.token = config.token;
   const HttpRequest request{
       .url = config.server.endpoint, .server = &config.server, .credentials = &used, .body = ""};
   TRY_ASSIGN(const HttpAnswer answer, reader.Send(request));
   TRY(CheckStatus(request.url, answer));
-  Result<Fabric> fabric = ReadAnswer(answer.body, names, config.interfaces);
-  if (!fabric) return tl::unexpected(Error(fabric.error()).Context(ShownUrl(request.url)));
-  return fabric;
+  Result<LldpReports> reports = ReadAnswer(answer.body);
+  if (!reports) return tl::unexpected(std::move(reports.error()).Context(ShownUrl(request.url)));
+  return reports;
 }
 
 }  // namespace strata::discovery

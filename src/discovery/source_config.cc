@@ -178,13 +178,26 @@ UfmConfig ReadUfm(const Cursor& config) {
   return out;
 }
 
+// `from: nodes`, the only word there is.
+bool ReadFrom(const Cursor& from) {
+  std::string word;
+  from.Read(word);
+  if (from.present() && from.ok() && word != "nodes") from.UnknownWord(word, {"nodes"});
+  return word == "nodes";
+}
+
 InfinibandConfig ReadInfiniband(const Cursor& config) {
   InfinibandConfig out;
   out.command = {"ibnetdiscover"};
   const Cursor file = config.At("file");
   const Cursor command = config.At("command");
+  const Cursor from = config.At("from");
+  out.from_nodes = ReadFrom(from);
   file.Read(out.file);
   ReadCommand(command, out.command);
+  if (out.from_nodes && (file.present() || command.present())) {
+    from.Fail("file or command is also set (want one of the three)");
+  }
   if (file.present() && command.present()) {
     command.Fail("file is also set (want one of the two)");
   }
@@ -210,10 +223,14 @@ RoceConfig ReadRoce(const Cursor& config) {
   RoceConfig out;
   const Cursor dir = config.At("lldpDir");
   const Cursor endpoint = config.At("endpoint");
+  out.from_nodes = ReadFrom(config.At("from"));
   dir.Read(out.lldp_dir);
-  if (dir.present() == endpoint.present()) {
-    config.Fail(dir.present() ? "want one of lldpDir and endpoint, found both"
-                              : "want lldpDir or endpoint");
+  if (dir.present() && endpoint.present()) {
+    config.Fail("want one of lldpDir and endpoint, found both");
+    return out;
+  }
+  if (!dir.present() && !endpoint.present() && !out.from_nodes) {
+    config.Fail("want lldpDir, endpoint or from: nodes");
     return out;
   }
   if (endpoint.present()) ReadServer(config, out.server);
@@ -275,13 +292,13 @@ struct SourceKind {
 const std::vector<SourceKind>& Kinds() {
   static const std::vector<SourceKind> kinds = {
       {"exec", Store<ReadExec>, true, {{"command"}}},
-      {"infiniband", Store<ReadInfiniband>, false, {{"file", "command"}}},
+      {"infiniband", Store<ReadInfiniband>, false, {{"file", "command", "from"}}},
       {"label", Store<ReadLabel>, false, {{"networkTopologyTypes", "preset"}, Unknown::kWarn}},
       {"nvlink", Store<ReadNvlink>, false, {{"label"}}},
       {"roce",
        Store<ReadRoce>,
        true,
-       {{"lldpDir", "interfaces", "endpoint", "token", "caFile", "insecureSkipVerify"}}},
+       {{"from", "lldpDir", "interfaces", "endpoint", "token", "caFile", "insecureSkipVerify"}}},
       {"topograph",
        Store<ReadTopograph>,
        true,

@@ -134,12 +134,19 @@ std::string Json0(const std::vector<std::string>& neighbours) {
   return text + "]}]}";
 }
 
+Result<Fabric> FabricOfTexts(const std::map<std::string, std::string>& texts,
+                             const HostNames& names,
+                             const std::vector<NamePattern>& interfaces) {
+  TRY_ASSIGN(const LldpReports reports, ReadLldpReports(texts));
+  return FabricOfLldp(reports, names, interfaces);
+}
+
 TEST(Lldp, ALinkThatBothEndsReportIsOneLink) {
   const Result<Fabric> fabric =
-      FabricOfLldp({{"node-01", Json0({Neighbour("eth2", "m1", "leaf01", "swp1", "Bridge")})},
-                    {"leaf01", Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station")})}},
-                   HostNames(),
-                   {});
+      FabricOfTexts({{"node-01", Json0({Neighbour("eth2", "m1", "leaf01", "swp1", "Bridge")})},
+                     {"leaf01", Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station")})}},
+                    HostNames(),
+                    {});
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("node-01>leaf01 x1"));
 }
@@ -147,9 +154,9 @@ TEST(Lldp, ALinkThatBothEndsReportIsOneLink) {
 TEST(Lldp, AClusterNodeIsAHostEvenIfItBridges) {
   const std::vector<objects::Node> nodes = {MakeNode("node-01")};
   const Result<Fabric> fabric =
-      FabricOfLldp({{"leaf01", Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Bridge")})}},
-                   HostNames(nodes),
-                   {});
+      FabricOfTexts({{"leaf01", Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Bridge")})}},
+                    HostNames(nodes),
+                    {});
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("node-01>leaf01 x1"));
 }
@@ -157,28 +164,28 @@ TEST(Lldp, AClusterNodeIsAHostEvenIfItBridges) {
 TEST(Lldp, OnlyTheTrustedInterfacesCountAtEitherEnd) {
   const std::vector<NamePattern> only = {*NamePattern::Compile("^(?:eth[23])$")};
   const Result<Fabric> fabric =
-      FabricOfLldp({{"node-01",
-                     Json0({Neighbour("eth0", "m0", "mgmt", "p1", "Bridge"),
-                            Neighbour("eth2", "m1", "leaf01", "swp1", "Bridge")})},
-                    {"mgmt", Json0({Neighbour("p1", "m9", "node-01", "eth0", "Station")})}},
-                   HostNames(),
-                   only);
+      FabricOfTexts({{"node-01",
+                      Json0({Neighbour("eth0", "m0", "mgmt", "p1", "Bridge"),
+                             Neighbour("eth2", "m1", "leaf01", "swp1", "Bridge")})},
+                     {"mgmt", Json0({Neighbour("p1", "m9", "node-01", "eth0", "Station")})}},
+                    HostNames(),
+                    only);
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(LinksOf(*fabric), ElementsAre("node-01>leaf01 x1"));
 }
 
 TEST(Lldp, SwitchesAreToldApartByChassis) {
   const Result<Fabric> fabric =
-      FabricOfLldp({{"a", Json0({Neighbour("eth2", "m1", "leaf", "swp1", "Bridge")})},
-                    {"b", Json0({Neighbour("eth2", "m2", "leaf", "swp1", "Bridge")})}},
-                   HostNames(),
-                   {});
+      FabricOfTexts({{"a", Json0({Neighbour("eth2", "m1", "leaf", "swp1", "Bridge")})},
+                     {"b", Json0({Neighbour("eth2", "m2", "leaf", "swp1", "Bridge")})}},
+                    HostNames(),
+                    {});
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(fabric->switches, UnorderedElementsAre(Pair("m1", "leaf"), Pair("m2", "leaf")));
 }
 
 TEST(Lldp, ANeighbourWithoutANameIsItsChassis) {
-  const Result<Fabric> fabric = FabricOfLldp(
+  const Result<Fabric> fabric = FabricOfTexts(
       {{"a", R"({"lldp":[{"interface":[{"name":"e","chassis":[{"id":[{"value":"m1"}]}]}]}]})"}},
       HostNames(),
       {});
@@ -188,25 +195,25 @@ TEST(Lldp, ANeighbourWithoutANameIsItsChassis) {
 
 TEST(Lldp, IgnoresANeighbourWithoutNameAndChassis) {
   const Result<Fabric> fabric =
-      FabricOfLldp({{"leaf01",
-                     Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station"),
-                            Neighbour("swp2", "", "", "p1", "Bridge")})},
-                    {"node-02", Json0({Neighbour("eth2", "", "", "p1", "Bridge")})}},
-                   HostNames(),
-                   {});
+      FabricOfTexts({{"leaf01",
+                      Json0({Neighbour("swp1", "m9", "node-01", "eth2", "Station"),
+                             Neighbour("swp2", "", "", "p1", "Bridge")})},
+                     {"node-02", Json0({Neighbour("eth2", "", "", "p1", "Bridge")})}},
+                    HostNames(),
+                    {});
   ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
   EXPECT_THAT(fabric->switches, ElementsAre(Pair("leaf01", "leaf01")));
 }
 
 TEST(Lldp, OtherFormsAreRefusedByName) {
   const auto error = [](const char* text) {
-    return FabricOfLldp({{"node-01", text}}, HostNames(), {}).error().message;
+    return FabricOfTexts({{"node-01", text}}, HostNames(), {}).error().message;
   };
   EXPECT_EQ(error(R"({"lldp":{"interface":{}}})"),
             "node-01: lldp: want the form of lldpctl -f json0 (a list)");
   EXPECT_EQ(error("{}"), "node-01: lldp: is required");
   EXPECT_THAT(error("not json"), HasSubstr("node-01: "));
-  EXPECT_TRUE(FabricOfLldp({{"n", R"({"lldp":[{}]})"}}, HostNames(), {}).has_value());
+  EXPECT_TRUE(FabricOfTexts({{"n", R"({"lldp":[{}]})"}}, HostNames(), {}).has_value());
 }
 
 TEST(Ufm, APortThatIsDownMakesNoLeafAndDropsNoHost) {

@@ -4,13 +4,14 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.h"
 
 namespace strata::store {
 namespace {
@@ -22,19 +23,14 @@ using ::testing::StartsWith;
 // A folder of its own for each test.
 class JournalTest : public ::testing::Test {
  protected:
-  JournalTest() {
-    std::string name = ::testing::TempDir() + "/journal.XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~JournalTest() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::unique_ptr<Journal> Open() const {
     Result<std::unique_ptr<Journal>> journal = OpenJournal(folder_);
     EXPECT_TRUE(journal) << journal.error().message;
     return std::move(*journal);
   }
 
-  std::string folder_;
+  const strata::testing::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 Write Put(const char* name, std::int64_t version, std::string_view body) {
