@@ -71,17 +71,18 @@ AdapterDistance DistanceOf(const nlohmann::json& json) {
           .level = TextAt(json, {"level"})};
 }
 
+// The items of a list in front of one that would make the text longer than it may be.
 template <typename Item>
-nlohmann::json ListOf(const std::vector<Item>& items) {
+nlohmann::json ThoseThatFit(const std::vector<Item>& items, std::size_t& room) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Item& item : items) list.push_back(Written(item));
+  for (const Item& item : items) {
+    nlohmann::json written = Written(item);
+    const std::size_t size = DumpJson(written).size() + 1;  // and a comma
+    if (size > room) break;
+    room -= size;
+    list.push_back(std::move(written));
+  }
   return list;
-}
-
-std::string WholeText(const NodeReport& report) {
-  return DumpJson({{"infiniband", ListOf(report.ports)},
-                   {"lldp", ListOf(report.neighbours)},
-                   {"distances", ListOf(report.distances)}});
 }
 
 // "S-" and the GUID, as ibnetdiscover calls it.
@@ -92,18 +93,13 @@ std::string SwitchId(const std::string& guid) {
 }  // namespace
 
 std::string NodeReportText(const NodeReport& report) {
-  std::string text = WholeText(report);
-  if (text.size() <= kMaxReportBytes) return text;
-  NodeReport shorter = report;
-  shorter.distances.clear();
-  for (text = WholeText(shorter); text.size() > kMaxReportBytes; text = WholeText(shorter)) {
-    if (!shorter.neighbours.empty()) {
-      shorter.neighbours.pop_back();
-    } else if (!shorter.ports.empty()) {
-      shorter.ports.pop_back();
-    }
-  }
-  return text;
+  constexpr std::string_view kEmpty = R"({"distances":[],"infiniband":[],"lldp":[]})";
+  std::size_t room = kMaxReportBytes - kEmpty.size();
+  nlohmann::json text;
+  text["infiniband"] = ThoseThatFit(report.ports, room);
+  text["lldp"] = ThoseThatFit(report.neighbours, room);
+  text["distances"] = ThoseThatFit(report.distances, room);
+  return DumpJson(text);
 }
 
 Result<NodeReport> ReadNodeReport(std::string_view text) {

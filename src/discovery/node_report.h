@@ -56,8 +56,7 @@ struct NodeReport {
   bool operator==(const NodeReport&) const = default;
 };
 
-// At most kMaxReportBytes: where that is too little, distances are left out first, then neighbours
-// and ports from the last one on.
+// At most kMaxReportBytes: as many ports as fit, then neighbours, then distances.
 [[nodiscard]] std::string NodeReportText(const NodeReport& report);
 // kInvalidArgument for a text that is too long, or not of this form.
 [[nodiscard]] Result<NodeReport> ReadNodeReport(std::string_view text);

@@ -70,11 +70,13 @@ TEST(NodeReport, IsNeverLongerThanAnAnnotationShouldBe) {
   auto read = ReadNodeReport(NodeReportText(report));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(read->ports, report.ports);
-  EXPECT_THAT(read->distances, IsEmpty());
+  EXPECT_GT(read->distances.size(), 100U);
+  EXPECT_LT(read->distances.size(), 1000U);
   for (int i = 0; i < 1000; ++i) report.ports.push_back(PortTo("1", "mlx5_" + std::to_string(i)));
   read = ReadNodeReport(NodeReportText(report));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_GT(read->ports.size(), 50U);
+  EXPECT_THAT(read->distances, IsEmpty());
 }
 
 TEST(NodeReport, AnotherTextIsAnErrorOfItsNodeAlone) {
