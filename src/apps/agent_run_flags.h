@@ -12,6 +12,14 @@ class App;
 
 namespace strata {
 
+// How the kubelet of this machine is asked for its pods over HTTPS.
+struct KubeletFlags {
+  std::string address;  // "https://10.0.0.7:10250"; "": it is not asked
+  std::string ca;       // a file; "": that of the API server
+  std::string token;    // a file; "": the credentials for the API server
+  bool skip_tls_verify = false;
+};
+
 // The flags of `strata-agent run` and `strata-agent withdraw`.
 struct AgentRunFlags {
   kube::ConnectionFlags connection;
@@ -20,7 +28,9 @@ struct AgentRunFlags {
   int shares = 10;  // containers that may have a GPU together, with HAMi-core's library
   device_plugin::DevicePluginOptions plugin;
   std::string hook = "/usr/local";
+  KubeletFlags kubelet;
   bool cdi = false;
+  bool numa = false;
   bool publish_only = false;
   bool take_over = false;
   std::string state_folder = "/var/lib/strata-agent";
@@ -31,6 +41,10 @@ struct AgentRunFlags {
 
 // The values before the command line is parsed are the defaults; the help text shows them.
 CLI::App& AddAgentRunCommand(CLI::App& app, AgentRunFlags& flags);
+// The connection to the kubelet, made from that to the API server.
+[[nodiscard]] kube::ConnectionConfig KubeletConnection(const KubeletFlags& flags,
+                                                       const kube::ConnectionConfig& api_server);
+
 CLI::App& AddAgentWithdrawCommand(CLI::App& app, AgentRunFlags& flags);
 
 }  // namespace strata

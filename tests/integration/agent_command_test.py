@@ -35,14 +35,21 @@ class Agent:
         self.describe(machine)
         self.start()
 
-    def start(self, *flags):
+    def start(self, *flags, publish_only=True):
         environment = {**os.environ, "STRATA_FAKE_NVML_FILE": str(self.folder / "machine"),
                        "STRATA_FAKE_NVML_EVENTS": str(self.folder / "events")}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [AGENT, "run", "--kubeconfig", self.kubeconfig, "--node-name", self.node, "--nvml", FAKE_NVML,
-                 "--state-dir", str(self.folder / "state"), "--pages", "127.0.0.1:0", "--driver-limit", "2", "--publish-only", *flags],
+                 "--state-dir", str(self.folder / "state"), "--pages", "127.0.0.1:0", "--driver-limit", "2",
+                 *(["--publish-only"] if publish_only else self.no_kubelet()), *flags],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+
+    def no_kubelet(self):
+        """Flags for a device plugin that finds no kubelet."""
+        (self.folder / "plugins").mkdir(exist_ok=True)
+        return ["--device-plugin-dir", str(self.folder / "plugins"), "--pods-api", str(self.folder / "none"), "--pod-resources",
+                str(self.folder / "none")]
 
     def describe(self, machine):
         draft = self.folder / "machine.new"
@@ -181,6 +188,37 @@ class AgentTest(unittest.TestCase):
         self.until(lambda: "Node is not up to date" in agent.log.read_text(), "the log tells")
         self.make_node("late")
         self.until(lambda: self.health("late") == [True] * 8, "eight GPUs")
+        agent.stop()
+
+    def test_the_kubelet_is_asked_for_pods_where_it_has_no_pods_api(self):
+        for node, flags, identity in (("asks-kubelet", ["--kubelet", "https://127.0.0.1:1", "--kubelet-skip-tls-verify"], "pods"),
+                                      ("asks-server", [], "lock")):
+            self.make_node(node)
+            agent = self.start(node)
+            agent.stop()
+            agent.start(*flags, publish_only=False)
+            self.until(lambda node=node, identity=identity: json.loads(self.notes(node).get(ABOUT, "{}")).get("identity") == identity, identity)
+            agent.stop()
+
+    def test_cdi_names_that_nobody_defines_are_told_in_one_line(self):
+        self.make_node("cdi")
+        agent = self.start("cdi")
+        agent.stop()
+        folder = agent.folder / "cdi"
+        folder.mkdir()
+        names = [{"name": f"GPU-fake-{i}"} for i in range(7)]
+        (folder / "nvidia.json").write_text(json.dumps({"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": names}))
+        flags = ("--cdi", "--cdi-vendor", "nvidia.com", "--cdi-dirs", str(folder))
+        agent.start(*flags, publish_only=False)
+        self.until(lambda: "CDI names are not defined" in agent.log.read_text(), "the log tells")
+        lines = [line for line in agent.log.read_text().splitlines() if "CDI names are not defined" in line]
+        self.assertEqual(len(lines), 1)
+        self.assertIn("nvidia.com/gpu=GPU-fake-7", lines[0])
+        self.assertNotIn("GPU-fake-6", lines[0])
+        agent.stop()
+        (folder / "more.yaml").write_text("cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: GPU-fake-7\n")
+        agent.start("-v", "3", *flags, publish_only=False)
+        self.until(lambda: "all CDI names are defined" in agent.log.read_text(), "the log tells")
         agent.stop()
 
     def test_bad_flags_are_one_line(self):
