@@ -25,7 +25,7 @@ ABOUT = "strata.sh/agent"
 class Agent:
     """A running agent of one machine, with its driver's state in files of its own."""
 
-    def __init__(self, folder, kubeconfig, node, machine="dgx1v"):
+    def __init__(self, folder, kubeconfig, node, machine="dgx1v", starts=True):
         self.folder = pathlib.Path(folder) / f"{node}-{time.monotonic_ns()}"
         self.folder.mkdir()
         self.kubeconfig, self.node = kubeconfig, node
@@ -33,7 +33,9 @@ class Agent:
         os.mkfifo(self.folder / "events")
         self.events = os.open(self.folder / "events", os.O_RDWR)
         self.describe(machine)
-        self.start()
+        self.process = None
+        if starts:
+            self.start()
 
     def start(self, *flags, publish_only=True):
         environment = {**os.environ, "STRATA_FAKE_NVML_FILE": str(self.folder / "machine"),
@@ -78,7 +80,7 @@ class Agent:
             raise AssertionError(f"exit {code}: {self.log.read_text()}")
 
     def end(self):
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
         os.close(self.events)
@@ -100,8 +102,8 @@ class AgentTest(unittest.TestCase):
                                         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, **metadata}})
         self.assertEqual(status, 201, body)
 
-    def start(self, node, machine="dgx1v"):
-        agent = Agent(self.scratch.name, self.server.kubeconfig, node, machine)
+    def start(self, node, machine="dgx1v", starts=True):
+        agent = Agent(self.scratch.name, self.server.kubeconfig, node, machine, starts)
         self.addCleanup(agent.end)
         return agent
 
@@ -194,16 +196,14 @@ class AgentTest(unittest.TestCase):
         for node, flags, identity in (("asks-kubelet", ["--kubelet", "https://127.0.0.1:1", "--kubelet-skip-tls-verify"], "pods"),
                                       ("asks-server", [], "lock")):
             self.make_node(node)
-            agent = self.start(node)
-            agent.stop()
+            agent = self.start(node, starts=False)
             agent.start(*flags, publish_only=False)
             self.until(lambda node=node, identity=identity: json.loads(self.notes(node).get(ABOUT, "{}")).get("identity") == identity, identity)
             agent.stop()
 
     def test_cdi_names_that_nobody_defines_are_told_in_one_line(self):
         self.make_node("cdi")
-        agent = self.start("cdi")
-        agent.stop()
+        agent = self.start("cdi", starts=False)
         folder = agent.folder / "cdi"
         folder.mkdir()
         names = [{"name": f"GPU-fake-{i}"} for i in range(7)]
