@@ -25,6 +25,7 @@ SUITE = {
     "eviction": "tests/e2e/eviction_test.py",
     "eviction-kill": "tests/e2e/eviction_kill_test.py",
     "rbac": "tests/kubernetes/rbac_test.py",
+    "agent-policy": "tests/kubernetes/agent_policy_test.py",
     "webhooks": "tests/kubernetes/webhooks_test.py",
     "migrate": "tests/kubernetes/migrate_test.py",
     "faults": "tests/kubernetes/faults_test.py",

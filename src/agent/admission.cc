@@ -29,13 +29,6 @@ struct Candidate {
   [[nodiscard]] const std::vector<GpuShare>& shares() const { return record.containers[container]; }
 };
 
-std::vector<std::string> UuidsOf(const std::vector<GpuShare>& shares) {
-  std::vector<std::string> uuids;
-  uuids.reserve(shares.size());
-  for (const GpuShare& share : shares) uuids.push_back(share.uuid);
-  return uuids;
-}
-
 // Sorted; an id of an unknown GPU stands for itself.
 std::vector<std::string> UuidsOfIds(const NodeGpus& gpus, std::span<const std::string> ids) {
   std::vector<std::string> uuids;

@@ -43,7 +43,7 @@ void AddDevices(const std::vector<std::string>& uuids,
   const auto name = [&](std::string_view kind, std::string_view device) {
     answer.cdi_devices.push_back(fmt::format("{}/{}={}", options.cdi_vendor, kind, device));
   };
-  for (const std::string& uuid : uuids) name("gpu", uuid);
+  for (const std::string& uuid : uuids) name(options.cdi_class, uuid);
   for (const std::int32_t channel : options.imex_channels) {
     name("imex-channel", std::to_string(channel));
   }
@@ -119,6 +119,12 @@ AllocateAnswer AnswerFor(const Machine& machine,
   if (options.pass_device_nodes) AddDeviceNodes(machine, uuids, options, answer);
   if (options.shares && served.limited) AddLimits(machine, served, *options.shares, answer);
   return answer;
+}
+
+std::vector<std::string> CdiNamesOf(const Machine& machine, const AnswerOptions& options) {
+  ServedContainer all;
+  for (const Gpu& gpu : machine.node.gpus) all.shares.emplace_back().uuid = gpu.uuid;
+  return AnswerFor(machine, all, options).cdi_devices;
 }
 
 bool IsPathPart(const std::string& text) {

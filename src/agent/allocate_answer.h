@@ -36,6 +36,7 @@ struct AnswerOptions {
   };
   Strategy strategy = Strategy::kEnvironment;
   std::string cdi_vendor = "k8s.device-plugin.nvidia.com";
+  std::string cdi_class = "gpu";  // of GPUs; other devices have classes of their own
   std::optional<ShareOptions> shares;
   // Device nodes for runtimes that do not add them: these, where they exist, and
   // /dev/nvidia<minor>.
@@ -74,6 +75,10 @@ struct ServedContainer {
 [[nodiscard]] AllocateAnswer AnswerFor(const Machine& machine,
                                        const ServedContainer& served,
                                        const AnswerOptions& options);
+
+// The CDI names that some container of this machine may get; none without CDI.
+[[nodiscard]] std::vector<std::string> CdiNamesOf(const Machine& machine,
+                                                  const AnswerOptions& options);
 
 // Whether a text can be part of a path: letters, digits, '-', '_' and '.', not only dots, at most
 // 253 of them.

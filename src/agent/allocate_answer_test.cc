@@ -54,6 +54,19 @@ TEST(AllocateAnswer, NamesCdiDevices) {
                           "k8s.device-plugin.nvidia.com/gdrcopy=all"));
 }
 
+TEST(AllocateAnswer, NamesAllCdiDevicesOfTheMachine) {
+  AnswerOptions options;
+  EXPECT_THAT(CdiNamesOf(AnswerMachine(), options), IsEmpty());
+  options.strategy = AnswerOptions::Strategy::kCdi;
+  options.cdi_vendor = "nvidia.com";
+  options.cdi_class = "card";
+  options.imex_channels = {3};
+  const std::vector<std::string> names = CdiNamesOf(AnswerMachine(), options);
+  ASSERT_EQ(names.size(), 9U);
+  EXPECT_EQ(names.front(), "nvidia.com/card=" + G(0));
+  EXPECT_EQ(names.back(), "nvidia.com/imex-channel=3");
+}
+
 TEST(AllocateAnswer, PassesDeviceNodesByMinorNumber) {
   AnswerOptions options;
   options.pass_device_nodes = true;

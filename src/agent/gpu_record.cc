@@ -95,6 +95,13 @@ GpuRecord ReadGpuRecord(const KnownPod& pod, std::string_view node, const NodeGp
   return record;
 }
 
+std::vector<std::string> UuidsOf(const std::vector<GpuShare>& shares) {
+  std::vector<std::string> uuids;
+  uuids.reserve(shares.size());
+  for (const GpuShare& share : shares) uuids.push_back(share.uuid);
+  return uuids;
+}
+
 std::string BlankSlots(const KnownPod& pod, const std::vector<bool>& served) {
   const std::string& text = TextOf(pod, RecordNames().allocated);
   std::vector<std::string_view> slots = Split(text, ';');

@@ -28,6 +28,9 @@ struct GpuRecord {
                                       std::string_view node,
                                       const NodeGpus& gpus);
 
+// The GPUs of the shares, in their order.
+[[nodiscard]] std::vector<std::string> UuidsOf(const std::vector<GpuShare>& shares);
+
 // The same text with the slots of some containers emptied, as HAMi's agent leaves it once it has
 // served them. `served` has an entry per container of the pod.
 [[nodiscard]] std::string BlankSlots(const KnownPod& pod, const std::vector<bool>& served);

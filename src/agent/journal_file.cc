@@ -8,25 +8,16 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "os/write_all.h"
 
 namespace strata::agent {
 namespace {
 
 tl::unexpected<Error> FileFailure(const std::string& what) {
   return Fail(Code::kUnavailable, what + ": " + std::system_category().message(errno));
-}
-
-bool WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 bool ReadAll(int file, std::string& text) {
@@ -105,7 +96,7 @@ void JournalFile::MarkComplete() {
 
 Status JournalFile::Append(const JournalEntry& entry) {
   const off_t before = ::lseek(file_, 0, SEEK_END);
-  if (!WriteAll(file_, FormatEntry(entry)) || ::fdatasync(file_) != 0) {
+  if (!os::WriteAll(file_, FormatEntry(entry)) || ::fdatasync(file_) != 0) {
     const auto failure = FileFailure("write " + path_);
     // What was half written must not be the beginning of the next line.
     if (before >= 0 && ::ftruncate(file_, before) != 0) incomplete_ = true;
@@ -119,7 +110,7 @@ Status JournalFile::Replace(Journal journal) {
   const std::string fresh = path_ + ".new";
   const int file = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return FileFailure("open " + fresh);
-  const bool written = WriteAll(file, FormatJournal(journal)) && ::fsync(file) == 0 &&
+  const bool written = os::WriteAll(file, FormatJournal(journal)) && ::fsync(file) == 0 &&
                        std::rename(fresh.c_str(), path_.c_str()) == 0;
   if (!written) {
     const auto failure = FileFailure("write " + fresh);

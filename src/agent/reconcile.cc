@@ -113,8 +113,7 @@ class Reconciler {
     const auto at = PositionOf(pod, held.container);
     if (record.present && record.problem.empty() && at &&
         record.containers[*at].size() == held.ids.size()) {
-      for (const GpuShare& share : record.containers[*at]) uuids.push_back(share.uuid);
-      return uuids;
+      return UuidsOf(record.containers[*at]);
     }
     for (const std::string& id : held.ids) {
       const auto gpu = GpuOfId(input_.gpus, id);

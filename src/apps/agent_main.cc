@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/allocate_answer.h"
 #include "agent/node_agent.h"
 #include "apps/agent_probe.h"
 #include "apps/agent_run_flags.h"
@@ -30,10 +31,9 @@ namespace {
 
 constexpr const char* kVersion = STRATA_VERSION;
 
-// HAMi-core keeps containers to their share: without it limits would not hold, so nobody shares.
-bool HasHamiCore(const std::string& hook) {
+bool Exists(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(hook + "/vgpu/libvgpu.so", ignored);
+  return std::filesystem::exists(path, ignored);
 }
 
 std::optional<agent::FabricOptions> FabricOf(const AgentRunFlags& flags) {
@@ -45,7 +45,12 @@ std::optional<agent::FabricOptions> FabricOf(const AgentRunFlags& flags) {
   return options;
 }
 
-device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags) {
+// HAMi-core keeps containers to their share: without it limits would not hold, so nobody shares.
+bool HasHamiCore(const std::string& hook) {
+  return Exists(hook + "/vgpu/libvgpu.so");
+}
+
+device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags, kube::Client* kubelet) {
   device_plugin::GpuAgent::Options options;
   const bool shares = !flags.publish_only && HasHamiCore(flags.hook);
   options.node_agent.node = flags.node;
@@ -64,11 +69,32 @@ device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags) {
   }
   if (flags.cdi) options.plugin.answer.strategy = agent::AnswerOptions::Strategy::kCdi;
   options.node_agent.fabric = FabricOf(flags);
+  if (flags.numa) options.plugin.numa = agent::OfferNuma::kYes;
+  for (const std::string& path : agent::SharedDeviceNodes()) {
+    if (Exists(path)) options.plugin.answer.common_device_nodes.push_back(path);
+  }
   options.publish_only = flags.publish_only;
+  options.kubelet = kubelet;
   return options;
 }
 
+// None where the kubelet is not to be asked.
+Result<std::unique_ptr<kube::Connection>> ConnectToKubelet(const AgentRunFlags& flags) {
+  if (flags.kubelet.address.empty() || flags.publish_only) return nullptr;
+  const kube::Surroundings outside = kube::SystemSurroundings();
+  TRY_ASSIGN(const kube::ConnectionConfig config, kube::FindConnection(flags.connection, outside));
+  kube::ConnectionOptions options;
+  options.user_agent = "strata-agent";
+  return kube::Connection::Open(KubeletConnection(flags.kubelet, config), options, outside);
+}
+
 int RunAgent(const AgentRunFlags& flags) {
+  const auto kubelet = ConnectToKubelet(flags);
+  if (!kubelet) {
+    fmt::print(stderr, "strata-agent: {}\n", kubelet.error().message);
+    return 1;
+  }
+  kube::Client* kubelet_client = *kubelet == nullptr ? nullptr : &(*kubelet)->client();
   ComponentOptions options;
   options.connection = flags.connection;
   options.verbosity = flags.verbosity;
@@ -77,7 +103,7 @@ int RunAgent(const AgentRunFlags& flags) {
   options.metrics_address_given = true;
   return RunComponent("agent", options, [&](kube::Client& client, obs::Log& log) {
     return ComponentOf(std::make_shared<device_plugin::GpuAgent>(
-        client, OptionsOf(flags), log, kube::SystemClock()));
+        client, OptionsOf(flags, kubelet_client), log, kube::SystemClock()));
   });
 }
 

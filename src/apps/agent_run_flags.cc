@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "agent/cdi_names.h"
 #include "component/debug_pages.h"
 
 namespace strata {
@@ -41,6 +42,83 @@ void AddNodeFlags(CLI::App& command, AgentRunFlags& flags) {
       ->type_name("NAME");
 }
 
+CLI::Validator CheckedBy(std::string (*problem)(std::string_view)) {
+  return CLI::Validator([problem](const std::string& text) { return problem(text); }, "");
+}
+
+// What a container is given beside its GPUs, and how.
+void AddAnswerFlags(CLI::App& command, AgentRunFlags& flags) {
+  agent::AnswerOptions& answer = flags.plugin.answer;
+  CLI::Option* cdi = command.add_flag(
+      "--cdi",
+      flags.cdi,
+      "Name GPUs to the container runtime by CDI instead of NVIDIA_VISIBLE_DEVICES");
+  command
+      .add_option(
+          "--cdi-vendor",
+          answer.cdi_vendor,
+          "The vendor of CDI names; nvidia-ctk writes nvidia.com; default: " + answer.cdi_vendor)
+      ->type_name("NAME")
+      ->needs(cdi)
+      ->check(CheckedBy(agent::ProblemOfCdiVendor));
+  command
+      .add_option("--cdi-class",
+                  answer.cdi_class,
+                  "The class of GPUs in CDI names; default: " + answer.cdi_class)
+      ->type_name("NAME")
+      ->needs(cdi)
+      ->check(CheckedBy(agent::ProblemOfCdiClass));
+  command
+      .add_option("--cdi-dirs",
+                  flags.plugin.cdi_folders,
+                  "Where CDI names are defined, to be checked; default: /etc/cdi,/var/run/cdi")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->needs(cdi);
+  command.add_flag("--device-nodes",
+                   answer.pass_device_nodes,
+                   "Also give containers /dev/nvidia*, for runtimes that do not add them");
+  command.add_flag("--gdrcopy", answer.gdrcopy, "Give containers with GPUs GDRCopy");
+  command.add_flag("--gds", answer.gds, "Give containers with GPUs GPUDirect Storage");
+  command.add_flag("--mofed", answer.mofed, "Give containers with GPUs the Mellanox devices");
+  command
+      .add_option("--imex-channels",
+                  answer.imex_channels,
+                  "IMEX channels of containers with GPUs, such as 0; default: none")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 2047).description(""));
+}
+
+void AddKubeletFlags(CLI::App& command, KubeletFlags& flags) {
+  CLI::Option* address =
+      command.add_option("--kubelet",
+                         flags.address,
+                         "Ask the kubelet there for its pods where it has no Pods API, such as "
+                         "https://10.0.0.7:10250; default: ask the API server");
+  address->type_name("URL")->check([](const std::string& text) {
+    const bool good = text.starts_with("https://") || text.starts_with("http://");
+    return good ? std::string() : "\"" + text + "\" is not an address (want https://...)";
+  });
+  CLI::Option* ca = command.add_option("--kubelet-ca",
+                                       flags.ca,
+                                       "Certificates that the kubelet's is signed with; default: "
+                                       "those of the API server");
+  ca->type_name("FILE")->needs(address);
+  command
+      .add_option("--kubelet-token",
+                  flags.token,
+                  "A token for the kubelet; default: the credentials for the API server")
+      ->type_name("FILE")
+      ->needs(address);
+  command
+      .add_flag("--kubelet-skip-tls-verify",
+                flags.skip_tls_verify,
+                "Do not check the kubelet's certificate, which many kubelets sign themselves")
+      ->needs(address)
+      ->excludes(ca);
+}
+
 void AddPluginFlags(CLI::App& command, AgentRunFlags& flags) {
   command.add_flag("--publish-only",
                    flags.publish_only,
@@ -56,9 +134,8 @@ void AddPluginFlags(CLI::App& command, AgentRunFlags& flags) {
                   flags.hook,
                   "HAMi-core's library is vgpu/libvgpu.so below it; default: " + flags.hook)
       ->type_name("DIR");
-  command.add_flag("--cdi",
-                   flags.cdi,
-                   "Name GPUs to the container runtime by CDI instead of NVIDIA_VISIBLE_DEVICES");
+  command.add_flag(
+      "--numa", flags.numa, "Tell the kubelet the NUMA node of each GPU, for its topology manager");
   command
       .add_option("--device-plugin-dir",
                   flags.plugin.registrar.folder,
@@ -135,10 +212,29 @@ CLI::App& AddAgentRunCommand(CLI::App& app, AgentRunFlags& flags) {
       ->type_name("DIR");
   AddPluginFlags(command, flags);
   AddFabricFlags(command, flags);
+  AddAnswerFlags(command, flags);
+  AddKubeletFlags(command, flags.kubelet);
   command.add_option("-v,--v", flags.verbosity, "Log verbosity, 0 to 5; default: 0")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 10).description(""));
   return command;
+}
+
+kube::ConnectionConfig KubeletConnection(const KubeletFlags& flags,
+                                         const kube::ConnectionConfig& api_server) {
+  kube::ConnectionConfig config = api_server;
+  config.cluster.server = flags.address;
+  config.cluster.tls_server_name.clear();
+  config.cluster.proxy.clear();
+  config.cluster.skip_tls_verify = flags.skip_tls_verify;
+  if (flags.skip_tls_verify) config.cluster.ca = {};
+  if (!flags.ca.empty()) config.cluster.ca = {.text = {}, .file = flags.ca};
+  if (!flags.token.empty()) {
+    config.user = {};
+    config.user.token.file = flags.token;
+  }
+  config.origin = "the kubelet " + flags.address;
+  return config;
 }
 
 CLI::App& AddAgentWithdrawCommand(CLI::App& app, AgentRunFlags& flags) {

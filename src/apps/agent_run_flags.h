@@ -12,6 +12,14 @@ class App;
 
 namespace strata {
 
+// How the kubelet of this machine is asked for its pods over HTTPS.
+struct KubeletFlags {
+  std::string address;  // "https://10.0.0.7:10250"; "": it is not asked
+  std::string ca;       // a file; "": that of the API server
+  std::string token;    // a file; "": the credentials for the API server
+  bool skip_tls_verify = false;
+};
+
 // The flags of `strata-agent run` and `strata-agent withdraw`.
 struct AgentRunFlags {
   kube::ConnectionFlags connection;
@@ -22,7 +30,9 @@ struct AgentRunFlags {
   std::string hook = "/usr/local";
   bool no_fabric = false;
   std::string lldp_command;  // program and arguments, apart by blanks
+  KubeletFlags kubelet;
   bool cdi = false;
+  bool numa = false;
   bool publish_only = false;
   bool take_over = false;
   std::string state_folder = "/var/lib/strata-agent";
@@ -33,6 +43,10 @@ struct AgentRunFlags {
 
 // The values before the command line is parsed are the defaults; the help text shows them.
 CLI::App& AddAgentRunCommand(CLI::App& app, AgentRunFlags& flags);
+// The connection to the kubelet, made from that to the API server.
+[[nodiscard]] kube::ConnectionConfig KubeletConnection(const KubeletFlags& flags,
+                                                       const kube::ConnectionConfig& api_server);
+
 CLI::App& AddAgentWithdrawCommand(CLI::App& app, AgentRunFlags& flags);
 
 }  // namespace strata

@@ -8,19 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "agent/device_ids.h"
+#include "agent/gpu_record.h"
 #include "device_plugin/cache_folder.h"
 
 namespace strata::device_plugin {
-namespace {
-
-std::vector<std::string> UuidsOfShares(const std::vector<GpuShare>& shares) {
-  std::vector<std::string> uuids;
-  uuids.reserve(shares.size());
-  for (const GpuShare& share : shares) uuids.push_back(share.uuid);
-  return uuids;
-}
-
-}  // namespace
 
 Allocations::Allocations(AllocationOptions options,
                          Sources sources,
@@ -87,7 +78,7 @@ tl::expected<Allocations::Decision, agent::AdmissionRefusal> Allocations::Decide
                                            .ns = pod.ns,
                                            .pod = pod.name,
                                            .container = pod.containers[slot->container].name,
-                                           .uuids = UuidsOfShares(slot->shares),
+                                           .uuids = agent::UuidsOf(slot->shares),
                                            .ids = ids,
                                            .served = outside_.clock.Now()});
   if (!written) {
@@ -129,7 +120,7 @@ void Allocations::Tell(const agent::KnownPod& pod,
                        const agent::AdmittedSlot& slot,
                        const std::vector<std::string>& ids) const {
   const std::string& container = pod.containers[slot.container].name;
-  const std::string uuids = fmt::format("{}", fmt::join(UuidsOfShares(slot.shares), ","));
+  const std::string uuids = fmt::format("{}", fmt::join(agent::UuidsOf(slot.shares), ","));
   outside_.log.Info("container served",
                     {{"pod", pod.FullName()},
                      {"container", container},

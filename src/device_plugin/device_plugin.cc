@@ -4,6 +4,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "agent/cdi_names.h"
 #include "device_plugin/pod_resources.h"
 #include "device_plugin/pods_api.h"
 
@@ -76,7 +80,27 @@ DevicePlugin::~DevicePlugin() {
 
 void DevicePlugin::MachineChanged() {
   const agent::MachineView machine = outside_.machine();
-  if (machine != nullptr) registrar_->SetDevices(ToDeviceList(machine->node, options_.numa));
+  if (machine == nullptr) return;
+  CheckCdi(*machine);
+  registrar_->SetDevices(ToDeviceList(machine->node, options_.numa));
+}
+
+// The files may come later than the agent, and go: devices are offered all the same.
+void DevicePlugin::CheckCdi(const agent::Machine& machine) {
+  const std::vector<std::string> names = agent::CdiNamesOf(machine, options_.answer);
+  if (names.empty()) return;
+  agent::CdiCheck check = agent::CheckCdiNames(names, options_.cdi_folders);
+  const std::string missing = fmt::format("{}", fmt::join(check.missing, ", "));
+  {
+    const MutexLock lock(mutex_);
+    if (cdi_problem_ == missing) return;
+    cdi_problem_ = missing;
+  }
+  if (missing.empty()) return outside_.log.Info("all CDI names are defined");
+  outside_.log.Error("CDI names are not defined: the runtime will refuse containers that get them",
+                     {{"missing", missing},
+                      {"folders", fmt::format("{}", fmt::join(options_.cdi_folders, ", "))},
+                      {"unreadable", fmt::format("{}", fmt::join(check.problems, "; "))}});
 }
 
 Status DevicePlugin::ReconcileNow() {

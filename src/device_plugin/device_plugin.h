@@ -3,8 +3,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "agent/device_ids.h"
 #include "agent/machine.h"
@@ -25,6 +27,7 @@ struct DevicePluginOptions {
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
   std::string journal = "/var/lib/strata-agent/journal";  // its folder must exist
   agent::AnswerOptions answer;
+  std::vector<std::string> cdi_folders = {"/etc/cdi", "/var/run/cdi"};
   agent::OfferNuma numa = agent::OfferNuma::kNo;
   Duration source_limit = std::chrono::seconds(8);
   Duration reconcile_every = std::chrono::minutes(1);
@@ -78,6 +81,7 @@ class DevicePlugin {
                std::unique_ptr<agent::JournalFile> journal,
                Outside outside);
   void ReconcileUntilStopped();
+  void CheckCdi(const agent::Machine& machine);
   [[nodiscard]] Status RebuildJournal();
 
   const DevicePluginOptions options_;
@@ -88,6 +92,8 @@ class DevicePlugin {
   Mutex mutex_;
   CondVar stopped_;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  // What the last check of CDI names found, so that it is told once; none before the first.
+  std::optional<std::string> cdi_problem_ GUARDED_BY(mutex_);
   std::thread reconciler_;
 };
 

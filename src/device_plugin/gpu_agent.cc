@@ -70,6 +70,19 @@ GpuAgent::GpuAgent(kube::Client& client, Options options, obs::Log& log, const C
           log,
           clock) {}
 
+// Beside the Pods API, which DevicePlugin asks first.
+DevicePlugin::Sources GpuAgent::Sources() const {
+  const std::string& resource = options_.plugin.registrar.resource;
+  DevicePlugin::Sources sources;
+  if (options_.kubelet != nullptr) {
+    sources.push_back(
+        std::make_unique<JsonPodSource>("pods", resource, FetchFromKubelet(*options_.kubelet)));
+  }
+  sources.push_back(std::make_unique<JsonPodSource>(
+      "lock", resource, FetchFromApiServer(client_, options_.node_agent.node)));
+  return sources;
+}
+
 Status GpuAgent::Run(const std::stop_token& stop) {
   if (!options_.publish_only) {
     const std::filesystem::path folder =
@@ -77,11 +90,6 @@ Status GpuAgent::Run(const std::stop_token& stop) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) return Fail(Code::kUnavailable, folder.string() + ": " + error.message());
-    DevicePlugin::Sources sources;
-    sources.push_back(
-        std::make_unique<JsonPodSource>("lock",
-                                        options_.plugin.registrar.resource,
-                                        FetchFromApiServer(client_, options_.node_agent.node)));
     const auto machine = [this] {
       agent::MachineView view = node_agent_.machine();
       return view->node.gpus.empty() ? nullptr : view;
@@ -89,7 +97,7 @@ Status GpuAgent::Run(const std::stop_token& stop) {
     TRY_ASSIGN(std::unique_ptr<DevicePlugin> started,
                DevicePlugin::Start(
                    options_.plugin,
-                   std::move(sources),
+                   Sources(),
                    {.machine = machine, .effects = effects_, .clock = clock_, .log = log_}));
     const MutexLock lock(mutex_);
     plugin_ = std::move(started);

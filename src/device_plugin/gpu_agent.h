@@ -23,6 +23,8 @@ class GpuAgent {
     agent::NodeAgent::Options node_agent;  // its functions are set here
     DevicePluginOptions plugin;
     bool publish_only = false;  // another device plugin hands out the GPUs
+    // The kubelet's HTTPS port, for kubelets without the Pods API; null: it is not asked.
+    kube::Client* kubelet = nullptr;
   };
   // All but the options must outlive it.
   GpuAgent(kube::Client& client, Options options, obs::Log& log, const Clock& clock);
@@ -41,6 +43,7 @@ class GpuAgent {
     const MutexLock lock(mutex_);
     return plugin_;
   }
+  [[nodiscard]] DevicePlugin::Sources Sources() const;
 
   kube::Client& client_;
   const Options options_;

@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
+
+#include "os/write_all.h"
 
 namespace strata::os {
 namespace {
@@ -18,16 +19,6 @@ constexpr mode_t kOwnerOnly = 0600;
 tl::unexpected<Error> SystemFailure(const std::string& path) {
   const std::error_code error(errno, std::generic_category());
   return Fail(Code::kUnavailable, path + ": " + error.message());
-}
-
-Status WriteAll(int file, const std::string& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0) return SystemFailure(path);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fsync(file) != 0) return SystemFailure(path);
-  return {};
 }
 
 }  // namespace
@@ -41,7 +32,8 @@ Status WritePrivateFile(const std::string& path, const std::string& text) {
   unlink(draft.c_str());
   const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (file < 0) return SystemFailure(draft);
-  Status status = WriteAll(file, draft, text);
+  Status status;
+  if (!WriteAll(file, text) || fsync(file) != 0) status = SystemFailure(draft);
   close(file);
   if (status && std::rename(draft.c_str(), path.c_str()) != 0) status = SystemFailure(path);
   if (!status) unlink(draft.c_str());

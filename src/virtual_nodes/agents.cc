@@ -10,6 +10,7 @@
 
 #include "agent/admission.h"
 #include "agent/device_ids.h"
+#include "agent/gpu_record.h"
 #include "agent/preferred_allocation.h"
 #include "agent/record_names.h"
 #include "agent/settlement.h"
@@ -73,13 +74,6 @@ agent::JournalEntry EntryOf(const KnownPod& pod, const KnownContainer& container
           .served = now};
 }
 
-std::vector<std::string> UuidsOf(const std::vector<GpuShare>& shares) {
-  std::vector<std::string> uuids;
-  uuids.reserve(shares.size());
-  for (const GpuShare& share : shares) uuids.push_back(share.uuid);
-  return uuids;
-}
-
 // "" when every container was served, else why not.
 std::string Serve(const std::string& node,
                   const NodeGpus& gpus,
@@ -107,7 +101,7 @@ std::string Serve(const std::string& node,
     const auto slot = agent::Admit(input, ids);
     if (!slot) return slot.error().reason;
     agent::JournalEntry entry = EntryOf(pod, pod.containers[slot->container], now);
-    entry.uuids = UuidsOf(slot->shares);
+    entry.uuids = agent::UuidsOf(slot->shares);
     entry.ids = ids;
     journal.Put(std::move(entry));
   }

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "base/timestamp.h"
 #include "device_plugin/local_channel.h"
 #include "device_plugin/proto/core_pod.pb.h"
+#include "json/dump.h"
 
 namespace strata::testing {
 namespace {
@@ -36,6 +40,28 @@ std::string ToBytes(const agent::KnownPod& pod) {
   const bool failed = pod.phase == objects::PodPhase::kFailed;
   message.mutable_status()->set_phase(failed ? "Failed" : "Pending");
   return message.SerializeAsString();
+}
+
+nlohmann::json ToJson(const agent::KnownPod& pod) {
+  using Json = nlohmann::json;
+  Json spec = Json::object();
+  for (const agent::KnownContainer& container : pod.containers) {
+    const bool app = container.kind == agent::KnownContainer::Kind::kApp;
+    Json& out = spec[app ? "containers" : "initContainers"].emplace_back();
+    out["name"] = container.name;
+    if (container.kind == agent::KnownContainer::Kind::kSidecar) out["restartPolicy"] = "Always";
+    if (container.gpus > 0) {
+      out["resources"]["limits"][kGpuResource] = std::to_string(container.gpus);
+    }
+  }
+  return {{"metadata",
+           {{"name", pod.name},
+            {"namespace", pod.ns},
+            {"uid", pod.uid},
+            {"creationTimestamp", FormatTimestamp(pod.created)},
+            {"annotations", pod.annotations}}},
+          {"spec", std::move(spec)},
+          {"status", {{"phase", pod.Ended() ? "Failed" : "Pending"}}}};
 }
 
 }  // namespace
@@ -107,6 +133,7 @@ void FakeKubelet::Start() {
   grpc::ServerBuilder builder;
   for (const std::string& socket :
        {paths_.pods_api, paths_.pod_resources, paths_.plugins + "/kubelet.sock"}) {
+    if (socket.empty()) continue;
     builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
   }
   builder.RegisterService(registration_.get());
@@ -158,6 +185,13 @@ void FakeKubelet::HangPods(bool hang) {
     hang_ = hang;
   }
   changed_.NotifyAll();
+}
+
+std::string FakeKubelet::PodList() const {
+  nlohmann::json items = nlohmann::json::array();
+  const MutexLock lock(mutex_);
+  for (const auto& [uid, pod] : pods_) items.push_back(ToJson(pod));
+  return DumpJson({{"kind", "PodList"}, {"apiVersion", "v1"}, {"items", std::move(items)}});
 }
 
 std::string FakeKubelet::last_refusal() const {

@@ -34,8 +34,8 @@ class FakeKubelet {
     kFrom137,  // sockets are kept apart; the same socket again is refused for good
   };
   struct Paths {
-    std::string plugins;  // a folder
-    std::string pods_api;
+    std::string plugins;   // a folder
+    std::string pods_api;  // "": it has no Pods API
     std::string pod_resources;
   };
 
@@ -85,6 +85,9 @@ class FakeKubelet {
 
   // From now on ListPods does not answer; it does again after `false`.
   void HangPods(bool hang);
+
+  // The answer to GET /pods of its HTTPS port.
+  [[nodiscard]] std::string PodList() const;
 
   [[nodiscard]] std::int64_t registrations() const { return registrations_; }
   // How long each Allocate took.

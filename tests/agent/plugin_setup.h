@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -98,6 +99,7 @@ class PluginTest : public ::testing::Test {
     const bool memory = std::filesystem::is_directory("/dev/shm");
     std::string name = std::string(memory ? "/dev/shm" : "/tmp") + "/agent.XXXXXX";
     folder_ = mkdtemp(name.data());
+    pods_api_ = folder_ + "/pods-api.sock";
     std::filesystem::create_directory(plugins());
     machine_ = MakeMachine(kSlots);
   }
@@ -112,9 +114,7 @@ class PluginTest : public ::testing::Test {
 
   void StartKubelet(FakeKubelet::Kind kind, std::uint64_t seed = 1) {
     kubelet_ = std::make_unique<FakeKubelet>(
-        FakeKubelet::Paths{plugins(), folder_ + "/pods-api.sock", folder_ + "/resources.sock"},
-        kind,
-        seed);
+        FakeKubelet::Paths{plugins(), pods_api_, folder_ + "/resources.sock"}, kind, seed);
     kubelet_->Start();
   }
   void StartAgent() {
@@ -123,14 +123,14 @@ class PluginTest : public ::testing::Test {
     options.registrar.folder = plugins();
     options.registrar.times.min_backoff = Duration(5);
     options.registrar.times.max_backoff = Duration(50);
-    options.pods_api_socket = folder_ + "/pods-api.sock";
+    options.pods_api_socket = pods_api_;
     options.pod_resources_socket = folder_ + "/resources.sock";
     options.journal = folder_ + "/journal";
     options.reconcile_every = std::chrono::hours(1);
     options.source_limit = source_limit_;
     auto started = device_plugin::DevicePlugin::Start(
         std::move(options),
-        {},
+        more_sources_(),
         {.machine = [this] { return View(); }, .effects = effects_, .clock = clock_, .log = log_});
     ASSERT_TRUE(started.has_value()) << started.error().message;
     agent_ = std::move(*started);
@@ -197,6 +197,10 @@ class PluginTest : public ::testing::Test {
   obs::Log log_;
   RecordedEffects effects_;
   std::string folder_;
+  std::string pods_api_;  // "": the kubelet has none
+  std::function<device_plugin::DevicePlugin::Sources()> more_sources_ = [] {
+    return device_plugin::DevicePlugin::Sources();
+  };
   Duration source_limit_ = std::chrono::seconds(8);
   mutable Mutex mutex_;
   agent::MachineView machine_ GUARDED_BY(mutex_);

@@ -25,7 +25,7 @@ ABOUT = "strata.sh/agent"
 class Agent:
     """A running agent of one machine, with its driver's state in files of its own."""
 
-    def __init__(self, folder, kubeconfig, node, machine="dgx1v"):
+    def __init__(self, folder, kubeconfig, node, machine="dgx1v", starts=True):
         self.folder = pathlib.Path(folder) / f"{node}-{time.monotonic_ns()}"
         self.folder.mkdir()
         self.kubeconfig, self.node = kubeconfig, node
@@ -33,16 +33,25 @@ class Agent:
         os.mkfifo(self.folder / "events")
         self.events = os.open(self.folder / "events", os.O_RDWR)
         self.describe(machine)
-        self.start()
+        self.process = None
+        if starts:
+            self.start()
 
-    def start(self, *flags):
+    def start(self, *flags, publish_only=True):
         environment = {**os.environ, "STRATA_FAKE_NVML_FILE": str(self.folder / "machine"),
                        "STRATA_FAKE_NVML_EVENTS": str(self.folder / "events")}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [AGENT, "run", "--kubeconfig", self.kubeconfig, "--node-name", self.node, "--nvml", FAKE_NVML,
-                 "--state-dir", str(self.folder / "state"), "--pages", "127.0.0.1:0", "--driver-limit", "2", "--publish-only", *flags],
+                 "--state-dir", str(self.folder / "state"), "--pages", "127.0.0.1:0", "--driver-limit", "2",
+                 *(["--publish-only"] if publish_only else self.no_kubelet()), *flags],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+
+    def no_kubelet(self):
+        """Flags for a device plugin that finds no kubelet."""
+        (self.folder / "plugins").mkdir(exist_ok=True)
+        return ["--device-plugin-dir", str(self.folder / "plugins"), "--pods-api", str(self.folder / "none"), "--pod-resources",
+                str(self.folder / "none")]
 
     def describe(self, machine):
         draft = self.folder / "machine.new"
@@ -71,7 +80,7 @@ class Agent:
             raise AssertionError(f"exit {code}: {self.log.read_text()}")
 
     def end(self):
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
         os.close(self.events)
@@ -93,8 +102,8 @@ class AgentTest(unittest.TestCase):
                                         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, **metadata}})
         self.assertEqual(status, 201, body)
 
-    def start(self, node, machine="dgx1v"):
-        agent = Agent(self.scratch.name, self.server.kubeconfig, node, machine)
+    def start(self, node, machine="dgx1v", starts=True):
+        agent = Agent(self.scratch.name, self.server.kubeconfig, node, machine, starts)
         self.addCleanup(agent.end)
         return agent
 
@@ -181,6 +190,35 @@ class AgentTest(unittest.TestCase):
         self.until(lambda: "Node is not up to date" in agent.log.read_text(), "the log tells")
         self.make_node("late")
         self.until(lambda: self.health("late") == [True] * 8, "eight GPUs")
+        agent.stop()
+
+    def test_the_kubelet_is_asked_for_pods_where_it_has_no_pods_api(self):
+        for node, flags, identity in (("asks-kubelet", ["--kubelet", "https://127.0.0.1:1", "--kubelet-skip-tls-verify"], "pods"),
+                                      ("asks-server", [], "lock")):
+            self.make_node(node)
+            agent = self.start(node, starts=False)
+            agent.start(*flags, publish_only=False)
+            self.until(lambda node=node, identity=identity: json.loads(self.notes(node).get(ABOUT, "{}")).get("identity") == identity, identity)
+            agent.stop()
+
+    def test_cdi_names_that_nobody_defines_are_told_in_one_line(self):
+        self.make_node("cdi")
+        agent = self.start("cdi", starts=False)
+        folder = agent.folder / "cdi"
+        folder.mkdir()
+        names = [{"name": f"GPU-fake-{i}"} for i in range(7)]
+        (folder / "nvidia.json").write_text(json.dumps({"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": names}))
+        flags = ("--cdi", "--cdi-vendor", "nvidia.com", "--cdi-dirs", str(folder))
+        agent.start(*flags, publish_only=False)
+        self.until(lambda: "CDI names are not defined" in agent.log.read_text(), "the log tells")
+        lines = [line for line in agent.log.read_text().splitlines() if "CDI names are not defined" in line]
+        self.assertEqual(len(lines), 1)
+        self.assertIn("nvidia.com/gpu=GPU-fake-7", lines[0])
+        self.assertNotIn("GPU-fake-6", lines[0])
+        agent.stop()
+        (folder / "more.yaml").write_text("cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: GPU-fake-7\n")
+        agent.start("-v", "3", *flags, publish_only=False)
+        self.until(lambda: "all CDI names are defined" in agent.log.read_text(), "the log tells")
         agent.stop()
 
     def test_bad_flags_are_one_line(self):

@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -25,6 +26,7 @@ OPTIONAL = {"gpus-mutate", "podgroups-mutate", "pods-mutate", "pods-validate"}
 LOOKS_AT = {"gpus-mutate": set(), "hypernodes-validate": set(), "jobs-mutate": {"queues"}, "jobs-validate": {"queues"}, "podgroups-mutate": {"namespaces"},
             "podgroups-validate": {"queues"}, "pods-mutate": set(), "pods-validate": set(), "queues-mutate": {"queues"},
             "queues-validate": {"podgroups", "queues"}}
+AGENT = os.environ.get("STRATA_AGENT", "")
 METRIC = re.compile(r"\b(?:volcano|strata)_[a-z0-9_]+")
 PART_OF_HISTOGRAM = re.compile(r"_(?:bucket|sum|count)$")
 
@@ -59,7 +61,8 @@ class Files(unittest.TestCase):
         listed = set(yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())["resources"])
         there = {str(path.relative_to(DEPLOY)) for folder in ("crds", "chart/rbac", "chart/webhooks", "workloads")
                  for path in (DEPLOY / folder).iterdir()}
-        self.assertEqual(listed - {"namespace.yaml"}, there - {"chart/rbac/virtual-nodes.yaml"} - {f"chart/webhooks/{name}.yaml" for name in OPTIONAL})
+        optional = {"chart/rbac/agent.yaml", "chart/rbac/virtual-nodes.yaml"} | {f"chart/webhooks/{name}.yaml" for name in OPTIONAL}
+        self.assertEqual(listed - {"namespace.yaml"}, there - optional)
 
     def test_beside_volcano_is_the_base_without_what_volcano_brought(self):
         theirs = {"ConfigMap", "CustomResourceDefinition", "Namespace"}
@@ -261,8 +264,84 @@ class Chart(unittest.TestCase):
         self.assertEqual(pod["volumes"], [{"name": "configuration", "configMap": {"name": "strata-admission-configmap"}}])
         self.assertIn(f"--admission-conf={container['volumeMounts'][0]['mountPath']}/volcano-admission.conf", container["args"])
 
+    # --- the node agent
+
+    def render_agent(self, *settings, version="1.37.0"):
+        """(its DaemonSet's pod, its container, all objects)."""
+        arguments = [word for setting in ("custom.agent_enable=true", *settings) for word in ("--set", setting)]
+        made = self.render("--kube-version", version, *arguments)
+        pod = made[("DaemonSet", "volcano-system", "strata-agent")]["spec"]["template"]["spec"]
+        return pod, pod["containers"][0], made
+
+    @staticmethod
+    def folders(pod):
+        """{path on the machine: (path in the container, whether it can be written)}."""
+        mounts = {mount["name"]: (mount["mountPath"], not mount.get("readOnly", False)) for mount in pod["containers"][0]["volumeMounts"]}
+        return {volume["hostPath"]["path"]: mounts[volume["name"]] for volume in pod["volumes"]}
+
+    def test_there_is_no_agent_unless_it_is_wanted(self):
+        self.assertEqual([key for key in self.render() if "agent" in key[2]], [])
+
+    def test_the_agent_has_no_more_of_its_machine_than_it_needs(self):
+        pod, container, _ = self.render_agent()
+        self.assertEqual({"hostPID", "hostNetwork", "hostIPC"} & set(pod), set())
+        self.assertEqual(container["securityContext"], {
+            "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "privileged": False, "readOnlyRootFilesystem": True,
+            "runAsGroup": 0, "runAsNonRoot": False, "runAsUser": 0})
+        self.assertEqual(pod["securityContext"], {"seccompProfile": {"type": "RuntimeDefault"}})
+        kubelet = "/var/lib/kubelet"
+        self.assertEqual(self.folders(pod), {
+            "/sys": ("/host/sys", False), "/var/lib/strata-agent": ("/var/lib/strata-agent", True), "/etc/cdi": ("/etc/cdi", False),
+            "/var/run/cdi": ("/var/run/cdi", False), f"{kubelet}/device-plugins": (f"{kubelet}/device-plugins", True),
+            f"{kubelet}/pod-resources": (f"{kubelet}/pod-resources", False), f"{kubelet}/pods-api": (f"{kubelet}/pods-api", False)})
+        pod, container, _ = self.render_agent("custom.agent_publish_only=true")
+        self.assertEqual(set(self.folders(pod)), {"/sys", "/var/lib/strata-agent"})
+        self.assertIn("--publish-only", container["args"])
+        pod, _, _ = self.render_agent("custom.agent_hook_path=/usr/local")
+        self.assertEqual(self.folders(pod)["/usr/local/vgpu"], ("/usr/local/vgpu", True))
+        self.assertEqual(self.folders(pod)["/tmp/vgpulock"], ("/tmp/vgpulock", True))
+
+    def test_the_agent_runs_where_gpus_are_and_gives_way_to_the_next_one(self):
+        pod, _, made = self.render_agent()
+        self.assertEqual(pod["nodeSelector"], {"strata.sh/gpu-agent": "true"})
+        self.assertEqual(pod["tolerations"], [{"key": "nvidia.com/gpu", "operator": "Exists"}])
+        self.assertEqual(pod["priorityClassName"], "system-node-critical")
+        update = made[("DaemonSet", "volcano-system", "strata-agent")]["spec"]["updateStrategy"]
+        self.assertEqual(update, {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}})
+
+    def test_the_rights_of_the_agent_follow_what_it_asks(self):
+        always = {("nodes", "get"), ("nodes", "patch"), ("events", "create"), ("events", "patch")}
+        for version, settings, more in (
+                ("1.37.0", [], {("pods", "patch")}),
+                ("1.36.2", [], {("pods", "patch"), ("pods", "list")}),
+                ("1.36.2", ["custom.agent_identity=pods"], {("pods", "patch"), ("nodes/pods", "get")}),
+                ("1.37.0", ["custom.agent_identity=lock"], {("pods", "patch"), ("pods", "list")}),
+                ("1.36.2", ["custom.agent_publish_only=true"], set())):
+            with self.subTest(version=version, settings=settings):
+                _, container, made = self.render_agent(*settings, version=version)
+                self.assertEqual(set(rights(made[("ClusterRole", "", "strata-agent")]["rules"])), always | more)
+                self.assertEqual(any(flag.startswith("--kubelet=") for flag in container["args"]), ("nodes/pods", "get") in more)
+        with_lock = self.render_agent(version="1.36.2")[2]
+        for key, item in objects_of((CHART / "rbac" / "agent.yaml").read_text()).items():
+            with self.subTest(key):
+                self.assertEqual(with_lock[key], item)
+
+    def test_the_agent_needs_a_server_with_policies(self):
+        told = self.helm("template", "strata", str(CHART), "--kube-version", "1.29.0", "--set", "custom.agent_enable=true", code=1)
+        self.assertIn("needs Kubernetes 1.30", told)
+
+    @unittest.skipUnless(AGENT, "no strata-agent")
+    def test_every_flag_of_the_agent_is_one_of_the_program(self):
+        _, container, _ = self.render_agent("custom.agent_identity=pods", "custom.agent_hook_path=/usr/local", "custom.agent_publish_only=false",
+                                            "custom.agent_arguments={--cdi,--numa}")
+        command, *flags = container["args"]
+        told = subprocess.run([AGENT, command, "--help"], check=True, capture_output=True, text=True).stdout
+        for flag in flags:
+            self.assertRegex(told, rf"(?m)^\s+(\S+,)*{re.escape(flag.split('=')[0])}[, ]", flag)
+
     def test_what_is_not_meant_is_refused(self):
-        for wrong in ("custom.scheduler_replica=2", "custom.scheduler_replicas=many", "custom.scheduler_schedule_period=soon",
+        for wrong in ("custom.agent_identity=guess", "custom.agent_hook_path=usr/local", "custom.agent_max_unavailable=0", "custom.agent_arguments={cdi}",
+                      "custom.scheduler_replica=2", "custom.scheduler_replicas=many", "custom.scheduler_schedule_period=soon",
                       "custom.enabled_admissions=/jobs/mutat", "custom.enabled_admissions=/nodes/validate"):
             self.assertIn("schema", self.helm("template", "strata", str(CHART), "--set", wrong, code=1))
 

@@ -69,6 +69,60 @@ volcano-system
 {{- end }}
 {{- end -}}
 
+{{/* From where the agent may learn which pod asks for GPUs: the weakest source that it gets rights for. */}}
+{{- define "strata.agentIdentity" -}}
+{{- $usual := semverCompare ">=1.37.0-0" .Capabilities.KubeVersion.Version | ternary "pods-api" "lock" -}}
+{{- .Values.custom.agent_publish_only | ternary "none" (default $usual .Values.custom.agent_identity) -}}
+{{- end -}}
+
+{{/* The rights that the agent needs with these values, and no others. */}}
+{{- define "strata.agentRules" -}}
+{{- $identity := include "strata.agentIdentity" . -}}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [get, patch]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+{{- if ne $identity "none" }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [patch]
+{{- end }}
+{{- if eq $identity "pods" }}
+- apiGroups: [""]
+  resources: [nodes/pods]
+  verbs: [get]
+{{- end }}
+{{- if eq $identity "lock" }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list]
+{{- end }}
+{{- end -}}
+
+{{/* The folders of the machine that the agent sees, as a JSON list. Those that a kubelet or a runtime may not have made yet are made. */}}
+{{- define "strata.agentFolders" -}}
+{{- $custom := .Values.custom -}}
+{{- $folders := list
+  (dict "name" "sys" "path" "/sys" "inside" "/host/sys" "type" "Directory" "readOnly" true)
+  (dict "name" "state" "path" "/var/lib/strata-agent" "type" "DirectoryOrCreate") -}}
+{{- if not $custom.agent_publish_only -}}
+{{- $folders = concat $folders (list
+  (dict "name" "device-plugins" "path" "/var/lib/kubelet/device-plugins" "type" "Directory")
+  (dict "name" "pod-resources" "path" "/var/lib/kubelet/pod-resources" "type" "DirectoryOrCreate" "readOnly" true)
+  (dict "name" "pods-api" "path" "/var/lib/kubelet/pods-api" "type" "DirectoryOrCreate" "readOnly" true)
+  (dict "name" "cdi" "path" "/etc/cdi" "type" "DirectoryOrCreate" "readOnly" true)
+  (dict "name" "cdi-run" "path" "/var/run/cdi" "type" "DirectoryOrCreate" "readOnly" true)) -}}
+{{- with $custom.agent_hook_path -}}
+{{- $folders = concat $folders (list
+  (dict "name" "hook" "path" (printf "%s/vgpu" .) "type" "Directory")
+  (dict "name" "hook-locks" "path" "/tmp/vgpulock" "type" "DirectoryOrCreate")) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $folders -}}
+{{- end -}}
+
 {{/* Labels of an object. Call with (list root component). */}}
 {{- define "strata.labels" -}}
 {{- $root := index . 0 -}}
@@ -91,7 +145,7 @@ app: strata-{{ $component }}
 {{- define "strata.pod" -}}
 {{- $root := index . 0 -}}
 {{- $key := index . 1 -}}
-priorityClassName: system-cluster-critical
+priorityClassName: {{ eq $key "agent" | ternary "system-node-critical" "system-cluster-critical" }}
 {{- with $root.Values.basic.image_pull_secret }}
 imagePullSecrets:
 - name: {{ . }}
