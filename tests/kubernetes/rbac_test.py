@@ -181,9 +181,14 @@ class Rights(LiveTest):
         self.make_pod("alone")
         self.until(lambda: self.phase("alone") == "Running", "alone runs")
         self.kubectl("delete", "pod", "alone", "--wait=false")
-        self.make_pod("gpu", containers=[{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": "1"}}}])
+        with_gpu = [{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]
+        self.make_pod("gpu", containers=with_gpu)
         self.until(lambda: self.phase("gpu") == "Running", "gpu runs")
         self.until(lambda: "hami.io/mutex.lock" not in self.get("/api/v1/nodes/hami")["metadata"]["annotations"], "the node is not locked")
+        # From now on the node has an agent, which serves pods before they start.
+        self.change("/api/v1/nodes/hami", {"metadata": {"annotations": {"strata.sh/agent": '{"identity":"pods"}'}}})
+        self.make_pod("served", containers=with_gpu)
+        self.until(lambda: self.phase("served") == "Running", "served runs")
         self.make_pod("large", containers=[{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "1000"}}}])
         if IS_REAL:
             self.make(f"{POLICIES}/validatingadmissionpolicies", NO_BIND)
