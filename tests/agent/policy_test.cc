@@ -128,7 +128,8 @@ TEST_F(AgentPolicy, AllowsWhatTheAgentPublishesAndWithdraws) {
   Machine machine;
   machine.node = testing::EightGpus();
   machine.clique = "c.1";
-  const AgentFacts facts = {.version = "1", .identity = "lock", .shares = 1, .boot = "b"};
+  AgentFacts facts = {.version = "1", .identity = "lock", .shares = 1, .boot = "b"};
+  facts.fabric = "{}";
   for (const Json& node : {node_, bare_node_}) {
     const std::string patch = PatchToPublish(machine, facts, ReadNodeNotes(DumpJson(node)), Time{});
     ExpectAllowed(node, patch);
