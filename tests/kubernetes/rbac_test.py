@@ -187,6 +187,7 @@ class Rights(LiveTest):
         self.until(lambda: "hami.io/mutex.lock" not in self.get("/api/v1/nodes/hami")["metadata"]["annotations"], "the node is not locked")
         # From now on the node has an agent, which serves pods before they start.
         self.change("/api/v1/nodes/hami", {"metadata": {"annotations": {"strata.sh/agent": '{"identity":"pods"}'}}})
+        self.kubectl("delete", "pod", "gpu", "--wait=false")
         self.make_pod("served", containers=with_gpu)
         self.until(lambda: self.phase("served") == "Running", "served runs")
         self.make_pod("large", containers=[{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "1000"}}}])
