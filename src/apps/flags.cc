@@ -59,8 +59,26 @@ void AddRunFlags(CLI::App& command, InputFlags& flags, ClusterMayRun may_run) {
 
 }  // namespace
 
+void AddValidateFlag(CLI::App& command, objects::OnFault& on_fault) {
+  command
+      .add_option_function<std::string>(
+          "--validate",
+          [&on_fault](const std::string& text) {
+            on_fault = text == "warn" ? objects::OnFault::kWarn : objects::OnFault::kFail;
+          },
+          "Manifests with unknown fields, or with values that the API server would reject: strict "
+          "makes them an error, warn a warning; default: strict. Objects that have a "
+          "resourceVersion, and pods on a node, give warnings only")
+      ->type_name("strict|warn")
+      ->check([](const std::string& text) {
+        const bool known = text == "strict" || text == "warn";
+        return known ? std::string() : fmt::format("unknown value \"{}\" (want strict|warn)", text);
+      });
+}
+
 void AddManifestFlags(CLI::App& command, InputFlags& flags) {
   AddFiles(command, flags, "").required();
+  AddValidateFlag(command, flags.on_fault);
   AddRunFlags(command, flags, ClusterMayRun::kNo);
 }
 
@@ -70,6 +88,8 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags) {
   for (const char* flag : {"--kubeconfig", "--context"}) {
     command.get_option(flag)->excludes(&files);
   }
+  AddValidateFlag(command, flags.on_fault);
+  command.get_option("--validate")->needs(&files);
   AddRunFlags(command, flags, ClusterMayRun::kYes);
 }
 

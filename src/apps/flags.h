@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/kubeconfig.h"
 #include "local_cluster/embedded_api_server.h"
+#include "objects/load.h"
 #include "virtual_nodes/generate.h"
 
 namespace CLI {
@@ -27,6 +28,7 @@ struct InputFlags {
   kube::ConnectionFlags connection;
   std::string scheduler_conf;  // "" for the one of the objects, else the default configuration
   std::optional<Time> now;
+  objects::OnFault on_fault = objects::OnFault::kFail;  // of -f
   bool watch = false;  // again after each change; only of a running cluster
 
   [[nodiscard]] bool live() const { return files.empty(); }
@@ -34,6 +36,8 @@ struct InputFlags {
 void AddManifestFlags(CLI::App& command, InputFlags& flags);
 // The same for a command that without -f looks at the running cluster.
 void AddClusterFlags(CLI::App& command, InputFlags& flags);
+// --validate, which decides what a fault of a manifest leads to.
+void AddValidateFlag(CLI::App& command, objects::OnFault& on_fault);
 void AddWatchFlag(CLI::App& command, InputFlags& flags);
 
 // The first of `formats` is `output` as it stands.

@@ -14,6 +14,7 @@
 #include <malloc.h>
 #endif
 
+#include "admission/manifest_judge.h"
 #include "convert/scheduler_conf.h"
 #include "inspect/cluster_watch.h"
 #include "inspect/live_cluster.h"
@@ -77,7 +78,10 @@ Result<objects::ObjectSet> ReadManifests(const InputFlags& flags, Progress& prog
              objects::ReadSources(flags.files, std::cin));
   progress.Stage(
       fmt::format("parsing {} manifest file{}", sources.size(), sources.size() == 1 ? "" : "s"));
-  return objects::ParseObjects(sources);
+  TRY_ASSIGN(objects::ObjectSet objects,
+             objects::ParseManifests(sources, admission::JudgeManifest, flags.on_fault));
+  objects.warnings.insert(objects.warnings.end(), objects.faults.begin(), objects.faults.end());
+  return objects;
 }
 
 Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progress) {
@@ -114,6 +118,9 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
              flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
   TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
   FollowSource(flags, input);
+  if (flags.live()) return input;
+  const std::vector<std::string> ignored = OtherSchedulers(input.objects);
+  input.warnings.insert(input.warnings.end(), ignored.begin(), ignored.end());
   return input;
 }
 

@@ -60,6 +60,7 @@ void AddUpCommand(CLI::App& app, Run& run) {
       ->type_name("FILE|DIR|-")
       ->allow_extra_args(false)
       ->check(CheckPath);
+  AddValidateFlag(command, flags->on_fault);
   command
       .add_option("--scheduler-conf",
                   flags->scheduler_conf,

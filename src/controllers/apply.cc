@@ -96,6 +96,16 @@ void Expect(const Write& write, const std::string& body, std::vector<Cache::Expe
   }
 }
 
+// What the server says of the write itself, or a webhook that it asks, and not of the moment.
+bool IsTold(const kube::Failure& failure) {
+  constexpr int kBadRequest = 400;
+  constexpr int kTooManyRequests = 429;
+  constexpr int kInternalError = 500;
+  const int status = failure.http_status;
+  if (status == kConflict || status == kTooManyRequests) return false;
+  return status >= kBadRequest && status <= kInternalError;
+}
+
 // Another time would not help.
 bool IsRefusal(int http_status) {
   return http_status == kForbidden || http_status == kNotFound || http_status == kConflict ||
@@ -193,11 +203,21 @@ class Application final : public std::enable_shared_from_this<Application> {
       if (reply || IsAsGoodAsDone(write, reply.error().http_status)) {
         ++applied_.writes;
         Expect(write, reply ? *reply : std::string(), applied_.left);
-      } else if (applied_.outcome) {
-        applied_.outcome = tl::unexpected(Error(reply.error().error).Context(Describe(write)));
+      } else {
+        NoteFailure(write, reply.error());
       }
     }
     Go();
+  }
+
+  // The refusal of a step is the first by name, so that the same plan fails with the same words,
+  // whichever answer is the first.
+  void NoteFailure(const Write& write, const kube::Failure& failure) REQUIRES(mutex_) {
+    Error error = Error(failure.error).Context(Describe(write));
+    if (IsTold(failure) && (applied_.refusal.empty() || error.message < applied_.refusal)) {
+      applied_.refusal = error.message;
+    }
+    if (applied_.outcome) applied_.outcome = tl::unexpected(std::move(error));
   }
 
   // Those of the step under way.

@@ -13,6 +13,9 @@ namespace strata::controllers {
 
 struct Applied {
   Status outcome;
+  // Why the server refused the write that ended the plan: "create pods default/a-w-0: ..."; "" when
+  // it refused none. Conflicts and servers that cannot answer do not count: another time helps.
+  std::string refusal;
   std::vector<Cache::Expectation> left;  // what is to be seen of the writes that succeeded
   std::size_t writes = 0;
 };

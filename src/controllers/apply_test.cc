@@ -57,6 +57,29 @@ TEST(Apply, SendsAStepWhenEveryWriteOfTheOneBeforeHasSucceeded) {
   EXPECT_FALSE(applied.outcome);
 }
 
+TEST(Apply, NamesTheFirstRefusalByNameWhicheverAnswerIsFirst) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  Plan plan = CreatesPods(2);
+  std::swap(plan.steps[0][0], plan.steps[0][1]);
+  transport.answer = [](const auto&) { return 403; };
+  transport.body = [](const auto&) { return R"({"kind":"Status","message":"no PriorityClass"})"; };
+  const Applied applied = Apply(client, plan, kube::Leadership::Always());
+  EXPECT_THAT(applied.refusal, HasSubstr("create pods ns/p0: "));
+  EXPECT_THAT(applied.refusal, HasSubstr("no PriorityClass"));
+}
+
+TEST(Apply, AConflictIsNoRefusal) {
+  PromptTransport transport;
+  kube::Client client(transport, transport, {});
+  Plan plan = CreatesPods(1);
+  plan.steps[0][0].verb = Write::Verb::kReplace;
+  transport.answer = [](const auto&) { return 409; };
+  const Applied applied = Apply(client, plan, kube::Leadership::Always());
+  EXPECT_FALSE(applied.outcome);
+  EXPECT_EQ(applied.refusal, "");
+}
+
 TEST(Apply, ADeletionIsDoneWhenTheObjectIsGoneAndNotByAConflict) {
   PromptTransport transport;
   kube::Client client(transport, transport, {});

@@ -88,6 +88,7 @@ void Controller::End(const std::string& key, const Work& work, Applied applied) 
     tools_.log.Warning(
         "plan failed, retrying",
         {{"controller", name_}, {"key", key}, {"err", applied.outcome.error().message}});
+    TellRefusal(work, applied.refusal);
     queue_.AddRateLimited(key);
     return;
   }
@@ -95,6 +96,18 @@ void Controller::End(const std::string& key, const Work& work, Applied applied) 
   if (work.done) work.done();
   for (const kube::EventNote& note : work.plan.events) tools_.events.Record(note);
   if (work.plan.again) queue_.AddAfter(key, *work.plan.again);
+}
+
+// People look at the object, not at the log. The same again counts its Event up.
+void Controller::TellRefusal(const Work& work, const std::string& refusal) {
+  if (refusal.empty()) return;
+  for (const kube::ObjectReference& about : work.plan.concerned) {
+    tools_.events.Record({.about = about,
+                          .type = kube::EventNote::Type::kWarning,
+                          .reason = "FailedCreate",
+                          .message = refusal});
+  }
+  if (work.refused) work.refused(refusal);
 }
 
 void Controller::Step(int plans, const std::shared_ptr<kube::Mailbox>& mailbox) {

@@ -44,6 +44,8 @@ class Controller {
   struct Work {
     Plan plan;
     std::function<void()> done;  // when every write has succeeded; may be empty
+    // When the server refused a write, with Applied::refusal; may be empty.
+    std::function<void(const std::string& refusal)> refused = {};
   };
   using Decide = std::function<Work(const std::string& key)>;
 
@@ -89,6 +91,7 @@ class Controller {
   // What is to be done now; nothing: the key comes again.
   [[nodiscard]] std::optional<Work> Look(const std::string& key);
   void End(const std::string& key, const Work& work, Applied applied);
+  void TellRefusal(const Work& work, const std::string& refusal);
   [[nodiscard]] bool SeesOwnWrites(const std::string& key);
   void Await(const std::string& key, std::vector<Cache::Expectation> left);
 

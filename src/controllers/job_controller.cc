@@ -64,9 +64,11 @@ Controller::Work JobDesk::Decide(const std::string& key) {
   }
   JobPlan made = ReconcileJob(view);
   return {.plan = std::move(made.plan),
-          .done = [this, job, used = std::move(view.memory), next = std::move(made.memory)] {
-            Remember(job, used, next);
-          }};
+          .done =
+              [this, job, used = std::move(view.memory), next = std::move(made.memory)] {
+                Remember(job, used, next);
+              },
+          .refused = [this, job](const std::string& refusal) { RememberRefusal(job, refusal); }};
 }
 
 void JobDesk::NotePodGone(const PodSeen& pod) {
@@ -103,6 +105,16 @@ ObjectRef JobDesk::GroupOf(const json& job, const kube::ObjectKey& key) const {
   const std::string own = key.name + "-" + TextAt(job, {"metadata", "uid"});
   if (ObjectRef group = cache_.Find(kube::kPodGroups, {key.ns, own})) return group;
   return cache_.Find(kube::kPodGroups, key);
+}
+
+// The next plan puts it into the status; a plan that succeeds takes it out again.
+void JobDesk::RememberRefusal(const ObjectRef& job, const std::string& refusal) {
+  const json& meta = ObjectAt(*job, {"metadata"});
+  const MutexLock lock(mutex_);
+  const ObjectRef known =
+      cache_.Find(kube::kJobs, {TextAt(meta, {"namespace"}), TextAt(meta, {"name"})});
+  if (known == nullptr || TextAt(*known, {"metadata", "uid"}) != TextAt(meta, {"uid"})) return;
+  memory_[TextAt(meta, {"uid"})].refusal = refusal;
 }
 
 // Pods that went while the plan was carried out are kept for the next. A job that went meanwhile is

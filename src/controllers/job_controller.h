@@ -36,6 +36,7 @@ class JobDesk {
   [[nodiscard]] JobView ViewOf(const ObjectRef& job, const kube::ObjectKey& key) const;
   [[nodiscard]] ObjectRef GroupOf(const nlohmann::json& job, const kube::ObjectKey& key) const;
   void Remember(const ObjectRef& job, const JobMemory& used, JobMemory next);
+  void RememberRefusal(const ObjectRef& job, const std::string& refusal);
 
   const Cache& cache_;
   const Clock& clock_;

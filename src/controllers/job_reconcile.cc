@@ -67,6 +67,7 @@ class JobPlanner {
       Sweep();
     }
     TellWhyItWaits();
+    TellWarnings();
     return std::move(out_);
   }
 
@@ -154,13 +155,29 @@ class JobPlanner {
   // --- what a living job needs
 
   void Grow() {
+    // A refusal is told before it is tried again: nothing after it would be written.
+    refused_ = view_.memory.refusal;
+    const bool tells = !IsNew() && LacksRefusal();
+    if (tells) AddStatus();
+    out_.plan.concerned = Concerned();
     EnsureObjects();
     EnsureGroup();
     std::vector<Write> pods = Surplus();
     if (GroupAdmits()) AddMissing(pods);
     AddStep(out_.plan, std::move(pods));
+    if (tells) return;  // a second status in one plan would meet a conflict
     if (!IsNew()) next_.phase = PhaseByPods(job_, counts_);
     AddStatus();
+  }
+
+  bool LacksRefusal() const {
+    return !refused_.empty() && TextAt(object_, {"status", "state", "message"}) != refused_;
+  }
+
+  std::vector<kube::ObjectReference> Concerned() const {
+    std::vector<kube::ObjectReference> concerned = {ReferenceTo(kube::kJobs, object_)};
+    if (GroupIsOurs()) concerned.push_back(ReferenceTo(kube::kPodGroups, *view_.pod_group));
+    return concerned;
   }
 
   void EnsureObjects() {
@@ -363,6 +380,7 @@ class JobPlanner {
       return killed_.contains(pod.uid) || Sweeps(job_, next_, pod);
     });
     counts.evicted = counts_.evicted;
+    counts.refused = refused_;
     return counts;
   }
 
@@ -412,6 +430,20 @@ class JobPlanner {
                      out_.memory.waits));
   }
 
+  // A constraint that binds nobody does not keep the job waiting; its author is to know, though.
+  void TellWarnings() {
+    out_.memory.warned.clear();
+    if (!GroupIsOurs()) return;
+    for (const json& condition : ListAt(*view_.pod_group, {"status", "conditions"})) {
+      const std::string& type = TextAt(condition, {"type"});
+      if (!type.starts_with("Topology") || TextAt(condition, {"status"}) != "True") continue;
+      const std::string& message = TextAt(condition, {"message"});
+      out_.memory.warned += type + message;
+      if (view_.memory.warned.find(type + message) != std::string::npos) continue;
+      Tell(kube::EventNote::Type::kWarning, type, message);
+    }
+  }
+
   void Tell(kube::EventNote::Type type, std::string reason, std::string message) {
     out_.plan.events.push_back({.about = ReferenceTo(kube::kJobs, object_),
                                 .type = type,
@@ -424,6 +456,7 @@ class JobPlanner {
   const Job& job_;
   const PodCounts counts_;
   JobProgress next_;
+  std::string refused_;           // JobMemory::refusal, while the job is to have pods
   std::set<std::string> killed_;  // uids of pods that this plan deletes
   JobPlan out_;
 };

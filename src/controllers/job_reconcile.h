@@ -25,6 +25,8 @@ struct JobMemory {
   std::map<std::string, Time> since;  // JobVerdict::since
   std::string ensured;                // which objects of plugins were written
   std::string waits;                  // why its PodGroup waits, as it was told
+  std::string warned;                 // of what its PodGroup warns, as it was told
+  std::string refusal;                // what the server refused of the last plan; "" nothing
   std::optional<Time> counts_since;   // since when the status counts its pods otherwise than we do
 };
 

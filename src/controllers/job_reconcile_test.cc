@@ -1,5 +1,6 @@
 #include "controllers/job_reconcile.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,44 @@ TEST(ReconcileJob, SelectsThePodsOfAPartitionedTaskByMatchLabels) {
   const json& group = cluster.At("podgroups", cluster.GroupName());
   EXPECT_EQ(group["spec"]["subGroupPolicy"][0]["labelSelector"],
             (json{{"matchLabels", {{"volcano.sh/task-spec", "worker"}}}}));
+}
+
+TEST(ReconcileJob, TellsInItsStatusWhatTheServerRefusesUntilItDoesNot) {
+  TestCluster cluster(JobOf({Task("worker", 2)}));
+  cluster.Settle();
+  cluster.SetGroupPhase("Inqueue");
+  cluster.fails = [](const Write& write) { return write.resource.plural == "pods"; };
+  cluster.Step();
+  cluster.memory.refusal = "create pods default/train-worker-0: no PriorityClass";
+  cluster.Step();
+  const json& state = cluster.At("jobs", "train")["status"]["state"];
+  EXPECT_EQ(state["phase"], "Pending");
+  EXPECT_EQ(state["reason"], "FailedCreate");
+  EXPECT_EQ(state["message"], "create pods default/train-worker-0: no PriorityClass");
+  const json told = cluster.At("jobs", "train");
+  cluster.Step();
+  EXPECT_EQ(cluster.At("jobs", "train"), told) << "the same refusal is not written again";
+  std::vector<std::string> concerned;
+  for (const auto& about : ReconcileJob(cluster.View()).plan.concerned) {
+    concerned.push_back(about.kind + " " + about.name);
+  }
+  EXPECT_THAT(concerned, ElementsAre("Job train", "PodGroup train-uid-1"));
+  cluster.fails = [](const Write&) { return false; };
+  cluster.Settle();
+  EXPECT_THAT(cluster.Names("pods"), SizeIs(2));
+  EXPECT_FALSE(cluster.At("jobs", "train")["status"]["state"].contains("message"));
+}
+
+TEST(ReconcileJob, TellsOnceOfWhatItsPodGroupWarns) {
+  TestCluster cluster(JobOf({Task("worker", 1)}));
+  cluster.Settle();
+  cluster.At("podgroups", cluster.GroupName())["status"] = {
+      {"phase", "Pending"},
+      {"conditions",
+       {{{"type", "TopologyNotBinding"}, {"status", "True"}, {"message", "above the top"}}}}};
+  cluster.Settle();
+  cluster.Settle();
+  EXPECT_EQ(std::count(cluster.told.begin(), cluster.told.end(), "above the top"), 1);
 }
 
 TEST(ReconcileJob, RunsAndCompletes) {

@@ -23,6 +23,7 @@ using objects::PodPhase;
 
 constexpr std::string_view kRestartJob = "RestartJob";
 constexpr const char* kPodEvicted = "PodEvicted";
+constexpr const char* kFailedCreate = "FailedCreate";
 constexpr std::array<std::pair<std::string_view, JobPhase>, 3> kEnds = {
     {{"AbortJob", JobPhase::kAborting},
      {"CompleteJob", JobPhase::kCompleting},
@@ -134,6 +135,17 @@ void TellEviction(
   state["message"] = evicted.empty() ? TextAt(before, {"state", "message"}) : evicted;
 }
 
+void TellRefusal(const std::string& refusal, json& status) {
+  json& state = status["state"];
+  if (!refusal.empty()) {
+    state["reason"] = kFailedCreate;
+    state["message"] = refusal;
+  } else if (TextAt(state, {"reason"}) == kFailedCreate) {
+    state.erase("reason");
+    state.erase("message");
+  }
+}
+
 }  // namespace
 
 std::int32_t PodCounts::Succeeded(const std::string& task) const {
@@ -240,6 +252,7 @@ json MakeJobStatus(const json& before,
   json status = before.is_object() ? before : json::object();
   SetPhase(job, progress.phase, now, status);
   TellEviction(before, job, progress.phase, counts, status);
+  TellRefusal(counts.refused, status);
   SetCount(status, "minAvailable", job.min_available);
   SetCount(status, "pending", counts.pending);
   SetCount(status, "running", counts.running);

@@ -27,6 +27,7 @@ struct PodCounts {
   std::int32_t outdated = 0;  // of an older version of the job, and not terminating
   std::map<std::string, std::map<std::string, std::int32_t>> by_task;  // task -> phase -> pods
   std::string evicted;  // by whom and why, of pods that are going or have just gone; "": none
+  std::string refused;  // what the server refused to create; "": nothing
 
   [[nodiscard]] std::int32_t Succeeded(const std::string& task) const;
 };
@@ -65,7 +66,8 @@ struct JobProgress {
 
 // The status of a job: `before` with everything that the controller knows better. A new phase is
 // one more condition, with `now` as its time. When pods were evicted, the state has the reason
-// PodEvicted and the words of the evictor until all pods run again or the job ends.
+// PodEvicted and the words of the evictor until all pods run again or the job ends. What the server
+// refuses to create is told before that, with the reason FailedCreate.
 [[nodiscard]] nlohmann::json MakeJobStatus(const nlohmann::json& before,
                                            const objects::Job& job,
                                            const JobProgress& progress,

@@ -75,6 +75,7 @@ void LonePods::AddPod(const kube::ObjectKey& key, Plan& plan) const {
   if (pod == nullptr || !is_ours_(TextAt(*pod, {"spec", "schedulerName"}))) return;
   Plan own = ReconcileLonePod(*pod);  // makes the group, then names it in the pod
   std::move(own.events.begin(), own.events.end(), std::back_inserter(plan.events));
+  std::move(own.concerned.begin(), own.concerned.end(), std::back_inserter(plan.concerned));
   if (plan.steps.empty()) {
     plan.steps = std::move(own.steps);
   } else if (!own.steps.empty()) {

@@ -41,7 +41,9 @@ struct Plan {
   // is left of a plan that failed is forgotten: the next plan is made from what is there then.
   std::vector<std::vector<Write>> steps;
   std::vector<kube::EventNote> events;  // told when every write has succeeded
-  std::optional<Duration> again;        // look again after so long, also when nothing changes
+  // The objects whose Events say what the server refused, where it refused something.
+  std::vector<kube::ObjectReference> concerned;
+  std::optional<Duration> again;  // look again after so long, also when nothing changes
 };
 
 // Adds a step unless it is empty.

@@ -47,6 +47,7 @@ Plan ReconcileLonePod(const json& pod) {
                            .message = group.error().message});
     return plan;
   }
+  plan.concerned = {ReferenceTo(kube::kPods, pod)};
   json object = objects::WritePodGroup(*group);
   // Nobody waits for a PodGroup, and to make its owner wait takes a right on the owner, of whatever
   // kind that is, where the server enforces it.

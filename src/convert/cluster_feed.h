@@ -68,6 +68,18 @@ class ClusterFeed {
 
   // Pods that wait for PodGroups which are not there, ascending by name of the group.
   [[nodiscard]] std::vector<MissingGroup> MissingGroups() const;
+  // Pods that no cycle looks at: each that waits for a PodGroup, with its name, by group; then each
+  // that names another scheduler, by name.
+  void VisitStranded(
+      const std::function<void(const std::string& pod, const std::string& group)>& groupless,
+      const std::function<void(const std::string& pod)>& of_another) const {
+    for (const auto& [group, pods] : waiting_) {
+      for (const std::string& pod : pods) groupless(pod, group);
+    }
+    for (const std::string& pod : of_another_) of_another(pod);
+  }
+  // Moves when one of these pods comes or goes.
+  [[nodiscard]] std::uint64_t stranded_version() const { return stranded_version_; }
   // None when there is no such object.
   [[nodiscard]] const objects::PodGroup* FindGroup(const std::string& name) const;
   [[nodiscard]] const objects::Pod* FindPod(const std::string& name) const;
@@ -198,6 +210,8 @@ class ClusterFeed {
   std::map<std::string, TaskId, std::less<>> tasks_;  // by pod
   std::map<std::string, std::set<std::string>> pods_of_group_;
   std::map<std::string, std::set<std::string>> waiting_;  // pods without their group, by group
+  std::set<std::string> of_another_;                      // pods that name another scheduler
+  std::uint64_t stranded_version_ = 0;                    // of these two
   std::map<std::string, Assumption> assumed_;             // by pod
   std::map<std::string, std::string> evicted_;            // uid, by pod
 

@@ -282,6 +282,7 @@ void ClusterFeed::RemovePod(const std::string& name) {
   pods_.erase(it);
   assumed_.erase(name);
   evicted_.erase(name);
+  stranded_version_ += of_another_.erase(name);
   DropTask(name);
   LeaveGroup(name, group);
 }
@@ -290,7 +291,8 @@ void ClusterFeed::LeaveGroup(const std::string& pod, const std::string& group) {
   for (auto* index : {&pods_of_group_, &waiting_}) {
     const auto entry = index->find(group);
     if (entry == index->end()) continue;
-    entry->second.erase(pod);
+    const std::size_t left = entry->second.erase(pod);
+    if (index == &waiting_) stranded_version_ += left;
     if (entry->second.empty()) index->erase(entry);
   }
 }
@@ -321,10 +323,15 @@ Status ClusterFeed::ReadPodAgain(const std::string& name, const objects::Pod& po
     DropTask(name);
   }
   if (reading.waits_for_group) {
-    waiting_[reading.group].insert(name);
+    if (waiting_[reading.group].insert(name).second) ++stranded_version_;
   } else if (const auto it = waiting_.find(reading.group); it != waiting_.end()) {
-    it->second.erase(name);
+    stranded_version_ += it->second.erase(name);
     if (it->second.empty()) waiting_.erase(it);
+  }
+  if (!reading.of_another) {
+    stranded_version_ += of_another_.erase(name);
+  } else if (of_another_.insert(name).second) {
+    ++stranded_version_;
   }
   if (!pod.spec.node_name.empty()) assumed_.erase(name);
   return {};

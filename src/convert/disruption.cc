@@ -10,6 +10,7 @@
 
 #include "base/duration.h"
 #include "base/timestamp.h"
+#include "objects/annotation_values.h"
 #include "objects/volcano_keys.h"
 
 namespace strata {
@@ -18,17 +19,15 @@ namespace {
 constexpr std::array<std::string_view, 2> kCriticalClasses = {"system-cluster-critical",
                                                               "system-node-critical"};
 constexpr std::string_view kSystemNamespace = "kube-system";
-constexpr std::string_view kEvictKey = "strata.sh/evict";
 
 template <typename Array>
 bool IsOneOf(const Array& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// As Go's strconv.ParseBool, but for words that it rejects: those are false.
+// A word that is neither is false.
 bool ToBool(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "TRUE", "true", "True"};
-  return IsOneOf(kTrue, text);
+  return objects::ParseFlag(text).value_or(false);
 }
 
 Disruption::Moment RunsSince(const objects::Pod& pod) {
@@ -81,7 +80,7 @@ Disruption ToDisruption(const objects::Pod& pod, const objects::PriorityTable& p
 }
 
 bool SparesJobs(const objects::Metadata& meta) {
-  const std::string* text = objects::Find(meta.annotations, kEvictKey);
+  const std::string* text = objects::Find(meta.annotations, objects::kEvictKey);
   return text != nullptr && !ToBool(*text);
 }
 

@@ -12,6 +12,7 @@
 #include "convert/gpu_dialect.h"
 #include "convert/specs.h"
 #include "model/gpu_amounts.h"
+#include "objects/annotation_values.h"
 #include "objects/meta.h"
 
 namespace strata {
@@ -78,6 +79,10 @@ class RequestReader {
     if (out_.problem.empty()) out_.problem = std::move(problem);
   }
 
+  void RefuseValue(std::string_view key, std::string_view value) {
+    Refuse(fmt::format("annotation {}: {}", key, objects::AnnotationProblem(key, value)));
+  }
+
   // The amount as a whole number of at most `max`; 0 when the container does not name it.
   std::int64_t Number(const objects::Container& container,
                       std::string_view name,
@@ -124,54 +129,27 @@ class RequestReader {
   }
 
   void ReadVolcanoWishes() {
-    constexpr std::string_view kGroupPolicy = "volcano.sh/vgpu-podgroup-policy";
     if (out_.mode == "mig") {
       Refuse(fmt::format("annotation {}: mig is not supported (want hami-core)", names_.mode));
     }
-    const std::string* policy = Annotation(kGroupPolicy);
+    const std::string* policy = Annotation(objects::kVgpuGroupPolicyKey);
     if (policy != nullptr && *policy == "spread") out_.spread_group = GroupOf(pod_);
   }
 
   void ReadNumaBind() {
-    const std::string* text = Annotation("nvidia.com/numa-bind");
+    const std::string* text = Annotation(objects::kGpuNumaBindKey);
     if (text == nullptr || text->empty()) return;
-    constexpr std::array<std::string_view, 6> kYes = {"1", "t", "T", "true", "TRUE", "True"};
-    constexpr std::array<std::string_view, 6> kNo = {"0", "f", "F", "false", "FALSE", "False"};
-    out_.numa_bind = std::find(kYes.begin(), kYes.end(), *text) != kYes.end();
-    if (!out_.numa_bind && std::find(kNo.begin(), kNo.end(), *text) == kNo.end()) {
-      Refuse(
-          fmt::format("annotation nvidia.com/numa-bind: want true or false, found \"{}\"", *text));
-    }
+    const auto bind = objects::ParseFlag(*text);
+    if (!bind) return RefuseValue(objects::kGpuNumaBindKey, *text);
+    out_.numa_bind = *bind;
   }
 
   void ReadWeights() {
-    constexpr std::string_view kKey = "hami.io/device-scoring-weights";
-    constexpr std::int64_t kMaxWeight = 1'000'000;
-    const std::string* text = Annotation(kKey);
+    const std::string* text = Annotation(objects::kGpuWeightsKey);
     if (text == nullptr) return;
-    std::array<std::pair<std::string_view, std::optional<std::int64_t>>, 3> weights = {
-        {{"slot", {}}, {"core", {}}, {"memory", {}}}};
-    bool good = true;
-    for (const std::string& part : List(pod_.meta, kKey)) {
-      const std::size_t equals = part.find('=');
-      const auto weight = equals == std::string::npos
-                              ? std::nullopt
-                              : WholeNumber(std::string_view(part).substr(equals + 1), kMaxWeight);
-      const auto known = std::find_if(weights.begin(), weights.end(), [&](const auto& entry) {
-        return entry.first == std::string_view(part).substr(0, equals);
-      });
-      good = good && known != weights.end() && !known->second && weight;
-      if (good) known->second = weight;
-    }
-    for (const auto& [name, value] : weights) good = good && value.has_value();
-    if (good) {
-      out_.weights = {*weights[0].second, *weights[1].second, *weights[2].second};
-      good = out_.weights != GpuScoreWeights{0, 0, 0};
-    }
-    if (!good) {
-      Refuse(fmt::format(
-          "annotation {}: want slot=N,core=N,memory=N, not all 0, found \"{}\"", kKey, *text));
-    }
+    const auto weights = objects::ParseScoreWeights(*text);
+    if (!weights) return RefuseValue(objects::kGpuWeightsKey, *text);
+    out_.weights = *weights;
   }
 
   const objects::Pod& pod_;
@@ -183,9 +161,8 @@ class RequestReader {
 GpuPolicy ReadPolicy(const objects::Pod& pod,
                      GpuDialect dialect,
                      std::vector<std::string>* warnings) {
-  constexpr std::string_view kKey = "hami.io/gpu-scheduler-policy";
   GpuPolicy policy;
-  const std::vector<std::string> words = List(pod.meta, kKey);
+  const std::vector<std::string> words = List(pod.meta, objects::kGpuPolicyKey);
   if (words.empty() && dialect == GpuDialect::kVolcano) return policy;
   policy.chain = words.size() > 1 || (words.size() == 1 && words[0] == "numa");
   for (const std::string& word : words) {
@@ -200,11 +177,9 @@ GpuPolicy ReadPolicy(const objects::Pod& pod,
     } else if (word == "topology-aware") {
       policy.topology_aware = true;
     } else if (warnings != nullptr) {
-      warnings->push_back(
-          fmt::format("annotation {}: \"{}\" is not a policy (want binpack, spread, numa, mutex or "
-                      "topology-aware) and has no effect",
-                      kKey,
-                      word));
+      warnings->push_back(fmt::format("annotation {}: {} and has no effect",
+                                      objects::kGpuPolicyKey,
+                                      objects::GpuPolicyProblem(word)));
     }
   }
   if (policy.order.empty()) policy.order.push_back(GpuOrder::kSpread);
@@ -214,18 +189,16 @@ GpuPolicy ReadPolicy(const objects::Pod& pod,
 GpuNodePolicy ReadNodePolicy(const objects::Pod& pod,
                              GpuDialect dialect,
                              std::vector<std::string>* warnings) {
-  constexpr std::string_view kKey = "hami.io/node-scheduler-policy";
-  const std::string* text = objects::Find(pod.meta.annotations, kKey);
+  const std::string* text = objects::Find(pod.meta.annotations, objects::kGpuNodePolicyKey);
   if (text == nullptr || text->empty()) {
     return dialect == GpuDialect::kVolcano ? GpuNodePolicy::kAsConfigured : GpuNodePolicy::kBinpack;
   }
   if (*text == "binpack") return GpuNodePolicy::kBinpack;
   if (*text == "spread") return GpuNodePolicy::kSpread;
   if (warnings != nullptr) {
-    warnings->push_back(fmt::format(
-        "annotation {}: \"{}\" is not a policy (want binpack or spread); binpack applies",
-        kKey,
-        *text));
+    warnings->push_back(fmt::format("annotation {}: {}; binpack applies",
+                                    objects::kGpuNodePolicyKey,
+                                    objects::GpuNodePolicyProblem(*text)));
   }
   return GpuNodePolicy::kBinpack;
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "objects/annotation_values.h"
 #include "objects/volcano_keys.h"
 
 namespace strata {
@@ -26,18 +27,9 @@ std::optional<std::int32_t> ParseCpu(std::string_view text) {
 }
 
 Result<NumaPolicy> ParsePolicy(const std::string& field, std::string_view text) {
-  if (text.empty()) return NumaPolicy::kNone;
-  for (const NumaPolicy policy : {NumaPolicy::kNone,
-                                  NumaPolicy::kBestEffort,
-                                  NumaPolicy::kRestricted,
-                                  NumaPolicy::kSingleNumaNode}) {
-    if (text == ToString(policy)) return policy;
-  }
+  if (const auto policy = objects::ParseNumaPolicy(text)) return *policy;
   return Fail(Code::kInvalidArgument,
-              fmt::format("{}: unknown value \"{}\" (want none, best-effort, restricted or "
-                          "single-numa-node)",
-                          field,
-                          text));
+              fmt::format("{}: {}", field, objects::NumaPolicyProblem(text)));
 }
 
 std::string_view PolicyNamed(const objects::NumaTopology& topology, const char* name) {

@@ -41,10 +41,12 @@ Result<PodReading> ReadPod(const objects::Pod& pod,
                            const PodSurroundings& around,
                            const TakesPod& takes,
                            ClusterState& state) {
-  PodReading reading{.task = {}, .group = GroupOf(pod), .waits_for_group = false};
+  PodReading reading{.task = {}, .group = GroupOf(pod)};
   const bool has_node = !pod.spec.node_name.empty();
   const TaskStatus status = StatusOf(pod);
-  if (!has_node && (!takes(pod) || status == TaskStatus::kReleasing)) return reading;
+  const bool takes_it = has_node || takes(pod);
+  reading.of_another = !takes_it && status == TaskStatus::kPending;
+  if (!has_node && (!takes_it || status == TaskStatus::kReleasing)) return reading;
   const auto job = state.workload().FindJob(reading.group);
   if (!job) {
     reading.waits_for_group = !has_node && status == TaskStatus::kPending;

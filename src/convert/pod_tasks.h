@@ -33,6 +33,7 @@ struct PodReading {
   std::optional<TaskSpec> task;  // none: nothing
   std::string group;             // "namespace/podgroup" it names; "" if none
   bool waits_for_group = false;  // it would be a pending task, but its PodGroup is not there
+  bool of_another = false;       // it would be a pending task, but names another scheduler
 };
 
 // Reads one pod against the jobs and quotas of `state`, whose resource names may grow.

@@ -1,21 +1,19 @@
 #include "convert/specs.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/duration.h"
 #include "convert/amounts.h"
 #include "convert/disruption.h"
 #include "convert/gpu_annotations.h"
 #include "convert/gpu_request.h"
 #include "convert/load_cluster.h"
 #include "convert/role_affinity.h"
+#include "objects/annotation_values.h"
 #include "objects/pod_request.h"
 #include "objects/volcano_keys.h"
 
@@ -23,12 +21,9 @@ namespace strata {
 namespace {
 
 constexpr std::string_view kVolcanoGroupNameAnnotation = "scheduling.volcano.sh/group-name";
-constexpr std::string_view kTaskPriorityAnnotation = "volcano.sh/task-priority";
 constexpr std::string_view kTaskSpecAnnotation = "volcano.sh/task-spec";
 constexpr std::string_view kHierarchyAnnotation = "volcano.sh/hierarchy";
 constexpr std::string_view kHierarchyWeightsAnnotation = "volcano.sh/hierarchy-weights";
-constexpr std::array<std::string_view, 2> kSlaAnnotations = {"sla-waiting-time",
-                                                             "volcano.sh/sla-waiting-time"};
 constexpr const char* kHostnameLabel = "kubernetes.io/hostname";
 constexpr Amount kDefaultMaxPods = 110;
 
@@ -82,13 +77,6 @@ JobPhase ToPhase(objects::PodGroupPhase phase) {
   return JobPhase::kPending;
 }
 
-std::optional<std::int32_t> ParseInt32(std::string_view text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::string AnnotationOf(const objects::Metadata& meta, std::string_view key) {
   const std::string* value = objects::Find(meta.annotations, key);
   return value == nullptr ? "" : *value;
@@ -96,23 +84,20 @@ std::string AnnotationOf(const objects::Metadata& meta, std::string_view key) {
 
 // How long the job may wait, by the first such annotation; none without one.
 Result<std::optional<Duration>> SlaWaitingTime(const objects::Metadata& meta) {
-  for (const std::string_view key : kSlaAnnotations) {
+  for (const std::string_view key : objects::kSlaKeys) {
     const std::string* text = objects::Find(meta.annotations, key);
     if (text == nullptr) continue;
-    auto time = ParseDuration(*text);
-    if (time && *time <= Duration(0)) {
-      time = Fail(Code::kInvalidArgument, "want a duration above 0, found \"" + *text + "\"");
-    }
-    TRY_ASSIGN(const Duration waiting,
-               InField("metadata.annotations." + std::string(key), std::move(time)));
+    TRY_ASSIGN(
+        const Duration waiting,
+        InField("metadata.annotations." + std::string(key), objects::ParseWaitingTime(*text)));
     return std::optional(waiting);
   }
   return std::optional<Duration>();
 }
 
 std::int32_t TaskPriority(const objects::Pod& pod, const objects::PriorityTable& priorities) {
-  if (const std::string* text = objects::Find(pod.meta.annotations, kTaskPriorityAnnotation)) {
-    if (const auto priority = ParseInt32(*text)) return *priority;
+  if (const std::string* text = objects::Find(pod.meta.annotations, objects::kTaskPriorityKey)) {
+    if (const auto priority = objects::ParseInt32(*text)) return *priority;
   }
   if (pod.spec.priority) return *pod.spec.priority;
   if (pod.spec.priority_class_name.empty()) return 1;

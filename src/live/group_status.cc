@@ -122,6 +122,29 @@ GroupStatus WithAdvice(GroupStatus status, const Refusal& verdict, const std::st
   return status;
 }
 
+bool IsWarning(std::string_view type) {
+  return type == "TopologyNotBinding" || type == "TopologyIgnoredForBestEffort";
+}
+
+GroupStatus WithWarnings(GroupStatus status, const GroupWarnings& warnings, const Moment& moment) {
+  std::vector<std::string> over;
+  for (const objects::Condition& condition : status.conditions) {
+    if (IsWarning(condition.type) && !warnings.contains(condition.type)) {
+      over.push_back(condition.type);
+    }
+  }
+  for (const std::string& type : over) SetFalse(status.conditions, type, moment);
+  for (const auto& [type, message] : warnings) {
+    objects::Condition condition;
+    condition.type = type;
+    condition.status = "True";
+    condition.reason = type;
+    condition.message = message;
+    Set(status.conditions, std::move(condition), moment);
+  }
+  return status;
+}
+
 std::string StatusPatch(const GroupStatus& status, const std::string& uid) {
   nlohmann::ordered_json conditions = nlohmann::ordered_json::array();
   for (const objects::Condition& condition : status.conditions) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,15 @@ struct Moment {
 [[nodiscard]] GroupStatus WithAdvice(GroupStatus status,
                                      const Refusal& verdict,
                                      const std::string& advice);
+// What a cycle warns of, by the word that is the type of its condition (TopologyNotBinding).
+using GroupWarnings = std::map<std::string, std::string>;
+// The same with these warnings as conditions. One that is not among them any more is False.
+[[nodiscard]] GroupStatus WithWarnings(GroupStatus status,
+                                       const GroupWarnings& warnings,
+                                       const Moment& moment);
+// Whether a condition of that type is a warning.
+[[nodiscard]] bool IsWarning(std::string_view type);
+
 // Whether somebody who looks at the object could tell them apart, but for the times in it.
 [[nodiscard]] bool SaysTheSame(const GroupStatus& a, const GroupStatus& b);
 

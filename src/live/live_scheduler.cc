@@ -31,7 +31,9 @@
 #include "live/overcommit_book.h"
 #include "live/session_log.h"
 #include "live/status_writer.h"
+#include "live/stranded_pods.h"
 #include "live/warning_book.h"
+#include "objects/volcano_keys.h"
 #include "sched/eviction/settings.h"
 #include "sched/scheduler.h"
 #include "whatif/cluster.h"
@@ -57,6 +59,11 @@ TakesPod TakerOf(std::vector<std::string> names) {
   return [names = std::move(names)](const objects::Pod& pod) {
     return std::find(names.begin(), names.end(), pod.spec.scheduler_name) != names.end();
   };
+}
+
+std::vector<std::string> ServedNames(const std::vector<std::string>& names) {
+  if (!names.empty()) return names;
+  return {objects::kUsualSchedulers.begin(), objects::kUsualSchedulers.end()};
 }
 
 }  // namespace
@@ -161,6 +168,7 @@ class LiveScheduler::Impl {
                                                    binds_.NextDue(),
                                                    evictor_.NextDue(),
                                                    locker_.NextDue(),
+                                                   stranded_.NextDue(),
                                                    next_queue_report_,
                                                    advisor_ ? advisor_->NextLook() : std::nullopt};
     return agenda_.TimeToSleep(ThisMoment(), dues, poll);
@@ -369,6 +377,7 @@ class LiveScheduler::Impl {
     const net::SteadyTime now = Now();
     if (const auto due = status_.NextWrite(); due && now >= *due) status_.WriteLate(feed_);
     if (const auto due = queues_.NextTry(); due && now >= *due) queues_.Ensure(feed_);
+    TellStrandedPods();
     for (const kube::PodName& pod : binds_.TakeDue(now)) feed_.Forget(NameOf(pod), pod.uid);
     if (const auto due = evictor_.NextDue(); due && now >= *due) evictor_.DoDue();
     if (HasSeenEverything()) locker_.DoDue();
@@ -376,6 +385,17 @@ class LiveScheduler::Impl {
       metrics_.RecordQueues(state_, config_);
       next_queue_report_.reset();
       queues_reported_ = now;
+    }
+  }
+
+  void TellStrandedPods() {
+    if (!HasSeenEverything()) return;
+    for (const StrandedPods::Finding& finding : stranded_.TakeNew(feed_, Now())) {
+      const objects::Pod* pod = feed_.FindPod(finding.pod);
+      if (pod == nullptr) continue;
+      log_.Warning("nobody looks at the pod", {{"pod", finding.pod}, {"err", finding.why.message}});
+      status_.TellPod(*pod, finding.why);
+      if (finding.first_of_owner) status_.TellOwners(feed_, *pod, finding.why);
     }
   }
 
@@ -449,6 +469,7 @@ class LiveScheduler::Impl {
   bool lost_ = false;
   WarningBook warnings_;
   OvercommitBook overcommits_;
+  StrandedPods stranded_{ServedNames(options_.scheduler_names)};
 
   SchedulerMetrics metrics_;
   net::SteadyTime queues_reported_{};

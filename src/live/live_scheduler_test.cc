@@ -199,6 +199,58 @@ TEST_F(LiveSchedulerTest, ANewListOfEverythingBindsNothingTwice) {
   EXPECT_THAT(Binds(), SizeIs(1));
 }
 
+TEST_F(LiveSchedulerTest, TellsPodPodGroupAndJobOfASchedulerNameThatNobodyServes) {
+  Start();
+  Pass(seconds(5));
+  cluster_.Put(kube::kPods,
+               "ns",
+               "lost",
+               R"("spec":{"schedulerName":"volcanoo","containers":[{"name":"c"}]})",
+               R"(,"annotations":{"scheduling.k8s.io/group-name":"g"},"ownerReferences":[)"
+               R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","name":"j",)"
+               R"("uid":"uid-j","controller":true}])");
+  Pass(minutes(1));
+  const std::vector<std::string> told = Events("no scheduler with the name");
+  EXPECT_THAT(told, SizeIs(3));
+  EXPECT_THAT(told, Contains(AllOf(HasSubstr("\"Pod\""), HasSubstr("FailedScheduling"))));
+  EXPECT_THAT(told, Contains(AllOf(HasSubstr("\"PodGroup\""), HasSubstr("SchedulerNotFound"))));
+  EXPECT_THAT(told, Contains(AllOf(HasSubstr("\"Job\""), HasSubstr("SchedulerNotFound"))));
+  EXPECT_THAT(cluster_.WritesTo("/pods/lost/status"),
+              Contains(AllOf(HasSubstr("PodScheduled"), HasSubstr("volcanoo"))));
+}
+
+TEST_F(LiveSchedulerTest, TellsAPodThatItsPodGroupDoesNotExist) {
+  Start();
+  cluster_.Put(kube::kPods,
+               "ns",
+               "alone",
+               R"("spec":{"schedulerName":"volcano","containers":[{"name":"c"}]})",
+               R"(,"annotations":{"scheduling.k8s.io/group-name":"absent"})");
+  Pass(minutes(1));
+  EXPECT_THAT(Events("PodGroup ns/absent does not exist"), SizeIs(1));
+  EXPECT_THAT(cluster_.WritesTo("/pods/alone/status"),
+              Contains(HasSubstr("PodGroup ns/absent does not exist")));
+}
+
+TEST_F(LiveSchedulerTest, TellsThePodGroupThatItsTopologyLimitsNothing) {
+  cluster_.Put(kube::kHyperNodes,
+               "",
+               "rack",
+               R"("spec":{"tier":1,"members":[{"type":"Node","selector":{"exactMatch":)"
+               R"({"name":"n0"}}}]})");
+  cluster_.Put(kube::kPodGroups,
+               "ns",
+               "g",
+               R"("spec":{"minMember":1,"networkTopology":{"mode":"hard",)"
+               R"("highestTierAllowed":9}})");
+  Start();
+  Pass(minutes(1));
+  EXPECT_THAT(Events("is above every HyperNode"), SizeIs(1));
+  EXPECT_THAT(cluster_.WritesTo("/podgroups/g"),
+              Contains(AllOf(HasSubstr(R"("type":"TopologyNotBinding","status":"True")"),
+                             HasSubstr("is above every HyperNode"))));
+}
+
 // As after a bind that a former leader had sent and the server carried out late.
 TEST_F(LiveSchedulerTest, TellsOnceOfANodeWhosePodsRequestMoreThanItHas) {
   Start();

@@ -9,6 +9,7 @@
 
 #include "base/timestamp.h"
 #include "convert/amounts.h"
+#include "convert/specs.h"
 #include "json/dump.h"
 #include "objects/waiting_advice.h"
 
@@ -78,12 +79,40 @@ std::set<JobId> StatusWriter::Concerned(const ClusterState& state, const CycleRe
     refused = {verdict, tools_.now(), {}};
     jobs.insert(id);
   }
+  std::set<std::string> warned;
+  FollowWarnings(cycle, warned);
+  for (const std::string& name : warned) {
+    if (const auto id = state.workload().FindJob(name)) jobs.insert(*id);
+  }
   std::erase_if(refused_, [&](const auto& known) {
     if (cycle.verdicts.contains(known.first)) return false;
     jobs.insert(known.first);
     return true;
   });
   return jobs;
+}
+
+void StatusWriter::FollowWarnings(const CycleResult& cycle, std::set<std::string>& changed) {
+  constexpr std::string_view kOfGroup = "PodGroup ";
+  if (cycle.warnings == last_warnings_) return;
+  last_warnings_ = cycle.warnings;
+  std::map<std::string, GroupWarnings> now;
+  static const std::vector<CycleResult::Warning> none;
+  for (const CycleResult::Warning& warning : last_warnings_ ? *last_warnings_ : none) {
+    if (!warning.object.starts_with(kOfGroup) || !IsWarning(warning.reason)) continue;
+    std::string& message = now[warning.object.substr(kOfGroup.size())][warning.reason];
+    message += (message.empty() ? "" : "; ") + warning.message;
+  }
+  for (const auto* all : {&warnings_, &now}) {
+    for (const auto& [name, warnings] : *all) {
+      const auto before = warnings_.find(name);
+      const auto after = now.find(name);
+      const bool same =
+          before != warnings_.end() && after != now.end() && before->second == after->second;
+      if (!same) changed.insert(name);
+    }
+  }
+  warnings_ = std::move(now);
 }
 
 void StatusWriter::WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs) {
@@ -107,6 +136,9 @@ void StatusWriter::WriteGroup(const ClusterFeed& feed, JobId id) {
   if (verdict != nullptr && !refused_.at(id).advice.empty()) {
     next = WithAdvice(std::move(next), *verdict, refused_.at(id).advice);
   }
+  const auto warnings = warnings_.find(job.spec.name);
+  next = WithWarnings(
+      std::move(next), warnings == warnings_.end() ? GroupWarnings{} : warnings->second, moment);
   if (!WriteStatus(*group, id, std::move(next))) late_.insert(id);
   if (verdict == nullptr || !ConcernsPods(*verdict)) {
     known.told = {};
@@ -202,6 +234,12 @@ void StatusWriter::TellOf(const objects::PodGroup& group,
   if (refused != nullptr && !said) {
     tools_.events.Record({about, Type::kWarning, kUnschedulable, refused->message});
   }
+  for (const objects::Condition& warning : after.conditions) {
+    if (!IsWarning(warning.type) || warning.status != "True") continue;
+    const objects::Condition* told = True(before, warning.type.c_str());
+    if (told != nullptr && told->message == warning.message) continue;
+    tools_.events.Record({about, Type::kWarning, warning.type, warning.message});
+  }
   if (True(after, kScheduled) != nullptr && True(before, kScheduled) == nullptr) {
     tools_.events.Record({about, Type::kNormal, kScheduled, "pod group is ready"});
   }
@@ -214,6 +252,29 @@ void StatusWriter::WritePods(const ClusterFeed& feed, const Job& job, const Refu
       if (task.status != TaskStatus::kPending || task.gated) continue;
       if (const objects::Pod* pod = feed.FindPod(task.name)) WritePod(*pod, verdict);
     }
+  }
+}
+
+void StatusWriter::TellOwners(const ClusterFeed& feed,
+                              const objects::Pod& pod,
+                              const Refusal& why) {
+  const auto tell = [&](kube::ObjectReference about) {
+    tools_.events.Record({std::move(about),
+                          kube::EventNote::Type::kWarning,
+                          why.reason,
+                          "pod " + pod.meta.name + ": " + why.message});
+  };
+  if (const objects::PodGroup* group = feed.FindGroup(GroupOf(pod))) {
+    tell(Refer(group->meta, kube::kPodGroups));
+  }
+  for (const objects::OwnerReference& owner : pod.meta.owners) {
+    if (!owner.controller) continue;
+    tell({.kind = owner.kind,
+          .api_version = owner.api_version,
+          .ns = pod.meta.ns,
+          .name = owner.name,
+          .uid = owner.uid,
+          .version = ""});
   }
 }
 

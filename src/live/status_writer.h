@@ -49,6 +49,11 @@ class StatusWriter {
   // When there will be something for that.
   [[nodiscard]] std::optional<net::SteadyTime> NextWrite() const { return next_write_; }
 
+  // Tells a pod that no cycle looks at why it waits.
+  void TellPod(const objects::Pod& pod, const Refusal& why) { WritePod(pod, why); }
+  // Tells the PodGroup and the controller of such a pod, by Events.
+  void TellOwners(const ClusterFeed& feed, const objects::Pod& pod, const Refusal& why);
+
   // Adds to the condition of a job that still has this verdict what would let it start.
   void Advise(const ClusterFeed& feed,
               const std::string& job,
@@ -78,6 +83,8 @@ class StatusWriter {
     bool seen = false;  // the watch has shown it since
   };
 
+  // Follows what the cycle warns of; the names of the jobs whose warnings changed go to `changed`.
+  void FollowWarnings(const CycleResult& cycle, std::set<std::string>& changed);
   // The jobs about which there may be something to say that was not said yet.
   [[nodiscard]] std::set<JobId> Concerned(const ClusterState& state, const CycleResult& cycle);
   void WriteGroups(const ClusterFeed& feed, const std::set<JobId>& jobs);
@@ -104,6 +111,8 @@ class StatusWriter {
   std::string cycle_;                 // the number of the last one
   std::uint64_t seen_ = 0;            // the version of jobs up to which all has been said
   std::map<JobId, Refused> refused_;  // the verdicts of the last cycle
+  std::shared_ptr<const std::vector<CycleResult::Warning>> last_warnings_;
+  std::map<std::string, GroupWarnings> warnings_;  // by name of the job
   std::map<JobId, Group> groups_;
   std::set<JobId> late_;                       // groups whose status was put off
   std::map<std::string, QueueStatus> queues_;  // by name

@@ -32,6 +32,8 @@ void AddManifests(const std::string& origin, const Json& body, std::vector<Manif
                     .ns = TextAt(body, {"metadata", "namespace"}),
                     .name = TextAt(body, {"metadata", "name"}),
                     .body = DumpJson(body)};
+  manifest.accepted = !TextAt(body, {"metadata", "resourceVersion"}).empty() ||
+                      (kind == "Pod" && !TextAt(body, {"spec", "nodeName"}).empty());
   out.push_back(std::move(manifest));
 }
 
@@ -111,7 +113,9 @@ std::map<std::string, ServedKind> ReadServedKinds(const std::string& api_version
   return kinds;
 }
 
-kube::Call ApplyCall(const ServedKind& served, const Manifest& manifest) {
+kube::Call ApplyCall(const ServedKind& served,
+                     const Manifest& manifest,
+                     FieldValidation validation) {
   const std::string ns = manifest.ns.empty() ? "default" : manifest.ns;
   const kube::ResourcePath path{
       {served.group,
@@ -122,12 +126,17 @@ kube::Call ApplyCall(const ServedKind& served, const Manifest& manifest) {
       served.namespaced ? ns : "",
       manifest.name,
       ""};
-  if (manifest.name.empty()) return kube::CreateCall(path, manifest.body);
-  return kube::PatchCall(path,
-                         {.type = kube::PatchType::kApply,
-                          .field_manager = kFieldManager,
-                          .force = kube::PatchOptions::Force::kYes},
-                         manifest.body);
+  kube::Call call = manifest.name.empty()
+                        ? kube::CreateCall(path, manifest.body)
+                        : kube::PatchCall(path,
+                                          {.type = kube::PatchType::kApply,
+                                           .field_manager = kFieldManager,
+                                           .force = kube::PatchOptions::Force::kYes},
+                                          manifest.body);
+  const bool warn = manifest.accepted || validation == FieldValidation::kWarn;
+  if (!call.query.empty()) call.query += '&';
+  call.query += warn ? "fieldValidation=Warn" : "fieldValidation=Strict";
+  return call;
 }
 
 }  // namespace strata

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -21,6 +22,8 @@ struct Manifest {
   std::string ns;    // "" if it names none
   std::string name;  // "" if it has generateName
   std::string body;  // JSON
+  // A pod on a node, or an object with a resourceVersion: a server has accepted it before.
+  bool accepted = false;
 };
 
 // The objects of one document; the items of a List, if it is one. What is not an object is left
@@ -61,7 +64,11 @@ struct ServedKind {
                                                                 std::string_view document);
 
 // A server-side apply that takes over conflicting fields; a create for an object with generateName.
-// An object without a namespace goes to "default".
-[[nodiscard]] kube::Call ApplyCall(const ServedKind& served, const Manifest& manifest);
+// An object without a namespace goes to "default". The server is asked for `validation`, but for
+// Warn of an accepted manifest.
+enum class FieldValidation : std::uint8_t { kStrict, kWarn };
+[[nodiscard]] kube::Call ApplyCall(const ServedKind& served,
+                                   const Manifest& manifest,
+                                   FieldValidation validation);
 
 }  // namespace strata

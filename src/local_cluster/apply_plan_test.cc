@@ -101,24 +101,37 @@ TEST(ReadServedKinds, OfABrokenDocumentIsEmpty) {
   }
 }
 
+constexpr FieldValidation kStrict = FieldValidation::kStrict;
+
 TEST(ApplyCall, AppliesByServerSideApplyAndTakesOverConflicts) {
-  const kube::Call call = ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", "p", "ml"));
+  const kube::Call call =
+      ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", "p", "ml"), kStrict);
   EXPECT_EQ(call.method, "PATCH");
   EXPECT_EQ(call.path, "/api/v1/namespaces/ml/pods/p");
   EXPECT_EQ(call.content_type, "application/apply-patch+yaml");
   EXPECT_THAT(call.query, HasSubstr("fieldManager=strata-up"));
   EXPECT_THAT(call.query, HasSubstr("force=true"));
+  EXPECT_THAT(call.query, HasSubstr("fieldValidation=Strict"));
+}
+
+TEST(ApplyCall, AsksForWarningsOnlyWhenToldToAndForPodsOnNodes) {
+  const ServedKind pods{"", "v1", "pods", true};
+  Manifest pod = ManifestOf("Pod", "p", "ml");
+  EXPECT_THAT(ApplyCall(pods, pod, FieldValidation::kWarn).query,
+              HasSubstr("fieldValidation=Warn"));
+  pod.accepted = true;
+  EXPECT_THAT(ApplyCall(pods, pod, kStrict).query, HasSubstr("fieldValidation=Warn"));
 }
 
 TEST(ApplyCall, UsesNamespaceDefaultOnlyForNamespacedKinds) {
-  EXPECT_EQ(ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", "p")).path,
+  EXPECT_EQ(ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", "p"), kStrict).path,
             "/api/v1/namespaces/default/pods/p");
-  EXPECT_EQ(ApplyCall({"", "v1", "nodes", false}, ManifestOf("Node", "n", "ml")).path,
+  EXPECT_EQ(ApplyCall({"", "v1", "nodes", false}, ManifestOf("Node", "n", "ml"), kStrict).path,
             "/api/v1/nodes/n");
 }
 
 TEST(ApplyCall, CreatesAnObjectWithGenerateName) {
-  const kube::Call call = ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", ""));
+  const kube::Call call = ApplyCall({"", "v1", "pods", true}, ManifestOf("Pod", ""), kStrict);
   EXPECT_EQ(call.method, "POST");
   EXPECT_EQ(call.path, "/api/v1/namespaces/default/pods");
 }

@@ -108,9 +108,10 @@ TEST_F(EmbeddedApiServerTest, TakesManifestsInAnyOrder) {
                        "spec": {"containers": [{"name": "c", "image": "i"}]}})"),
       ManifestFrom(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
                        "metadata": {"name": "team"}, "spec": {"weight": 1}})")};
-  const Status applied = ApplyManifests(served.client(), manifests);
+  const Status applied = ApplyManifests(served.client(), manifests, objects::OnFault::kFail);
   ASSERT_TRUE(applied) << applied.error().message;
-  ASSERT_TRUE(ApplyManifests(served.client(), manifests));  // a second time changes nothing
+  ASSERT_TRUE(ApplyManifests(
+      served.client(), manifests, objects::OnFault::kFail));  // a second time changes nothing
   EXPECT_EQ(served.Get({kube::kPods, "ml", "p", ""})["metadata"]["name"], "p");
   EXPECT_EQ(served.Get({kube::kQueues, "", "team", ""})["spec"]["weight"], 1);
 }
@@ -119,13 +120,15 @@ TEST_F(EmbeddedApiServerTest, NamesFileAndObjectThatIsRejected) {
   Served served(folder_);
   const Status unknown = ApplyManifests(
       served.client(),
-      {ManifestFrom(R"({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "t"}})")});
+      {ManifestFrom(R"({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "t"}})")},
+      objects::OnFault::kFail);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message, "f.yaml: Thing t: the server does not serve kind Thing of v1");
   const Status invalid = ApplyManifests(
       served.client(),
       {ManifestFrom(
-          R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}})")});
+          R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}})")},
+      objects::OnFault::kFail);
   ASSERT_FALSE(invalid);
   EXPECT_THAT(invalid.error().message, HasSubstr("f.yaml: Pod p: "));
 }

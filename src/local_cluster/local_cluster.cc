@@ -168,7 +168,7 @@ class LocalCluster {
     kube::Client& client = connection->client();
     TRY(CreateSystemObjects(client, clock_.Now()));
     if (settings_.generate) TRY(CreateGenerated(client, *settings_.generate, clock_.Now()));
-    return ApplyManifests(client, manifests_);
+    return ApplyManifests(client, manifests_, settings_.on_fault);
   }
 
   void PrintNextSteps() const {
@@ -209,8 +209,9 @@ Press Ctrl-C to stop it.
 }  // namespace
 
 Status RunLocalCluster(const LocalClusterSettings& settings) {
-  TRY_ASSIGN(std::vector<Manifest> manifests, ReadManifests(settings.files));
-  return LocalCluster(settings, std::move(manifests)).Run();
+  TRY_ASSIGN(Manifests manifests, ReadManifests(settings.files, settings.on_fault));
+  for (const std::string& fault : manifests.faults) fmt::print(stderr, "warning: {}\n", fault);
+  return LocalCluster(settings, std::move(manifests.all)).Run();
 }
 
 }  // namespace strata

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "local_cluster/embedded_api_server.h"
+#include "objects/load.h"
 #include "virtual_nodes/generate.h"
 
 namespace strata {
@@ -13,12 +14,13 @@ namespace strata {
 struct LocalClusterSettings {
   ServerSettings server;
   std::optional<virtual_nodes::GenerateSpec> generate;
-  std::vector<std::string> files;  // manifests to apply
-  std::string scheduler_conf;      // "": the ConfigMap
-  std::string controller_conf;     // "": the ConfigMap
-  std::string scheduler_pages;     // address of its debug pages; "": none are served
-  std::string controllers_pages;   // likewise
-  std::optional<int> verbosity;    // none: Volcano's usual verbosity, and no log on standard error
+  std::vector<std::string> files;                       // manifests to apply
+  objects::OnFault on_fault = objects::OnFault::kFail;  // of the manifests
+  std::string scheduler_conf;                           // "": the ConfigMap
+  std::string controller_conf;                          // "": the ConfigMap
+  std::string scheduler_pages;    // address of its debug pages; "": none are served
+  std::string controllers_pages;  // likewise
+  std::optional<int> verbosity;   // none: Volcano's usual verbosity, and no log on standard error
 };
 
 // Runs a whole cluster in this process until a signal: the API server on the calling thread, and

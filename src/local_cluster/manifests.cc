@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "admission/manifest_judge.h"
 #include "base/mutex.h"
 #include "json/dump.h"
 #include "objects/document.h"
 #include "objects/load.h"
 #include "objects/read_files.h"
+#include "objects/value_to_json.h"
 
 namespace strata {
 namespace {
@@ -21,34 +23,6 @@ using Json = nlohmann::json;
 using objects::Value;
 
 constexpr int kMaxInFlight = 32;
-
-Json ToJson(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kNull:
-      return nullptr;
-    case Value::Type::kBool:
-      return value.AsBool();
-    case Value::Type::kInteger:
-      return value.AsInteger();
-    case Value::Type::kNumber:
-      return value.AsNumber();
-    case Value::Type::kString:
-      return value.AsString();
-    case Value::Type::kArray: {
-      Json list = Json::array();
-      for (const Value& item : value.Items()) list.push_back(ToJson(item));
-      return list;
-    }
-    case Value::Type::kObject: {
-      Json object = Json::object();
-      for (const Value::Member& member : value.Members()) {
-        object[std::string(member.key)] = ToJson(member.value);
-      }
-      return object;
-    }
-  }
-  return nullptr;
-}
 
 // The kinds that the API server serves, asked for once per group and version.
 class ServedKinds {
@@ -156,15 +130,17 @@ Status CreateNamespaces(kube::Client& client, const std::vector<Manifest>& manif
 
 }  // namespace
 
-Result<std::vector<Manifest>> ReadManifests(const std::vector<std::string>& paths) {
-  if (paths.empty()) return std::vector<Manifest>{};
+Result<Manifests> ReadManifests(const std::vector<std::string>& paths, objects::OnFault on_fault) {
+  if (paths.empty()) return Manifests{};
   TRY_ASSIGN(const std::vector<objects::Source> sources, objects::ReadSources(paths, std::cin));
-  TRY(objects::ParseObjects(sources));  // reports what is invalid before anything is served
-  std::vector<Manifest> manifests;
+  // Reports what is invalid before anything is served.
+  TRY_ASSIGN(objects::ObjectSet read,
+             objects::ParseManifests(sources, admission::JudgeManifest, on_fault));
+  Manifests manifests{.all = {}, .faults = std::move(read.faults)};
   for (const objects::Source& source : sources) {
     TRY(objects::ForEachDocument(source.name, source.text, [&](const Value& value) -> Status {
-      for (Manifest& manifest : ManifestsOf(source.name, ToJson(value))) {
-        manifests.push_back(std::move(manifest));
+      for (Manifest& manifest : ManifestsOf(source.name, objects::ToJson(value))) {
+        manifests.all.push_back(std::move(manifest));
       }
       return {};
     }));
@@ -172,7 +148,11 @@ Result<std::vector<Manifest>> ReadManifests(const std::vector<std::string>& path
   return manifests;
 }
 
-Status ApplyManifests(kube::Client& client, const std::vector<Manifest>& manifests) {
+Status ApplyManifests(kube::Client& client,
+                      const std::vector<Manifest>& manifests,
+                      objects::OnFault on_fault) {
+  const FieldValidation validation =
+      on_fault == objects::OnFault::kWarn ? FieldValidation::kWarn : FieldValidation::kStrict;
   TRY(CreateNamespaces(client, manifests));
   ServedKinds kinds(client);
   for (const ApplyWave& wave : ApplyOrder(manifests)) {
@@ -182,7 +162,7 @@ Status ApplyManifests(kube::Client& client, const std::vector<Manifest>& manifes
       if (!served) {
         return Fail(served.error().code, NameOf(*manifest) + ": " + served.error().message);
       }
-      calls.push_back({NameOf(*manifest), ApplyCall(**served, *manifest)});
+      calls.push_back({NameOf(*manifest), ApplyCall(**served, *manifest, validation)});
     }
     TRY(Batch(client, std::move(calls), IfExists::kFail).Run(wave.one_by_one ? 1 : kMaxInFlight));
     if (wave.defines_kinds) kinds.Forget();

@@ -1,8 +1,6 @@
 #include "objects/default_pod_group.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "objects/annotation_values.h"
 #include "objects/pod_request.h"
 #include "objects/sort_by_name.h"
 #include "objects/syntax.h"
@@ -28,11 +27,8 @@ tl::unexpected<Error> RefusePod(const Pod& pod, std::string_view field, const st
 
 tl::unexpected<Error> RefuseAnnotation(const Pod& pod,
                                        std::string_view key,
-                                       const std::string& found,
-                                       std::string_view wanted) {
-  return RefusePod(pod,
-                   fmt::format("metadata.annotations[{}]", key),
-                   fmt::format("found \"{}\", want {}", found.substr(0, 60), wanted));
+                                       const std::string& problem) {
+  return RefusePod(pod, fmt::format("metadata.annotations[{}]", key), problem);
 }
 
 Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
@@ -42,16 +38,16 @@ Result<std::optional<NetworkTopology>> TopologyOf(const Pod& pod) {
   NetworkTopology topology;
   if (mode != nullptr) {
     const std::optional<TopologyMode> known = TopologyModeFrom(*mode);
-    if (!known) return RefuseAnnotation(pod, kTopologyModeKey, *mode, "hard or soft");
+    if (!known) {
+      return RefuseAnnotation(pod, kTopologyModeKey, AnnotationProblem(kTopologyModeKey, *mode));
+    }
     topology.mode = *known;
   }
   if (tier != nullptr) {
-    std::int32_t value = -1;
-    const auto [end, error] = std::from_chars(tier->data(), tier->data() + tier->size(), value);
-    if (error != std::errc() || end != tier->data() + tier->size() || value < 0) {
-      return RefuseAnnotation(pod, kTopologyTierKey, *tier, "an integer of at least 0");
+    if (const std::string problem = AnnotationProblem(kTopologyTierKey, *tier); !problem.empty()) {
+      return RefuseAnnotation(pod, kTopologyTierKey, problem);
     }
-    topology.highest_tier_allowed = value;
+    topology.highest_tier_allowed = ParseInt32(*tier);
   }
   return topology;
 }

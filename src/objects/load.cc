@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,8 +11,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "objects/accepted.h"
 #include "objects/cursor.h"
 #include "objects/document.h"
 #include "objects/duplicate_key.h"
@@ -54,6 +57,16 @@ const Metadata& AddObject(const Kind& kind, const Cursor& object, Metadata meta,
   return *added;
 }
 
+// Takes the object back that AddObject has put into the list of its kind last.
+void RemoveLast(const Kind& kind, ObjectSet& set) {
+  bool removed = false;
+  ForEachList(set, [&](std::string_view name, auto& list) {
+    if (removed || name != kind.kind) return;
+    list.pop_back();
+    removed = true;
+  });
+}
+
 // What an item of a typed list (PodList) is when it does not say.
 struct TypeMeta {
   std::string api_version;
@@ -69,10 +82,46 @@ bool HasNode(const Value& object) {
   return node && node->type() == Value::Type::kString && !node->AsString().empty();
 }
 
+// What a judge found in objects that are read nevertheless. A newer server has the same field in
+// thousands of objects: the first is named, the others are counted.
+class FaultNotes {
+ public:
+  void Add(std::string_view kind, const std::string& fault, const std::string& who) {
+    const auto [at, is_new] = notes_.try_emplace({kind, fault}, Note{who});
+    if (!is_new) ++at->second.more;
+  }
+
+  void MoveTo(std::vector<std::string>& lines) const {
+    for (const auto& [key, note] : notes_) {
+      const auto& [kind, fault] = key;
+      std::string line = fmt::format("{}: {}", note.who, fault);
+      if (note.more > 0) {
+        line += fmt::format(" (and {} more {}{})", note.more, kind, note.more == 1 ? "" : "s");
+      }
+      lines.push_back(OneLine(std::move(line)));
+    }
+  }
+
+ private:
+  struct Note {
+    std::string who;
+    std::size_t more = 0;
+  };
+  std::map<std::pair<std::string_view, std::string>, Note> notes_;
+};
+
+// How the objects of manifests are judged; nullptr for objects of another origin.
+struct Judging {
+  const Judge& judge;
+  OnFault on_fault;
+  FaultNotes notes;
+};
+
 // Reads the objects of one source into a set.
 class SourceReader {
  public:
-  SourceReader(std::string_view source, ObjectSet& set) : source_(source), set_(set) {}
+  SourceReader(std::string_view source, ObjectSet& set, Judging* judging)
+      : source_(source), set_(set), judging_(judging) {}
 
   Status ReadDocument(const Value& value) {
     ++document_;
@@ -99,7 +148,11 @@ class SourceReader {
     }
     const Kind* known = FindKind(type.api_version, type.kind);
     if (known == nullptr) return Warn(object, type);
-    return ReadKnown(*known, value);
+    if (judging_ == nullptr || !IsAccepted(value)) return ReadKnown(*known, value);
+    if (const Status read = ReadKnown(*known, value); !read) {
+      set_.faults.push_back("skipped: " + read.error().message);
+    }
+    return {};
   }
 
   Status ReadItems(const Cursor& list, const TypeMeta& type, int depth) {
@@ -139,12 +192,41 @@ class SourceReader {
       return FailAt(who, log.error);
     }
     const Metadata& added = AddObject(kind, object, std::move(meta), set_);
-    if (!log.error.empty()) return FailAt(ObjectName(added), log.error);
+    const std::string who = ObjectName(added);
+    std::string error = log.error;
+    error = error.empty() ? JudgeKnown(kind, value, who) : Misspelt(kind, value) + error;
+    if (!error.empty()) {
+      RemoveLast(kind, set_);
+      return FailAt(who, error);
+    }
     for (const std::string& note : log.notes) {
-      set_.warnings.push_back(
-          fmt::format("{}: {}: {}{}", source_, ObjectName(added), note, kNotRefused));
+      set_.warnings.push_back(fmt::format("{}: {}: {}{}", source_, who, note, kNotRefused));
     }
     return {};
+  }
+
+  // Unknown fields, which are often the cause of what the reader finds: a field that is missing.
+  std::string Misspelt(const Kind& kind, const Value& value) const {
+    std::string found;
+    if (judging_ == nullptr) return found;
+    for (const std::string& fault : judging_->judge(kind, value)) {
+      if (fault.starts_with("unknown field ")) found += fault + "; ";
+    }
+    return found;
+  }
+
+  // Why the object is rejected, "" when it is not.
+  std::string JudgeKnown(const Kind& kind, const Value& value, const std::string& who) {
+    if (judging_ == nullptr) return "";
+    const std::vector<std::string> faults = judging_->judge(kind, value);
+    if (faults.empty()) return "";
+    const bool only_warn = judging_->on_fault == OnFault::kWarn || IsAccepted(value) ||
+                           (kind.kind == "Pod" && HasNode(value));
+    if (!only_warn) return fmt::format("{}", fmt::join(faults, "; "));
+    for (const std::string& fault : faults) {
+      judging_->notes.Add(kind.kind, fault, fmt::format("{}: {}", source_, who));
+    }
+    return "";
   }
 
   Status Warn(const Cursor& object, const TypeMeta& type) {
@@ -179,6 +261,7 @@ class SourceReader {
 
   std::string source_;
   ObjectSet& set_;
+  Judging* judging_;
   std::size_t document_ = 0;
   std::vector<std::size_t> items_;  // the way through lists to what is being read
 };
@@ -205,15 +288,14 @@ Status SortAll(ObjectSet& set) {
     if (result) result = SortAndCheckUnique(list);
   });
   std::sort(set.warnings.begin(), set.warnings.end());
+  std::sort(set.faults.begin(), set.faults.end());
   return result;
 }
 
-}  // namespace
-
-Result<ObjectSet> ParseObjects(std::span<const Source> sources) {
+Result<ObjectSet> ParseSources(std::span<const Source> sources, Judging* judging) {
   ObjectSet set;
   for (const Source& source : sources) {
-    SourceReader reader(source.name, set);
+    SourceReader reader(source.name, set, judging);
     bool visited = false;
     const Result<std::size_t> count =
         ForEachDocument(source.name, source.text, [&](const Value& value) {
@@ -228,8 +310,22 @@ Result<ObjectSet> ParseObjects(std::span<const Source> sources) {
       return Fail(Code::kInvalidArgument, source.name + ": is empty (want Kubernetes manifests)");
     }
   }
+  if (judging != nullptr) judging->notes.MoveTo(set.faults);
   TRY(SortAll(set));
   return set;
+}
+
+}  // namespace
+
+Result<ObjectSet> ParseObjects(std::span<const Source> sources) {
+  return ParseSources(sources, nullptr);
+}
+
+Result<ObjectSet> ParseManifests(std::span<const Source> sources,
+                                 const Judge& judge,
+                                 OnFault on_fault) {
+  Judging judging{judge, on_fault, {}};
+  return ParseSources(sources, &judging);
 }
 
 }  // namespace strata::objects

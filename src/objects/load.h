@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "objects/kinds.h"
 #include "objects/object_set.h"
+#include "objects/value.h"
 
 namespace strata::objects {
 
@@ -28,5 +33,19 @@ struct Source {
 //
 // COST: about 1 s for 100 MB of JSON; YAML takes some seven times as long.
 [[nodiscard]] Result<ObjectSet> ParseObjects(std::span<const Source> sources);
+
+// Everything wrong with an object of a known kind beside what its reader finds, one clause each:
+// `unknown field "spec.minMembr"`. See admission/manifest_judge.h.
+using Judge = std::function<std::vector<std::string>(const Kind& kind, const Value& object)>;
+enum class OnFault : std::uint8_t { kFail, kWarn };
+
+// The same for manifests that people write. What `judge` finds is an error, or with kWarn a
+// warning (ObjectSet::faults). Objects that a server has accepted (metadata.resourceVersion is set)
+// and pods on a node give warnings in any case; equal ones of a kind are one line. An accepted
+// object that cannot be read is left out with a warning, as the scheduler of a running cluster
+// does.
+[[nodiscard]] Result<ObjectSet> ParseManifests(std::span<const Source> sources,
+                                               const Judge& judge,
+                                               OnFault on_fault);
 
 }  // namespace strata::objects

@@ -39,6 +39,7 @@ struct ObjectSet {
 
   // One line each, sorted: kinds nobody reads, and what is used otherwise than it was written.
   std::vector<std::string> warnings;
+  std::vector<std::string> faults;  // what ParseManifests found in objects that it accepted
 };
 
 // Calls `visit(kind, list)` for each list of `set`, const or not: the one place that joins a kind

@@ -23,6 +23,8 @@ inline constexpr std::string_view kNumaPolicyKey = "volcano.sh/numa-topology-pol
 inline constexpr std::string_view kPreemptableKey = "volcano.sh/preemptable";
 inline constexpr std::string_view kCooldownTimeKey = "volcano.sh/cooldown-time";
 inline constexpr std::string_view kLastCheckpointKey = "volcano.sh/last-checkpoint-time";
+inline constexpr std::array<std::string_view, 2> kSlaKeys = {"sla-waiting-time",
+                                                             "volcano.sh/sla-waiting-time"};
 inline constexpr std::string_view kRevocableZoneKey = "volcano.sh/revocable-zone";
 inline constexpr std::string_view kJdbMinAvailableKey = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kJdbMaxUnavailableKey = "volcano.sh/jdb-max-unavailable";

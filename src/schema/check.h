@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
+#include "schema/path.h"
 #include "schema/schema.h"
 
 namespace strata::schema {
@@ -38,6 +39,8 @@ struct Problem {
 struct UnknownPaths {
   std::vector<std::string> first;  // at most a hundred
   std::size_t more = 0;            // how many there are beside these
+
+  void Add(const Path& path);
 };
 // The paths of fields the schema does not know, depth first, in Kubernetes' order.
 [[nodiscard]] UnknownPaths UnknownFields(const Schema& schema, const nlohmann::json& object);

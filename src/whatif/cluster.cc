@@ -1,8 +1,13 @@
 #include "whatif/cluster.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convert/specs.h"
 #include "objects/default_pod_group.h"
@@ -123,6 +128,33 @@ Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects, TakesPod ta
   completed.objects = std::move(objects);
   completed.takes = std::move(takes);
   return completed;
+}
+
+std::vector<std::string> OtherSchedulers(const CompletedObjects& completed) {
+  struct Ignored {
+    std::string first;
+    std::size_t more = 0;
+  };
+  std::map<std::string, Ignored> by_name;
+  for (const objects::Pod& pod : completed.objects.pods) {
+    if (!pod.spec.node_name.empty() || completed.takes(pod)) continue;
+    if (StatusOf(pod) != TaskStatus::kPending) continue;
+    if (objects::FindCondition(pod.status.conditions, "PodScheduled") != nullptr) continue;
+    const auto [known, is_new] =
+        by_name.try_emplace(pod.spec.scheduler_name, Ignored{objects::Location(pod.meta)});
+    if (!is_new) ++known->second.more;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, ignored] : by_name) {
+    lines.push_back(
+        fmt::format("{}: schedulerName \"{}\" is not served, so the pod is ignored "
+                    "(want {}){}",
+                    ignored.first,
+                    name,
+                    fmt::join(objects::kUsualSchedulers, ", "),
+                    ignored.more == 0 ? "" : fmt::format(" (and {} more pods)", ignored.more)));
+  }
+  return lines;
 }
 
 Result<LoadedCluster> LoadCompleted(const CompletedObjects& completed) {

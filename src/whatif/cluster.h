@@ -44,6 +44,10 @@ struct LoadedCluster {
 [[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
                                                        TakesPod takes = IsOurs);
 
+// A line for each schedulerName of pending pods that nobody here serves and no other scheduler has
+// looked at: they are ignored, which somebody who misspelt the name is to know.
+[[nodiscard]] std::vector<std::string> OtherSchedulers(const CompletedObjects& completed);
+
 // Puts completed objects into a state. Pure. kInvalidArgument, likewise, when an amount is too
 // large.
 [[nodiscard]] Result<LoadedCluster> LoadCompleted(const CompletedObjects& completed);

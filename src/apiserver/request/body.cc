@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "admission/manifest_judge.h"
 #include "base/ascii.h"
 #include "json/access.h"
 #include "json/dump.h"
@@ -150,21 +151,6 @@ ApiResult<void> CheckTypes(const Resource& resource, const json& object) {
                                                decodes.error().message)));
 }
 
-// What Strict rejects and Warn reports: unknown fields, unless `before` (null: none) has
-// them already, for then this request did not bring them.
-std::vector<std::string> StrictErrors(const Call& call, const json& object, const json& before) {
-  std::vector<std::string> errors;
-  schema::UnknownPaths unknown = schema::UnknownFields(*call.resource->schema, object);
-  const schema::UnknownPaths kept = schema::UnknownFields(*call.resource->schema, before);
-  unknown.more -= std::min(unknown.more, kept.more);
-  for (const std::string& path : unknown.first) {
-    if (std::find(kept.first.begin(), kept.first.end(), path) != kept.first.end()) continue;
-    errors.push_back(fmt::format("unknown field \"{}\"", Shortened(path, kLongestPath)));
-  }
-  if (unknown.more > 0) errors.push_back(fmt::format("and {} more unknown fields", unknown.more));
-  return errors;
-}
-
 std::string StrictMessage(const std::vector<std::string>& errors) {
   const std::size_t told = std::min(errors.size(), kMaxCauses);
   std::string message = fmt::format(
@@ -197,7 +183,7 @@ ApiResult<json> ReadObject(Call& call, FieldValidation validation) {
     object["metadata"] = json::object();
   }
   if (validation == FieldValidation::kIgnore) return object;
-  std::vector<std::string> errors = StrictErrors(call, object, json());
+  std::vector<std::string> errors = admission::StrictFaults(*resource.schema, object, nullptr);
   if (const std::string twice = DuplicateField(call.exchange->request()); !twice.empty()) {
     errors.insert(errors.begin(),
                   fmt::format("duplicate field \"{}\"", Shortened(twice, kLongestPath)));
@@ -222,7 +208,7 @@ ApiResult<void> CheckPatched(Call& call,
   if (resource.custom) TRY_API(CheckCustomKind(call, object));
   TRY_API(CheckTypes(resource, object));
   if (validation == FieldValidation::kIgnore) return {};
-  std::vector<std::string> errors = StrictErrors(call, object, before);
+  std::vector<std::string> errors = admission::StrictFaults(*resource.schema, object, before);
   if (validation == FieldValidation::kStrict && !errors.empty()) {
     return tl::unexpected(Invalid(
         resource,

@@ -20,12 +20,12 @@ namespace strata::apiserver {
 
 // The object in the body of a create or an update: JSON (also when no type is given), YAML or
 // protobuf, with the apiVersion and kind of the call's resource put in where they may be
-// missing, as Kubernetes does. Unknown fields are rejected, or become warnings of the call, as
-// `validation` says.
+// missing, as Kubernetes does. Unknown fields, and values of annotations that nobody can read
+// (admission/manifest_judge.h), are rejected, or become warnings of the call, as `validation` says.
 [[nodiscard]] ApiResult<nlohmann::json> ReadObject(Call& call, FieldValidation validation);
 
 // The same checks for an object that a patch has made of `before`; null when it made it of nothing.
-// Unknown fields that were there before are not the patch's.
+// What was there before is not the patch's.
 [[nodiscard]] ApiResult<void> CheckPatched(Call& call,
                                            const nlohmann::json& object,
                                            const nlohmann::json& before,

@@ -95,6 +95,20 @@ TEST(Create, StrictRefusesUnknownFieldsAndWarnTells) {
   EXPECT_EQ(warn.Header("Warning"), "299 - \"unknown field \\\"gizmo\\\"\"");
 }
 
+TEST(Create, StrictRefusesAnAnnotationThatTheSchedulerCannotReadAndWarnTells) {
+  TestServer server;
+  json map = ConfigMap("a");
+  map["metadata"]["annotations"]["hami.io/gpu-scheduler-policy"] = "topologyaware";
+  const Reply strict = server.Post(std::string(kMaps) + "?fieldValidation=Strict", map);
+  EXPECT_EQ(strict.status, 400);
+  EXPECT_THAT(strict.message(),
+              HasSubstr("metadata.annotations[hami.io/gpu-scheduler-policy]: \"topologyaware\" is "
+                        "not a policy"));
+  const Reply warn = server.Post(kMaps, map);
+  EXPECT_EQ(warn.status, 201);
+  EXPECT_THAT(warn.Header("Warning"), HasSubstr("topologyaware"));
+}
+
 TEST(Create, WarnsAboutADuplicateField) {
   TestServer server;
   const Reply reply =
