@@ -1,50 +1,100 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
+#include "base/age.h"
 #include "explain/explain.h"
-#include "explain/job_names.h"
 #include "explain/render_explain.h"
-#include "whatif/run.h"
+#include "explain/subject.h"
+#include "inspect/job_report.h"
+#include "inspect/live_cluster.h"
+#include "objects/expand_job.h"
 
 namespace strata {
 namespace {
 
 constexpr const char* kExplainFooter = R"(
+In a running cluster only what exists counts; what the scheduler would do is told as a forecast.
 Every listed change was tried: made in a copy of the cluster and solved again.
 
 Examples:
-  strata explain default/train                  a job of the running cluster
+  strata explain default/train                  a Job of the running cluster
+  strata explain train-worker-0 -n ml           a pod; PodGroups and Deployments have names, too
   strata explain -f cluster.yaml -f jobs/ default/train
   strata explain -f examples/hard-pending default/pytorch-distributed-training
   strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
 
+constexpr std::size_t kShownWarnings = 2;
+
 struct ExplainFlags {
   InputFlags input;
-  std::string job;  // "ns/job"
+  std::string name;  // "ns/name" or "name"
   OutputFormat output = OutputFormat::kTable;
 };
 
+Result<std::string> FullName(const ExplainFlags& flags, const std::string& ns) {
+  TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.name, flags.input.ns, ns));
+  return key.ns + "/" + key.name;
+}
+
+// Only the Job in question may get pods that do not exist, and only before it is admitted.
+Result<objects::MakesPods> ChooseJob(const ExplainFlags& flags,
+                                     const objects::ObjectSet& objects,
+                                     const std::string& ns) {
+  TRY_ASSIGN(const std::string name, FullName(flags, ns));
+  return [job = JobBeforeAdmission(objects, name)](const objects::Job& one) {
+    return objects::NamespacedName(one.meta) == job;
+  };
+}
+
+// The last warnings about a job that lacks pods: who could not make them says why there.
+Status AddWarnings(const ExplainFlags& flags, Time now, Explanation& story) {
+  if (!story.reality || story.reality->exist >= story.reality->wanted) return {};
+  const auto tail = [](const std::string& name) { return name.substr(name.find('/') + 1); };
+  const std::string ns = story.job.substr(0, story.job.find('/'));
+  TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
+             inspect::LiveCluster::Open(flags.input.connection, kube::SystemSurroundings()));
+  TRY_ASSIGN(auto listed, cluster->List(kube::kEvents, ns, {}));
+  if (!listed) return {};
+  std::vector<inspect::EventLine> events =
+      inspect::LastEvents(*listed, {tail(story.job), tail(story.subject)}, listed->size());
+  std::erase_if(events, [](const inspect::EventLine& event) { return event.type != "Warning"; });
+  const std::size_t skipped = events.size() - std::min(events.size(), kShownWarnings);
+  for (std::size_t i = skipped; i < events.size(); ++i) {
+    story.notes.push_back(fmt::format("warning of {}, {} ago: {}: {}",
+                                      events[i].object,
+                                      HumanDuration(now - events[i].last),
+                                      events[i].reason,
+                                      events[i].message));
+  }
+  return {};
+}
+
 Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress& progress) {
-  RunOptions options;
-  options.now = input.now;
-  progress.Stage("placing pending pods");
-  TRY(RunCycles(input.cluster, input.as_configured, options));
+  TRY_ASSIGN(const std::string name, FullName(flags, input.ns));
+  TRY_ASSIGN(const Subject subject, FindSubject(input.objects, name));
   ExplainQuery query;
   query.objects = &input.objects;
   query.config = &input.as_configured;
-  query.options = options;
-  TRY_ASSIGN(query.job, FindJobByName(input.cluster, flags.job));
+  query.options.now = input.now;
   query.progress = [&](const std::string& what) { progress.Stage(what); };
-  TRY_ASSIGN(const Explanation explanation, ExplainJob(query));
-  if (flags.output == OutputFormat::kJson) return RenderJson(explanation);
-  std::vector<std::string> lines = ExplainLines(explanation);
-  if (WasPlacedEarlier(explanation)) {
+  if (flags.input.live()) query.source = ExplainQuery::Source::kRunningCluster;
+  progress.Stage("placing pending pods");
+  TRY_ASSIGN(Explanation story, ExplainSubject(query, subject, *input.cluster.state));
+  if (flags.input.live()) TRY(AddWarnings(flags, *input.now, story));
+  if (flags.output == OutputFormat::kJson) return RenderJson(story);
+  std::vector<std::string> lines = ExplainLines(story);
+  if (WasPlacedEarlier(story)) {
+    query.job = story.job;
     TRY_ASSIGN(const Explanation again, ExplainPlacedAgain(query));
     const std::vector<std::string> more = PlacedAgainLines(again);
     lines.insert(lines.end(), more.begin(), more.end());
@@ -53,9 +103,12 @@ Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress
 }
 
 int RunExplain(const ExplainFlags& flags) {
-  return ShowCluster(flags.input, [&flags](Input& input, Progress& progress) {
-    return ExplainOne(flags, input, progress);
-  });
+  return ShowCluster(
+      flags.input,
+      [&flags](Input& input, Progress& progress) { return ExplainOne(flags, input, progress); },
+      [&flags](const objects::ObjectSet& objects, const std::string& ns) {
+        return ChooseJob(flags, objects, ns);
+      });
 }
 
 }  // namespace
@@ -66,10 +119,15 @@ void AddExplainCommand(CLI::App& app, Run& run) {
   command.footer(kExplainFooter);
   const auto flags = std::make_shared<ExplainFlags>();
   AddClusterFlags(command, flags->input);
-  command.add_option("job", flags->job, "The Job or PodGroup")
-      ->type_name("NS/JOB")
+  command.add_option("name", flags->name, "The Job, PodGroup, pod or Deployment; without NS of -n")
+      ->type_name("[NS/]NAME")
       ->required()
-      ->check(CheckJobName);
+      ->check(CheckName);
+  command
+      .add_option("-n,--namespace",
+                  flags->input.ns,
+                  "Namespace of NAME; default: that of the context, default for manifests")
+      ->type_name("NAME");
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunExplain(*flags); }; });
 }

@@ -174,7 +174,25 @@ std::string CheckPath(const std::string& text) {
 std::string CheckJobName(const std::string& text) {
   const std::size_t slash = text.find('/');
   const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
-  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/JOB", text);
+  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/NAME", text);
+}
+
+std::string CheckName(const std::string& text) {
+  const bool has_slash = text.find('/') != std::string::npos;
+  const bool good = !text.empty() && (!has_slash || CheckJobName(text).empty()) &&
+                    std::count(text.begin(), text.end(), '/') <= 1;
+  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/NAME or NAME", text);
+}
+
+Result<NamespacedKey> ResolveName(const std::string& text,
+                                  const std::string& flag,
+                                  const std::string& otherwise) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return NamespacedKey{flag.empty() ? otherwise : flag, text};
+  NamespacedKey key{text.substr(0, slash), text.substr(slash + 1)};
+  if (flag.empty() || flag == key.ns) return key;
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: -n names another namespace, {}", text, flag));
 }
 
 }  // namespace strata

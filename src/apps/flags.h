@@ -30,6 +30,7 @@ struct InputFlags {
   std::optional<Time> now;
   objects::OnFault on_fault = objects::OnFault::kFail;  // of -f
   bool watch = false;  // again after each change; only of a running cluster
+  std::string ns;      // -n; "" for that of the context, or "default" for manifests
 
   [[nodiscard]] bool live() const { return files.empty(); }
 };
@@ -62,7 +63,21 @@ template <typename T>
 }
 // The check of a path that must be one: "" is none, and is rarely meant.
 [[nodiscard]] std::string CheckPath(const std::string& text);
-// The check of "NAMESPACE/JOB".
+// The check of "NAMESPACE/NAME".
 [[nodiscard]] std::string CheckJobName(const std::string& text);
+// The check of "NAMESPACE/NAME" or "NAME".
+[[nodiscard]] std::string CheckName(const std::string& text);
+
+struct NamespacedKey {
+  std::string ns;
+  std::string name;
+
+  bool operator==(const NamespacedKey&) const = default;
+};
+// "NAMESPACE/NAME", or "NAME" in the namespace of the flag -n, else in `otherwise`.
+// kInvalidArgument when the text and the flag name different namespaces.
+[[nodiscard]] Result<NamespacedKey> ResolveName(const std::string& text,
+                                                const std::string& flag,
+                                                const std::string& otherwise);
 
 }  // namespace strata

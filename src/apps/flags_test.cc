@@ -21,10 +21,27 @@ std::string Parse(CLI::App& app, const std::string& line) {
   return "";
 }
 
+TEST(ResolveName, TakesTheNamespaceFromTheNameOrTheFlag) {
+  EXPECT_EQ(ResolveName("ml/train", "", "default").value(), (NamespacedKey{"ml", "train"}));
+  EXPECT_EQ(ResolveName("ml/train", "ml", "default").value(), (NamespacedKey{"ml", "train"}));
+  EXPECT_EQ(ResolveName("train", "ml", "default").value(), (NamespacedKey{"ml", "train"}));
+  EXPECT_EQ(ResolveName("train", "", "default").value(), (NamespacedKey{"default", "train"}));
+  EXPECT_EQ(ResolveName("ml/train", "web", "default").error().message,
+            "ml/train: -n names another namespace, web");
+}
+
+TEST(CheckName, WantsAtMostOneNamespace) {
+  EXPECT_EQ(CheckName("ml/train"), "");
+  EXPECT_EQ(CheckName("train"), "");
+  for (const char* text : {"", "/", "a/", "/b", "a/b/c"}) {
+    EXPECT_THAT(CheckName(text), HasSubstr("want NAMESPACE/NAME or NAME")) << text;
+  }
+}
+
 TEST(CheckJobName, WantsNamespaceAndJob) {
   EXPECT_EQ(CheckJobName("ml/train"), "");
   for (const char* text : {"", "train", "/train", "ml/"}) {
-    EXPECT_THAT(CheckJobName(text), HasSubstr("want NAMESPACE/JOB")) << text;
+    EXPECT_THAT(CheckJobName(text), HasSubstr("want NAMESPACE/NAME")) << text;
   }
 }
 

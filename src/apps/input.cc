@@ -59,13 +59,14 @@ Result<SchedulerConf> ConfOf(const objects::ObjectSet& objects) {
 
 Result<Input> MakeInput(objects::ObjectSet objects,
                         const std::optional<SchedulerConf>& given,
-                        Progress& progress) {
+                        Progress& progress,
+                        const objects::MakesPods& makes_pods = {}) {
   Input input;
   TRY_ASSIGN(SchedulerConf conf, given ? Result<SchedulerConf>(*given) : ConfOf(objects));
   input.config = std::move(conf.config);
   input.warnings = std::move(conf.warnings);
   progress.Stage("building the cluster");
-  TRY_ASSIGN(input.objects, CompleteObjects(std::move(objects)));
+  TRY_ASSIGN(input.objects, CompleteObjects(std::move(objects), IsOurs, makes_pods));
   const std::vector<std::string>& warnings = input.objects.objects.warnings;
   input.warnings.insert(input.warnings.end(), warnings.begin(), warnings.end());
   TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
@@ -84,10 +85,13 @@ Result<objects::ObjectSet> ReadManifests(const InputFlags& flags, Progress& prog
   return objects;
 }
 
-Result<objects::ObjectSet> ReadCluster(const InputFlags& flags, Progress& progress) {
+Result<objects::ObjectSet> ReadCluster(const InputFlags& flags,
+                                       Progress& progress,
+                                       std::string& ns) {
   progress.Stage("connecting");
   TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
              inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings()));
+  if (ns.empty()) ns = cluster->ns();
   std::vector<inspect::ListedObject> objects;
   for (const kube::WatchSpec& part : inspect::SnapshotParts()) {
     progress.Stage(fmt::format("reading {}", part.resource.plural));
@@ -112,11 +116,17 @@ void FollowSource(const InputFlags& flags, Input& input) {
   if (!flags.now) input.now = kube::SystemClock().Now();
 }
 
-Result<Input> ReadInput(const InputFlags& flags, Progress& progress) {
+Result<Input> ReadInput(const InputFlags& flags, Progress& progress, const ChooseJobs& choose) {
   TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
+  std::string ns = flags.ns;
   TRY_ASSIGN(objects::ObjectSet objects,
-             flags.live() ? ReadCluster(flags, progress) : ReadManifests(flags, progress));
-  TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
+             flags.live() ? ReadCluster(flags, progress, ns) : ReadManifests(flags, progress));
+  objects::MakesPods makes_pods;
+  if (flags.live() && choose) {
+    TRY_ASSIGN(makes_pods, choose(objects, ns));
+  }
+  TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress, makes_pods));
+  input.ns = ns.empty() ? "default" : ns;
   FollowSource(flags, input);
   if (flags.live()) return input;
   const std::vector<std::string> ignored = OtherSchedulers(input.objects);
@@ -166,8 +176,8 @@ Status Watch(const InputFlags& flags, const View& view) {
 
 }  // namespace
 
-Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
-  auto input = ReadInput(flags, progress);
+Result<Input> LoadInput(const InputFlags& flags, Progress& progress, const ChooseJobs& choose) {
+  auto input = ReadInput(flags, progress, choose);
 #ifdef __GLIBC__
   // Parsing leaves many small pieces of free memory behind. Joined here, they need not be joined by
   // the first large allocation of a cycle.
@@ -176,7 +186,7 @@ Result<Input> LoadInput(const InputFlags& flags, Progress& progress) {
   return input;
 }
 
-int ShowCluster(const InputFlags& flags, const View& view) {
+int ShowCluster(const InputFlags& flags, const View& view, const ChooseJobs& choose) {
   if (flags.watch) {
     const Status end = Watch(flags, view);
     fmt::print(stderr, "{}\n", end.error().message);
@@ -185,7 +195,7 @@ int ShowCluster(const InputFlags& flags, const View& view) {
   Progress progress;
   std::vector<std::string> warnings;
   const auto show = [&]() -> Result<std::string> {
-    TRY_ASSIGN(Input input, LoadInput(flags, progress));
+    TRY_ASSIGN(Input input, LoadInput(flags, progress, choose));
     warnings = input.warnings;
     return view(input, progress);
   };

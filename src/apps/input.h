@@ -20,15 +20,25 @@ struct Input {
   LoadedCluster cluster;
   std::optional<Time> now;            // none: the latest time in the objects
   std::vector<std::string> warnings;  // lines for standard error
+  std::string ns;                     // of -n, else of the context, else "default"
 };
 
+// Which Jobs of a running cluster are given pods that do not exist there (ExpandJobs), once the
+// objects and the namespace of the context are known. Without one every Job that lacks pods is.
+using ChooseJobs =
+    std::function<Result<objects::MakesPods>(const objects::ObjectSet&, const std::string& ns)>;
+
 // Reads everything the flags name. The first problem is the error, one line.
-[[nodiscard]] Result<Input> LoadInput(const InputFlags& flags, Progress& progress);
+[[nodiscard]] Result<Input> LoadInput(const InputFlags& flags,
+                                      Progress& progress,
+                                      const ChooseJobs& choose = {});
 
 // Shows what `view` says of the cluster that the flags name: once, or with --watch again whenever
 // it says something new, until the process is ended. Returns the exit status.
 using View = std::function<Result<std::string>(Input& input, Progress& progress)>;
-[[nodiscard]] int ShowCluster(const InputFlags& flags, const View& view);
+[[nodiscard]] int ShowCluster(const InputFlags& flags,
+                              const View& view,
+                              const ChooseJobs& choose = {});
 
 // Ends a command: text to standard output and the warnings to standard error, or the error line
 // alone. Returns the exit status.

@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kJobFooter = R"(
 Examples:
   strata job list -A                            every Job, where it runs or why it waits
-  strata job describe train -n ml               its tasks, pods, conditions and last events
+  strata job describe ml/train                  its tasks, pods, conditions and last events
+  strata job describe train -n ml               the same
   strata job suspend train                      delete its pods, keep the Job
   strata job resume train
   strata job cancel train --yes                 delete the Job and its pods)";
@@ -48,6 +49,12 @@ std::string NamespaceOf(const JobFlags& flags, const inspect::LiveCluster& clust
   return flags.ns.empty() ? cluster.ns() : flags.ns;
 }
 
+// The Job that the line names: NS/JOB, or JOB and -n.
+Result<kube::ObjectKey> KeyOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
+  TRY_ASSIGN(NamespacedKey key, ResolveName(flags.name, flags.ns, cluster.ns()));
+  return kube::ObjectKey{std::move(key.ns), std::move(key.name)};
+}
+
 Result<std::string> ListJobs(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   const std::string ns = flags.all_namespaces ? "" : NamespaceOf(flags, *cluster);
@@ -70,10 +77,10 @@ void KeepOnly(const std::string& name, std::vector<inspect::ListedObject>& jobs)
 
 Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const std::string ns = NamespaceOf(flags, *cluster);
-  TRY(cluster->Get({kube::kJobs, ns, flags.name, {}}));
-  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, ns));
-  KeepOnly(flags.name, objects.jobs);
+  TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags, *cluster));
+  TRY(cluster->Get({kube::kJobs, key.ns, key.name, {}}));
+  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, key.ns));
+  KeepOnly(key.name, objects.jobs);
   TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
              inspect::MakeJobReports(objects, warnings));
   if (jobs.empty()) {
@@ -82,7 +89,7 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
   const inspect::JobReport& job = jobs.front();
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
-  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, ns, {}));
+  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, key.ns, {}));
   const std::vector<inspect::EventLine> events = inspect::LastEvents(
       listed.value_or(std::vector<inspect::ListedObject>()), names, kShownEvents);
   if (flags.output == OutputFormat::kJson) return inspect::RenderJobJson(job, events);
@@ -91,7 +98,7 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
 
 Result<std::string> CommandJob(const JobFlags& flags, inspect::JobAction action) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const kube::ObjectKey job{NamespaceOf(flags, *cluster), flags.name};
+  TRY_ASSIGN(const kube::ObjectKey job, KeyOf(flags, *cluster));
   TRY(inspect::SendCommand(*cluster, job, action));
   return fmt::format(
       "job {}/{}: {}\n",
@@ -102,7 +109,7 @@ Result<std::string> CommandJob(const JobFlags& flags, inspect::JobAction action)
 
 Result<std::string> CancelJob(const JobFlags& flags) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  const kube::ObjectKey job{NamespaceOf(flags, *cluster), flags.name};
+  TRY_ASSIGN(const kube::ObjectKey job, KeyOf(flags, *cluster));
   TRY_ASSIGN(const std::string uid, inspect::FindJobUid(*cluster, job));
   if (!flags.yes) {
     const std::string question = fmt::format("Delete job {}/{} and its pods?", job.ns, job.name);
@@ -148,7 +155,10 @@ CLI::App& AddNamedJobCommand(CLI::App& parent,
                              const std::shared_ptr<JobFlags>& flags,
                              Run& run) {
   CLI::App& command = AddJobCommandOf(parent, what, flags, run);
-  command.add_option("job", flags->name, "Name of the Job")->type_name("JOB")->required();
+  command.add_option("job", flags->name, "The Job; without NS that of -n")
+      ->type_name("[NS/]JOB")
+      ->required()
+      ->check(CheckName);
   return command;
 }
 

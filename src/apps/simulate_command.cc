@@ -17,7 +17,6 @@
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "explain/explain.h"
-#include "explain/job_names.h"
 #include "explain/render_explain.h"
 #include "simulate/render_data.h"
 #include "simulate/render_table.h"
@@ -74,7 +73,10 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   const auto loaded = SteadyNow();
   warnings = std::move(input.warnings);
   // A trace of an earlier run is worth keeping when this one cannot begin.
-  if (!flags.explain.empty()) TRY(FindJobByName(input.cluster, flags.explain));
+  std::optional<Subject> subject;
+  if (!flags.explain.empty()) {
+    TRY_ASSIGN(subject, FindSubject(input.objects, flags.explain));
+  }
 
   TraceTee traces;
   std::ofstream trace_file;
@@ -99,16 +101,16 @@ Result<std::string> Simulate(const SimulateFlags& flags,
   if (result.timings) {
     result.timings->load_ms = std::chrono::duration<double, std::milli>(loaded - start).count();
   }
-  if (!flags.explain.empty()) {
-    TRY_ASSIGN(const std::string job, FindJobByName(input.cluster, flags.explain));
+  if (subject) {
     options.on_cycle = nullptr;
     options.stopwatch = nullptr;
+    const ExplainQuery query{.objects = &input.objects,
+                             .config = &input.config,
+                             .options = options,
+                             .job = {},
+                             .progress = [&](const std::string& what) { progress.Stage(what); }};
     TRY_ASSIGN(const Explanation explanation,
-               ExplainJob({.objects = &input.objects,
-                           .config = &input.config,
-                           .options = options,
-                           .job = job,
-                           .progress = [&](const std::string& what) { progress.Stage(what); }}));
+               ExplainSubject(query, *subject, *input.cluster.state));
     result.explain = ExplainLines(explanation);
   }
   progress.Stage("writing");
@@ -153,8 +155,9 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
                    flags->grace,
                    "Evicted pods hold their room until their grace period is over, in simulated "
                    "time; default: they are gone in the next cycle");
-  command.add_option("--explain", flags->explain, "Also explain one Job or PodGroup")
-      ->type_name("NS/JOB")
+  command
+      .add_option("--explain", flags->explain, "Also explain one Job, PodGroup, pod or Deployment")
+      ->type_name("NS/NAME")
       ->check(CheckJobName);
   command.callback([flags, &run] { run = [flags] { return RunSimulate(*flags); }; });
 }

@@ -4,7 +4,12 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/plural.h"
+#include "explain/own_names.h"
 #include "model/gpu_amounts.h"
+#include "sched/devices/gpu_filter.h"
 #include "sched/plugins/deviceshare.h"
 #include "whatif/changes.h"
 
@@ -12,6 +17,11 @@ namespace strata {
 namespace {
 
 constexpr std::string_view kInsufficient = "Insufficient ";
+
+// Whether the other jobs of the queue are what keeps the job back, or some of it.
+bool IsAboutQueue(std::string_view reason) {
+  return reason.starts_with("Queue") || reason == "ClusterFull" || reason == "GuaranteedToOthers";
+}
 
 // Keeps what is said about one job.
 class JobTrace final : public CycleTrace {
@@ -41,7 +51,7 @@ std::set<ResourceId> ShortIn(const NearestMissRecord& miss, const ResourceNames&
   };
   for (const auto& [name, amount] : miss.short_of) add(name);
   for (const auto& [reason, nodes] : miss.nodes) {
-    if (reason.starts_with(kNoSuitableGpus)) add(kGpuResource);
+    if (reason.starts_with(kNoSuitableGpus) && IsGpuShortage(reason)) add(kGpuResource);
     if (!reason.starts_with(kInsufficient)) continue;
     add(std::string_view(reason).substr(kInsufficient.size()));
   }
@@ -83,7 +93,7 @@ class Holders {
     }
     if (all.empty()) all = AskedFor(state_, state_.workload().job(*job));
     const QueueId queue = state_.workload().job(*job).queue;
-    if (queue.valid() && out_.outcome.reason.starts_with("Queue")) {
+    if (queue.valid() && IsAboutQueue(out_.outcome.reason)) {
       out_.queue = state_.workload().queue(queue).spec.name;
       out_.queue_holders = HoldersInQueue(state_, queue, Query(all));
     }
@@ -124,6 +134,39 @@ class Holders {
   std::map<std::string, Holder> whole_;
 };
 
+// Everybody whom the story names.
+void NameAll(const CompletedObjects& objects, Explanation& out) {
+  const OwnNames own(objects);
+  const auto add = [&](const std::string& group) {
+    if (own.Of(group) != group) out.own_names.emplace(group, own.Of(group));
+  };
+  const auto add_holders = [&](const std::vector<Holder>& holders) {
+    for (const Holder& holder : holders) add(holder.name);
+  };
+  const auto add_plan = [&](const RunResult::Evictions& plan) {
+    add(plan.claimant);
+    for (const RunResult::Evictions::Victim& victim : plan.victims) add(victim.job);
+  };
+  add(out.job);
+  add_holders(out.queue_holders);
+  for (const Explanation::Miss& miss : out.misses) add_holders(miss.holders);
+  for (const Explanation::Plan& plan : out.evictions) {
+    add_plan(plan.evictions);
+    for (const EvictionRecord::Protected& kept : plan.choice.kept) add(kept.job);
+  }
+  for (const RunResult::Evictions& plan : out.evicted_for) add_plan(plan);
+}
+
+void TellReality(const CompletedObjects& objects, Explanation& out) {
+  out.reality = FindReality(objects, out.job);
+  const std::size_t missing = out.reality->wanted - out.reality->exist;
+  const std::string its = "its " + Plural(out.reality->wanted, "pod");
+  const std::string some = out.reality->exist == 0 ? its : fmt::format("{} of {}", missing, its);
+  for (const std::string& why : out.reality->why_missing) {
+    out.notes.push_back(fmt::format("{} cannot be created: {}", some, why));
+  }
+}
+
 Status Stopped(const std::stop_token& stop) {
   return stop.stop_requested() ? Status(Fail(Code::kUnavailable, "stopped")) : Status();
 }
@@ -144,9 +187,13 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
     return Fail(Code::kNotFound, "there is no job " + query.job);
   }
   Explanation out = TellStory(result, trace.log(), query.job);
+  if (query.source == ExplainQuery::Source::kRunningCluster) TellReality(*query.objects, out);
   // A job that would lose its pods runs until then; nobody asked what it would lack afterwards.
-  if (out.outcome.reason.empty() || !out.evicted_for.empty()) return out;
-  std::vector<Holder> holders = Holders(*query.objects, *cluster.state, out).Find();
+  const bool waits = !out.outcome.reason.empty() && out.evicted_for.empty();
+  std::vector<Holder> holders;
+  if (waits) holders = Holders(*query.objects, *cluster.state, out).Find();
+  NameAll(*query.objects, out);
+  if (!waits) return out;
   const Refusal verdict{out.outcome.reason, out.outcome.message};
   if (query.kept != nullptr) {
     if (const RelaxationReport* known = query.kept->Find(query.job, verdict)) {
@@ -168,9 +215,40 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   return out;
 }
 
+Result<Explanation> ExplainSubject(const ExplainQuery& query,
+                                   const Subject& subject,
+                                   const ClusterState& state) {
+  const Time now = query.options.now.value_or(query.objects->latest);
+  Explanation out;
+  if (const auto told = TellWithoutRun(*query.objects, state, subject, now)) {
+    out.job = subject.groups.empty() ? subject.name : subject.groups.front();
+    out.ended = told->sentence;
+    out.outcome.phase = told->phase;
+  } else {
+    ExplainQuery of_group = query;
+    of_group.job = subject.groups.front();
+    Result<Explanation> story = ExplainJob(of_group);
+    if (!story && story.error().code == Code::kNotFound) {
+      // A run lets the PodGroup of a pod go together with the pod.
+      return Fail(Code::kNotFound,
+                  fmt::format("{} {} is being deleted", subject.kind, subject.name));
+    }
+    TRY_ASSIGN(out, std::move(story));
+    out.heading = TellSubject(*query.objects, subject);
+  }
+  out.subject_kind = subject.kind;
+  out.subject = subject.name;
+  return out;
+}
+
+bool IsForecast(const Explanation& explanation) {
+  const auto& reality = explanation.reality;
+  return reality && explanation.outcome.reason.empty() && reality->placed < reality->wanted;
+}
+
 bool WasPlacedEarlier(const Explanation& explanation) {
   return explanation.cycle == 0 && explanation.outcome.reason.empty() &&
-         explanation.outcome.phase == "Running";
+         explanation.outcome.phase == "Running" && !IsForecast(explanation);
 }
 
 Result<Explanation> ExplainPlacedAgain(const ExplainQuery& query) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -8,9 +9,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "explain/facts.h"
 #include "explain/holders.h"
 #include "explain/kept_relaxations.h"
 #include "explain/relaxations.h"
+#include "explain/subject.h"
 #include "sched/config.h"
 #include "sched/trace.h"
 #include "whatif/cluster.h"
@@ -59,6 +62,15 @@ struct Explanation {
   };
 
   std::string job;  // "ns/podgroup"
+  // What people call it and the other jobs of the story, by "ns/podgroup"; those that are not here
+  // are called so.
+  std::map<std::string, std::string> own_names;
+  std::string subject_kind;        // what was asked about, where a name was given: "Pod"
+  std::string subject;             // and its "ns/name"
+  std::string heading;             // a sentence about that, before all others; "" for none
+  std::string ended;               // the sentence when there was nothing to simulate; "" otherwise
+  std::vector<std::string> notes;  // lines that follow the first sentence
+  std::optional<Reality> reality;  // of a running cluster only
   RunResult::Job outcome;
   std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
   std::vector<Search> searches;
@@ -77,11 +89,14 @@ struct ExplainQuery {
   const CompletedObjects* objects = nullptr;
   const SchedulerConfig* config = nullptr;
   RunOptions options;  // as the run to be explained; its trace is not used
-  std::string job;     // "ns/podgroup": see FindJobByName
+  std::string job;     // "ns/podgroup": see FindSubject
   std::function<void(const std::string&)> progress;  // may be empty
   // Asked before relaxations are worked out, and told what was found; may be null.
   KeptRelaxations* kept = nullptr;
   std::stop_token stop = {};  // asked between runs
+  // Where the objects come from. For a running cluster the story says what is, and apart from that
+  // what the run expects.
+  enum class Source : std::uint8_t { kManifests, kRunningCluster } source = Source::kManifests;
 };
 
 // Runs the simulation once more and listens to what it says about the job, then looks for changes
@@ -91,6 +106,15 @@ struct ExplainQuery {
 // Node by node scores are left out where there are too many (kMaxNodeScores).
 // COST: FindRelaxations, unless `kept` knows the answer: then one load and one run.
 [[nodiscard]] Result<Explanation> ExplainJob(const ExplainQuery& query);
+
+// The same of what a name means: of its first PodGroup, or without a run where it has ended or is
+// left to another scheduler. `query.job` is not used. `state` is that of the objects.
+[[nodiscard]] Result<Explanation> ExplainSubject(const ExplainQuery& query,
+                                                 const Subject& subject,
+                                                 const ClusterState& state);
+
+// Whether pods of the job have no node in the running cluster, although the run placed them all.
+[[nodiscard]] bool IsForecast(const Explanation& explanation);
 
 inline constexpr std::size_t kMaxNodeScores = 1'000'000;
 

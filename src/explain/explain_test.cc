@@ -191,7 +191,7 @@ TEST_F(ExplainJobTest, NamesTheHoldersOfTheShortResource) {
   EXPECT_EQ(story.misses[0].holders[0],
             (Holder{Holder::Kind::kJob, "default/a-first-a-first", 1, {{"cpu", 2000}}}));
   ASSERT_TRUE(story.relaxations.has_value());
-  EXPECT_THAT(ExplainLines(story), Contains("    without job default/a-first-a-first (7 pods)"));
+  EXPECT_THAT(ExplainLines(story), Contains("    without job default/a-first (7 pods)"));
 }
 
 TEST_F(ExplainJobTest, AJobThatRunsHasTheScoresOfTheAlternativesAndNoRelaxations) {
@@ -232,6 +232,72 @@ TEST(ExplainPlacedAgain, SaysWhereARunningJobWouldGoNow) {
   const std::vector<std::string> lines = PlacedAgainLines(again);
   EXPECT_EQ(lines.front(), "If it were placed again now, it would go to s0 (tier 1):");
   EXPECT_THAT(lines, Contains(HasSubstr("default/p on node0")));
+}
+
+// Explains the Job "t" of two pods in a running cluster that has these objects.
+Explanation ExplainLive(const std::string& manifests) {
+  objects::ObjectSet objects = objects::MustLoad(EightNodes("cpu: 1") + manifests);
+  const std::string made = JobBeforeAdmission(objects, "default/t");
+  const CompletedObjects completed =
+      CompleteObjects(std::move(objects), IsOurs, [&](const objects::Job& job) {
+        return objects::NamespacedName(job.meta) == made;
+      }).value();
+  const LoadedCluster cluster = LoadCompleted(completed).value();
+  const SchedulerConfig config = DefaultSchedulerConfig();
+  ExplainQuery query;
+  query.objects = &completed;
+  query.config = &config;
+  query.source = ExplainQuery::Source::kRunningCluster;
+  const Subject subject = FindSubject(completed, "default/t").value();
+  return ExplainSubject(query, subject, *cluster.state).value();
+}
+
+std::string TwoPods() {
+  return GangOf("t", 2, "cpu: 1", "mode: hard, highestTierAllowed: 1");
+}
+
+std::string GroupOfTwo(const std::string& phase) {
+  return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: t-t}\nspec: "
+         "{minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 1}}\nstatus: {phase: " +
+         phase + "}\n---\n";
+}
+
+std::string PodOfTwo(int index, const std::string& node) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: t-w-" + std::to_string(index) +
+         ", annotations: {scheduling.k8s.io/group-name: t-t}}\nspec: {schedulerName: volcano, " +
+         (node.empty() ? "" : "nodeName: " + node + ", ") +
+         "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n---\n";
+}
+
+TEST(ExplainRunningCluster, SaysThatPodsDoNotExistYetBeforeAdmission) {
+  const Explanation story = ExplainLive(TwoPods());
+  EXPECT_EQ(FirstSentence(story),
+            "default/t is Pending: its 2 pods do not exist yet; there is room for it in s0 (tier "
+            "1).");
+  EXPECT_FALSE(WasPlacedEarlier(story));
+  EXPECT_THAT(RenderJson(story), HasSubstr("\"phase\": \"Pending\""));
+}
+
+TEST(ExplainRunningCluster, InventsNoPodsOfAnAdmittedJob) {
+  EXPECT_EQ(FirstSentence(ExplainLive(TwoPods() + GroupOfTwo("Inqueue"))),
+            "default/t waits (NotEnoughTasks): 0 pods exist, minMember is 2");
+}
+
+TEST(ExplainRunningCluster, TellsWhatHasNoNodeApartFromWhereItWouldGo) {
+  EXPECT_EQ(FirstSentence(
+                ExplainLive(TwoPods() + GroupOfTwo("Inqueue") + PodOfTwo(0, "") + PodOfTwo(1, ""))),
+            "default/t is Inqueue: its 2 pods have no node yet; the scheduler would place them in "
+            "s0 (tier 1).");
+  EXPECT_EQ(FirstSentence(ExplainLive(TwoPods() + GroupOfTwo("Running") + PodOfTwo(0, "node2") +
+                                      PodOfTwo(1, ""))),
+            "default/t is Running: 1 of its 2 pods has no node yet; the scheduler would place it "
+            "in s1 (tier 1).");
+}
+
+TEST(ExplainRunningCluster, TellsOfAJobWithAllItsPodsWhereItRuns) {
+  EXPECT_EQ(FirstSentence(ExplainLive(TwoPods() + GroupOfTwo("Running") + PodOfTwo(0, "node2") +
+                                      PodOfTwo(1, "node3"))),
+            "default/t is Running in s1 (tier 1). It was placed earlier.");
 }
 
 TEST_F(ExplainJobTest, SaysPlainlyThatNothingHelps) {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "explain/eviction_text.h"
+#include "explain/own_names.h"
 #include "report/names.h"
 
 namespace strata {
@@ -74,6 +75,7 @@ const RunResult::Evictions* PlanFor(const RunResult& result, const std::string& 
 void TryEvictions(const RelaxationQuery& query,
                   Resolver& resolver,
                   std::vector<Relaxation>& found) {
+  const OwnNames own(*query.objects);
   for (const EvictionChoice& choice : kEvictionChoices) {
     if (IsConfigured(*query.config, choice) || !HasSomebodyToEvict(query, choice)) continue;
     const SchedulerConfig config = WithAction(*query.config, choice.action);
@@ -83,7 +85,7 @@ void TryEvictions(const RelaxationQuery& query,
     std::vector<std::string> jobs;
     std::size_t pods = 0;
     for (const RunResult::Evictions::Victim& victim : plan->victims) {
-      jobs.push_back(victim.job);
+      jobs.push_back(own.Of(victim.job));
       pods += victim.pods.size();
     }
     found.push_back({.kind = Relaxation::Kind::kEvict,

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/plural.h"
+#include "explain/own_names.h"
 #include "explain/relax_by_eviction.h"
 #include "explain/relax_limits.h"
 #include "explain/resolver.h"
@@ -159,6 +160,7 @@ class PodRelaxations {
 
   // Returns how many were tried.
   std::size_t TryHolders() {
+    const OwnNames own(*query_.objects);
     std::size_t tried = 0;
     for (const Holder& holder : query_.holders) {
       if (tried == kMaxHoldersTried) break;
@@ -174,7 +176,8 @@ class PodRelaxations {
            .size = static_cast<std::int64_t>(holder.pods),
            .text =
                pod ? fmt::format("without pod {}", holder.name)
-                   : fmt::format("without job {} ({})", holder.name, Plural(holder.pods, "pod"))},
+                   : fmt::format(
+                         "without job {} ({})", own.Of(holder.name), Plural(holder.pods, "pod"))},
           [&](auto& objects) {
             pod ? RemovePod(objects, holder.name) : RemoveGroup(objects, holder.name);
           });

@@ -156,7 +156,7 @@ TEST(Relaxations, AWeightIsRaisedAsLittleAsNeeded) {
                    "default/z-z"),
               ElementsAre("raise spec.weight of Queue light from 1 to 3",
                           "start with 2 pods instead of 4: spec.minAvailable 2",
-                          "without job default/heavy-heavy (6 pods)"));
+                          "without job default/heavy (6 pods)"));
 }
 
 TEST(Relaxations, TheLowestTierThatWorksIsAllowed) {

@@ -48,14 +48,59 @@ std::string Scores(const std::vector<Explanation::NamedScore>& scores, std::stri
   return text;
 }
 
-std::string Holding(const std::vector<Holder>& holders) {
+const std::string& Called(const Explanation& story, const std::string& group) {
+  const auto known = story.own_names.find(group);
+  return known == story.own_names.end() ? group : known->second;
+}
+
+// "s4 (tier 2)"; "" without topology.
+std::string DomainOf(const RunResult::Job& job) {
+  return job.allocated_hypernode.empty()
+             ? std::string()
+             : fmt::format("{} (tier {})", job.allocated_hypernode, job.tier);
+}
+
+// "its pod", "its 4 pods", "1 of its 4 pods".
+std::string SomeOf(std::size_t wanted, std::size_t count) {
+  const std::string all = wanted == 1 ? "its pod" : fmt::format("its {} pods", wanted);
+  return count == wanted ? all : fmt::format("{} of {}", count, all);
+}
+
+// What is, and apart from that what the run expects.
+std::string ForecastSentence(const Explanation& story) {
+  const Reality& reality = *story.reality;
+  const std::string& name = Called(story, story.job);
+  const std::string domain = DomainOf(story.outcome);
+  const std::string where = domain.empty() ? "on the nodes below" : "in " + domain;
+  const std::size_t without_node = reality.exist - reality.placed;
+  const std::size_t missing = reality.wanted - reality.exist;
+  const std::string absent =
+      SomeOf(reality.wanted, missing) + (missing == 1 ? " does not exist" : " do not exist");
+  if (reality.exist == 0) {
+    return fmt::format(
+        "{} is {}: {} yet; there is room for it {}.", name, reality.phase, absent, where);
+  }
+  if (without_node == 0) {
+    return fmt::format("{} runs{}, but {}.", name, domain.empty() ? "" : " in " + domain, absent);
+  }
+  return fmt::format("{} is {}: {} {} no node yet; the scheduler would place {} {}.{}",
+                     name,
+                     reality.phase,
+                     SomeOf(reality.wanted, without_node),
+                     without_node == 1 ? "has" : "have",
+                     without_node == 1 ? "it" : "them",
+                     where,
+                     missing == 0 ? "" : fmt::format(" Beside that, {}.", absent));
+}
+
+std::string Holding(const Explanation& story, const std::vector<Holder>& holders) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(holders.size(), kShownHolders); ++i) {
     const Holder& holder = holders[i];
     const bool pod = holder.kind == Holder::Kind::kPod;
     parts.push_back(fmt::format("{} {} ({}{})",
                                 pod ? "pod" : "job",
-                                holder.name,
+                                pod ? holder.name : Called(story, holder.name),
                                 AmountsText(holder.amounts),
                                 pod ? "" : ", " + Plural(holder.pods, "pod")));
   }
@@ -97,7 +142,10 @@ class Lines {
   explicit Lines(const Explanation& story) : story_(story) {}
 
   std::vector<std::string> All() {
+    if (!story_.heading.empty()) Add(0, story_.heading);
     Add(0, FirstSentence(story_));
+    for (const std::string& note : story_.notes) Add(2, note);
+    if (!story_.ended.empty()) return std::move(lines_);
     const bool outside = story_.outcome.phase == "Pending" && !story_.outcome.reason.empty();
     if (outside && story_.cycle == 0) {
       Add(2, "not admitted to its queue yet, so no placement was tried");
@@ -107,7 +155,9 @@ class Lines {
     for (const Explanation::Search& search : story_.searches) AddSearch(search);
     for (const Explanation::Miss& miss : story_.misses) AddMiss(miss);
     if (!story_.queue_holders.empty()) {
-      Add(2, fmt::format("queue {} is held by {}", story_.queue, Holding(story_.queue_holders)));
+      Add(2,
+          fmt::format(
+              "queue {} is held by {}", story_.queue, Holding(story_, story_.queue_holders)));
     }
     AddPods();
     AddRelaxations();
@@ -115,6 +165,13 @@ class Lines {
   }
 
  private:
+  // As people call the job.
+  template <typename Part>
+  [[nodiscard]] Part Named(Part part) const {
+    part.job = Called(story_, part.job);
+    return part;
+  }
+
   void Add(std::size_t indent, const std::string& text) {
     lines_.push_back(std::string(indent, ' ') + text);
   }
@@ -122,14 +179,14 @@ class Lines {
   void AddEvictions() {
     for (const auto& [plan, choice] : story_.evictions) {
       Add(2, fmt::format("{} would evict {}:", plan.action, CountVictims(plan)));
-      for (const auto& victim : plan.victims) Add(4, DescribeVictim(victim));
+      for (const auto& victim : plan.victims) Add(4, DescribeVictim(Named(victim)));
       for (const auto& other : choice.others) Add(4, "next best: " + DescribeOther(other));
       std::vector<std::string> kept;
-      for (const auto& one : choice.kept) kept.push_back(DescribeProtected(one));
+      for (const auto& one : choice.kept) kept.push_back(DescribeProtected(Named(one)));
       if (!kept.empty()) Add(4, "protected: " + NameSome(kept));
     }
     for (const RunResult::Evictions& plan : story_.evicted_for) {
-      Add(2, DescribeVictim(plan.victims.front()));
+      Add(2, DescribeVictim(Named(plan.victims.front())));
     }
   }
 
@@ -182,7 +239,7 @@ class Lines {
       Add(4,
           Plural(nodes, "node") + (of_nodes ? reason.substr(kOfNodes.size() - 1) : ": " + reason));
     }
-    if (!miss.holders.empty()) Add(4, "held by " + Holding(miss.holders));
+    if (!miss.holders.empty()) Add(4, "held by " + Holding(story_, miss.holders));
   }
 
   void AddPods() {
@@ -225,39 +282,37 @@ class Lines {
 }  // namespace
 
 std::string FirstSentence(const Explanation& explanation) {
+  if (!explanation.ended.empty()) return explanation.ended;
   const RunResult::Job& job = explanation.outcome;
+  const std::string& name = Called(explanation, explanation.job);
   if (!explanation.evicted_for.empty()) {
     const RunResult::Evictions& plan = explanation.evicted_for.back();
     const RunResult::Evictions::Victim& own = plan.victims.front();
     const std::string pods = Plural(own.pods.size(), "pod");
     return fmt::format("{} runs, but {} would evict {} for {}{}.",
-                       explanation.job,
+                       name,
                        plan.action,
                        own.whole_gang ? "all of it, " + pods + "," : pods + " of it",
-                       plan.claimant,
+                       Called(explanation, plan.claimant),
                        WhereOf(plan));
   }
   if (!job.reason.empty()) {
-    return fmt::format("{} waits ({}): {}", explanation.job, job.reason, job.message);
+    return fmt::format("{} waits ({}): {}", name, job.reason, job.message);
   }
-  const std::string where =
-      job.allocated_hypernode.empty()
-          ? std::string()
-          : fmt::format(" in {} (tier {})", job.allocated_hypernode, job.tier);
+  const std::string domain = DomainOf(job);
+  const std::string where = domain.empty() ? "" : " in " + domain;
   if (!explanation.evictions.empty()) {
     const RunResult::Evictions& plan = explanation.evictions.back().evictions;
-    return fmt::format("{} would start{} once {} has evicted {}.",
-                       explanation.job,
-                       where,
-                       plan.action,
-                       CountVictims(plan));
+    return fmt::format(
+        "{} would start{} once {} has evicted {}.", name, where, plan.action, CountVictims(plan));
   }
+  if (IsForecast(explanation)) return ForecastSentence(explanation);
   std::string note;
-  if (explanation.cycle == 0) {
+  if (explanation.cycle == 0 && job.phase != "Completed") {
     note = WasPlacedEarlier(explanation) ? " It was placed earlier."
                                          : " This run placed none of its pods.";
   }
-  return fmt::format("{} is {}{}.{}", explanation.job, job.phase, where, note);
+  return fmt::format("{} is {}{}.{}", name, job.phase, where, note);
 }
 
 std::vector<std::string> PlacedAgainLines(const Explanation& again) {
@@ -270,7 +325,10 @@ std::vector<std::string> PlacedAgainLines(const Explanation& again) {
   } else {
     sentence += "its pods would go to these nodes:";
   }
-  std::vector<std::string> lines = ExplainLines(again);
+  Explanation story = again;
+  story.heading.clear();
+  story.notes.clear();
+  std::vector<std::string> lines = ExplainLines(story);
   lines.front() = std::move(sentence);
   return lines;
 }

@@ -166,10 +166,23 @@ std::string RenderJson(const Explanation& explanation) {
   const RunResult::Job& job = explanation.outcome;
   Json json = Json::object();
   json["job"] = explanation.job;
+  if (!explanation.subject.empty()) {
+    json["subject"] = {{"kind", explanation.subject_kind}, {"name", explanation.subject}};
+  }
   json["sentence"] = FirstSentence(explanation);
-  json["phase"] = job.phase;
-  json["allocatedHyperNode"] = job.allocated_hypernode;
-  json["tier"] = job.tier;
+  if (!explanation.notes.empty()) json["notes"] = explanation.notes;
+  const bool forecast = IsForecast(explanation);
+  json["phase"] = forecast ? explanation.reality->phase : job.phase;
+  json["allocatedHyperNode"] = forecast ? "" : job.allocated_hypernode;
+  json["tier"] = forecast ? 0 : job.tier;
+  if (forecast) {
+    json["forecast"] = {{"allocatedHyperNode", job.allocated_hypernode}, {"tier", job.tier}};
+  }
+  if (const auto& reality = explanation.reality) {
+    json["existing"] = {{"wantedPods", reality->wanted},
+                        {"pods", reality->exist},
+                        {"podsWithNode", reality->placed}};
+  }
   json["reason"] = job.reason;
   json["message"] = job.message;
   json["cycle"] = explanation.cycle;

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -24,6 +25,12 @@ std::string Scores(const ScoresByName& scores) {
 const ScoresByName* OfTopology(const std::map<std::string, ScoresByName>& scores) {
   const auto it = scores.find(kTopologyPlugin);
   return it == scores.end() ? nullptr : &it->second;
+}
+
+// Whether the tiers that a job allows are what it lacks room in.
+bool IsAboutTopology(std::string_view reason) {
+  return reason == "UnknownTierName" || reason == "TopologyUnsatisfied" ||
+         reason == "GangLargerThanHyperNode" || reason == "HyperNodeHeldByOwnPods";
 }
 
 void LogTree(const obs::Log& log, const HyperNodeTree& tree) {
@@ -70,7 +77,7 @@ void LogDecisions(const obs::Log& log, const ClusterState& state, const CycleRes
              {{"job", job.spec.name}, {"AllocatedHyperNode", job.allocated_hypernode}});
   }
   for (const auto& [id, verdict] : result.verdicts) {
-    if (verdict.reason != "UnknownTierName" && verdict.reason != "TopologyUnsatisfied") continue;
+    if (!IsAboutTopology(verdict.reason)) continue;
     log.Error("build hyperNode gradient fail",
               {{"job", state.workload().job(id).spec.name}, {"err", verdict.message}});
   }

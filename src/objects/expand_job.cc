@@ -340,10 +340,10 @@ std::map<std::string, std::string, std::less<>> GroupsOfJobs(const ObjectSet& ob
   return groups;
 }
 
-Status ExpandJobs(ObjectSet& objects) {
+Status ExpandJobs(ObjectSet& objects, const MakesPods& makes_pods) {
   Expansion expansion(objects);
   for (const Job& job : objects.jobs) {
-    if (MakesNoPods(job.phase)) continue;
+    if (MakesNoPods(job.phase) || (makes_pods && !makes_pods(job))) continue;
     std::int64_t pods = 0;
     for (const JobTask& task : job.tasks) pods += task.replicas;
     if (pods > kMaxPods) {

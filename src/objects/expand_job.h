@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -60,6 +61,9 @@ namespace strata::objects {
 //
 // kInvalidArgument, one line that names file and job, when one asks for more than a million pods,
 // its PodGroup would have the name of another's, or its minimum does not fit into 64 bits.
-[[nodiscard]] Status ExpandJobs(ObjectSet& objects);
+//
+// `makes_pods` leaves out the jobs for which it says no; without it nothing is left out.
+using MakesPods = std::function<bool(const Job&)>;
+[[nodiscard]] Status ExpandJobs(ObjectSet& objects, const MakesPods& makes_pods = {});
 
 }  // namespace strata::objects

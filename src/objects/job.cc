@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/timestamp.h"
 #include "objects/readers.h"
 #include "objects/syntax.h"
 
@@ -236,6 +237,25 @@ void ReadMinimum(const Cursor& spec, Job& out) {
   if (out.min_available == 0) out.min_available = static_cast<std::int32_t>(minimum);
 }
 
+// What the status says about the past. People read it, nothing is decided by it: an invalid time is
+// left out.
+void ReadHistory(const Cursor& status, Job& out) {
+  const auto read_time = [](const Cursor& at, std::optional<Time>& time) {
+    std::string text;
+    at.Read(text);
+    if (const auto parsed = ParseTimestamp(text)) time = *parsed;
+  };
+  const Cursor state = status.At("state");
+  read_time(state.At("lastTransitionTime"), out.phase_since);
+  state.At("message").Read(out.phase_message);
+  status.At("conditions").ForEach([&](const Cursor& condition) {
+    std::string phase;
+    condition.At("status").Read(phase);
+    if (phase != ToString(JobPhase::kRunning) || out.first_ran) return;
+    read_time(condition.At("lastTransitionTime"), out.first_ran);
+  });
+}
+
 }  // namespace
 
 void ReadObject(const Cursor& object, Job& out) {
@@ -266,6 +286,7 @@ void ReadObject(const Cursor& object, Job& out) {
   const Cursor state = status.At("state");
   const Cursor phase = state.At("phase");
   if (IsSet(phase)) phase.ReadEnum(out.phase, kJobPhases);
+  ReadHistory(status, out);
   status.At("version").Read(out.version);
   status.At("retryCount").Read(out.retry_count);
 }

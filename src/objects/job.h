@@ -85,6 +85,9 @@ struct Job {
   std::optional<NetworkTopology> topology;
 
   JobPhase phase = JobPhase::kPending;
+  std::optional<Time> phase_since;
+  std::optional<Time> first_ran;
+  std::string phase_message;  // of status.state; "" when it says nothing
   std::int32_t version = 0;
   std::int32_t retry_count = 0;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sched/never.h"
 #include "sched/obstacles.h"
 #include "sched/shortage.h"
 #include "sched/verdict.h"
@@ -32,7 +33,16 @@ struct Sought {
   TopologyLimit limit;
   HyperNodeId allocated;
   HyperNodeId within;  // the top, or where a job keeps its sub-jobs
+  Wanted own = {};     // its tasks that have a node
 };
+
+// Tasks of the sub-job that hold room, by class.
+void AddPlaced(const ClusterState& state, const SubJob& sub_job, Wanted& own) {
+  for (const TaskId id : sub_job.tasks) {
+    const Task& task = state.workload().task(id);
+    if (IsAllocated(task.status)) Add(own, task.class_id, 1);
+  }
+}
 
 // Where the search for it begins, or why it cannot.
 Gradient RootOf(const Session& session, const Sought& sought) {
@@ -46,6 +56,21 @@ Gradient RootOf(const Session& session, const Sought& sought) {
                             .need = &nothing,
                             .explain = false};
   return session.plugins().points().gradient->Find(session.state(), query);
+}
+
+// `refusal`, or where freeing room would not help another reason, and the sentence goes on.
+Refusal AddNever(const Session& session, const Sought& sought, Refusal refusal) {
+  const HyperNodeId root = RootOf(session, sought).root;
+  if (!root.valid()) return refusal;
+  const auto never = FindNever(session.state(),
+                               {.wanted = &sought.demand.wanted,
+                                .own = sought.own,
+                                .within = root,
+                                .bounded = sought.limit.kind == TopologyLimit::Kind::kBounded,
+                                .tier = sought.limit.tier,
+                                .tier_to_say = sought.limit.TierToSay()});
+  if (!never) return refusal;
+  return {never->reason, refusal.message + "; " + never->message};
 }
 
 void TraceMisses(Session& session,
@@ -141,10 +166,11 @@ Refusal ExplainTopology(Session& session, Search& search, const Sought& sought) 
 }
 
 Refusal Explain(Session& session, Search& search, const Sought& sought) {
-  if (sought.limit.kind == TopologyLimit::Kind::kBounded) {
-    return ExplainTopology(session, search, sought);
-  }
-  return ExplainFlat(session, search, sought);
+  const bool bounded = sought.limit.kind == TopologyLimit::Kind::kBounded;
+  return AddNever(
+      session,
+      sought,
+      bounded ? ExplainTopology(session, search, sought) : ExplainFlat(session, search, sought));
 }
 
 // True when one HyperNode within the limit has enough slots for what is sought.
@@ -167,6 +193,8 @@ Sought SoughtBy(const Session& session,
                 HyperNodeId within) {
   const Job& the_job = session.state().workload().job(job);
   const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
+  Wanted own;
+  AddPlaced(session.state(), sub_job, own);
   return {.job = &the_job,
           .sub_job = sub_job.name,
           .demand = {.wanted = FirstOf(session.state(),
@@ -179,7 +207,8 @@ Sought SoughtBy(const Session& session,
                                  .domain = {}}},
           .limit = session.topologies().LimitOf(job, sheet.sub_job),
           .allocated = session.tree().Find(sub_job.allocated_hypernode).value_or(HyperNodeId{}),
-          .within = within};
+          .within = within,
+          .own = std::move(own)};
 }
 
 std::vector<const Worksheet::Sheet*> InOrder(const Session& session,
@@ -216,11 +245,13 @@ Refusal ExplainTogether(Session& session, Search& search, const Sought& together
       bounded ? fmt::format("below one HyperNode of tier {} or below", together.limit.TierToSay())
               : "in the cluster";
   const bool room = FitsBelow(session, search, together.demand, tree.top()) >= total;
-  return {
-      room ? "TopologyUnsatisfied" : "NotEnoughResources",
-      WithDetail(fmt::format("each sub-group has a place, but not all of them together {}", where),
-                 "; nearest: ",
-                 fmt::format("{}", fmt::join(parts, ", ")))};
+  return AddNever(
+      session,
+      together,
+      {room ? "TopologyUnsatisfied" : "NotEnoughResources",
+       WithDetail(fmt::format("each sub-group has a place, but not all of them together {}", where),
+                  "; nearest: ",
+                  fmt::format("{}", fmt::join(parts, ", ")))});
 }
 
 // The first sub-job that has no place of its own; else they only do not fit together.
@@ -233,6 +264,9 @@ Refusal ExplainSubJobs(Session& session, Search& search, JobId job, const Worksh
       .limit = session.topologies().LimitOf(job),
       .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
       .within = session.tree().top()};
+  for (const SubJob& sub_job : the_job.sub_jobs) {
+    AddPlaced(session.state(), sub_job, together.own);
+  }
   const Gradient gradient = RootOf(session, together);
   if (!gradient.root.valid()) return {"TopologyUnsatisfied", gradient.error};
   for (const Worksheet::Sheet* sheet : InOrder(session, the_job, worksheet)) {
@@ -273,20 +307,22 @@ Refusal ExplainUnplaced(Session& session,
     const std::vector<TaskId> left = worksheet.AllLeft(session);
     const auto missing =
         static_cast<std::size_t>(std::max(the_job.spec.min_available - the_job.counts.Ready(), 1));
-    refusal = Explain(
-        session,
-        search,
-        {.job = &the_job,
-         .sub_job = "",
-         .demand = {.wanted = FirstOf(session.state(), left, missing),
-                    .request = {.job = job,
-                                .sub_job = 0,
-                                .tasks = left,
-                                .ranks = worksheet.ranks(),
-                                .domain = {}}},
-         .limit = session.topologies().LimitOf(job),
-         .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
-         .within = session.tree().top()});
+    Sought sought{
+        .job = &the_job,
+        .sub_job = "",
+        .demand = {.wanted = FirstOf(session.state(), left, missing),
+                   .request = {.job = job,
+                               .sub_job = 0,
+                               .tasks = left,
+                               .ranks = worksheet.ranks(),
+                               .domain = {}}},
+        .limit = session.topologies().LimitOf(job),
+        .allocated = session.tree().Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
+        .within = session.tree().top()};
+    for (const SubJob& sub_job : the_job.sub_jobs) {
+      AddPlaced(session.state(), sub_job, sought.own);
+    }
+    refusal = Explain(session, search, sought);
   }
   return {refusal.reason, Heading(the_job) + refusal.message};
 }

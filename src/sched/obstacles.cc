@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sched/devices/gpu_filter.h"
+
 namespace strata {
 namespace {
 
@@ -55,9 +57,14 @@ Obstacles FindObstacles(Session& session,
 }
 
 bool LacksRoom(const Obstacles& obstacles) {
+  // Where a quota is in the way of free GPUs, it is what counts.
+  const bool by_quota = std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
+    return entry.first.find(ToString(GpuRefusal::kQuotaNotFit)) != std::string::npos;
+  });
   return obstacles.empty() ||
-         std::any_of(obstacles.begin(), obstacles.end(), [](const auto& entry) {
-           return entry.first.starts_with(kInsufficient);
+         std::any_of(obstacles.begin(), obstacles.end(), [&](const auto& entry) {
+           return entry.first.starts_with(kInsufficient) ||
+                  (!by_quota && IsGpuShortage(entry.first));
          });
 }
 

@@ -26,7 +26,7 @@ enum class Takers : std::uint8_t { kIgnored, kCounted };
                                       std::span<const NodeId> nodes,
                                       Takers takers = Takers::kIgnored);
 
-// True when a resource is insufficient, or when there are no obstacles.
+// True when a resource is insufficient, GPUs are in use, or there are no obstacles.
 [[nodiscard]] bool LacksRoom(const Obstacles& obstacles);
 
 // "1 Insufficient cpu"; an obstacle of the pod itself has no number of nodes.

@@ -198,7 +198,7 @@ TEST(Scheduler, AGangLargerThanTheClusterIsNotBlamedOnItsQueue) {
   cluster.Node("node0", {.cpu = 8}).Job("at-the-door", {.tasks = 1, .min_resources = least});
   cluster.Job("inside", {.tasks = 9});
   const Decisions decisions = RunCycle(cluster.state);
-  EXPECT_EQ(decisions.Reason("at-the-door"), "NotEnoughResources");
+  EXPECT_EQ(decisions.Reason("at-the-door"), "GangLargerThanCluster");
   EXPECT_EQ(decisions.Message("at-the-door"),
             "the gang is larger than the whole cluster: 99 cpu requested, 8 in the cluster");
   EXPECT_EQ(decisions.Message("inside"),

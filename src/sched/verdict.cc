@@ -76,7 +76,7 @@ Refusal AddClusterShortage(const Session& session,
                                                          FormatNumber(name, has));
                                     });
   if (!larger.empty()) {
-    return {"NotEnoughResources", "the gang is larger than the whole cluster: " + larger};
+    return {"GangLargerThanCluster", "the gang is larger than the whole cluster: " + larger};
   }
   const std::string lacking = Beyond(state,
                                      asked,

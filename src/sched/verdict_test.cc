@@ -31,7 +31,10 @@ TEST(Verdict, OfAJobThatStartedIsNone) {
 
 TEST(Verdict, CountsWhatFitsAndWhatIsShort) {
   ClusterBuilder cluster;
-  cluster.Nodes(2).Job("j", {.tasks = 3, .task = {.cpu = 5}});
+  cluster.Nodes(2).Job("j", {.tasks = 3, .task = {.cpu = 4}});
+  for (const char* node : {"node0", "node1"}) {
+    cluster.Task("", {.status = TaskStatus::kRunning, .node = node}, std::string("on-") + node);
+  }
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_EQ(decisions.Reason("j"), "NotEnoughResources");
   EXPECT_EQ(decisions.Message("j"),
@@ -88,7 +91,8 @@ TEST(Verdict, OfFragmentedRoomNamesWhatRunsOutFirstOnEachNode) {
   cluster.Job("j", {.tasks = 4, .task = {.cpu = 2, .memory = 2}});
   EXPECT_EQ(RunCycle(cluster.state).Message("j"),
             "4/4 tasks in gang unschedulable: 3 of 4 pods fit on the 4 nodes of the cluster: 3 "
-            "Insufficient cpu, 1 Insufficient memory");
+            "Insufficient cpu, 1 Insufficient memory; the gang is larger than the whole cluster, "
+            "which takes 3 of 4 pods when it is empty");
 }
 
 TEST(Verdict, OfFragmentedRoomInARackNamesWhatRunsOutThere) {
@@ -96,7 +100,7 @@ TEST(Verdict, OfFragmentedRoomInARackNamesWhatRunsOutThere) {
   cluster.Nodes(4, {.cpu = 3}).Leaf("s0", 1, {"node0", "node1"}).Leaf("s1", 1, {"node2", "node3"});
   cluster.Job("j", {.tasks = 3, .task = {.cpu = 2}, .topology = Hard(1)});
   const Decisions decisions = RunCycle(cluster.state);
-  EXPECT_EQ(decisions.Reason("j"), "TopologyUnsatisfied");
+  EXPECT_EQ(decisions.Reason("j"), "GangLargerThanHyperNode");
   EXPECT_THAT(decisions.Message("j"),
               HasSubstr("HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu"));
 }

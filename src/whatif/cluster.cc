@@ -11,7 +11,6 @@
 
 #include "convert/specs.h"
 #include "objects/default_pod_group.h"
-#include "objects/expand_job.h"
 #include "objects/pod_group.h"
 #include "objects/volcano_keys.h"
 
@@ -118,12 +117,14 @@ Time LatestTime(const objects::ObjectSet& objects) {
   return latest;
 }
 
-Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects, TakesPod takes) {
+Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
+                                         TakesPod takes,
+                                         const objects::MakesPods& makes_pods) {
   CompletedObjects completed;
   completed.latest = LatestTime(objects);
   UnifyGroupAnnotations(objects);
   completed.group_of_job = objects::GroupsOfJobs(objects);
-  TRY(objects::ExpandJobs(objects));
+  TRY(objects::ExpandJobs(objects, makes_pods));
   TRY_ASSIGN(completed.made_groups, AddPodGroups(objects, takes));
   completed.objects = std::move(objects);
   completed.takes = std::move(takes);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "convert/load_cluster.h"
 #include "model/cluster_state.h"
+#include "objects/expand_job.h"
 #include "objects/object_set.h"
 
 namespace strata {
@@ -40,9 +41,11 @@ struct LoadedCluster {
 [[nodiscard]] bool IsOurs(const objects::Pod& pod);
 
 // Pure. kInvalidArgument, one line that names file, object and field, when a Job has too many pods
-// or a pod's annotations make no PodGroup.
+// or a pod's annotations make no PodGroup. `makes_pods` as in ExpandJobs: of a running cluster,
+// whose controllers have made what they can, most Jobs are to stay as they are.
 [[nodiscard]] Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
-                                                       TakesPod takes = IsOurs);
+                                                       TakesPod takes = IsOurs,
+                                                       const objects::MakesPods& makes_pods = {});
 
 // A line for each schedulerName of pending pods that nobody here serves and no other scheduler has
 // looked at: they are ignored, which somebody who misspelt the name is to know.

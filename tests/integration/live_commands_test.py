@@ -126,9 +126,61 @@ class LiveCommands(unittest.TestCase):
         queues, _ = self.strata("queue", "list")
         self.assertIn("default  Open", queues)
         by_job, _ = self.strata("explain", f"default/{JOB}")
-        by_group, _ = self.strata("explain", f"default/{self.group}")
-        self.assertEqual(by_job, by_group)
-        self.assertIn(self.group, by_job)
+        self.assertEqual(self.strata("explain", f"default/{self.group}")[0], by_job)
+        self.assertEqual(self.strata("explain", JOB)[0], by_job)
+        self.assertEqual(self.strata("explain", JOB, "-n", "default")[0], by_job)
+        self.assertNotIn(self.group, by_job)
+        pod = f"default/{JOB}-{self.waiting()[0]}"
+        by_pod = f"Pod {pod} belongs to default/{JOB} and has no node.\n" + by_job
+        self.assertEqual(self.strata("explain", pod)[0].split(), by_pod.split())
+        _, errors = self.strata("explain", f"default/{JOB}", "-n", "kube-system", code=1)
+        self.assertIn("-n names another namespace, kube-system", errors)
+
+    def test_explain_tells_what_is_apart_from_what_would_be(self):
+        sentence = self.strata("explain", JOB)[0].split("\n  ")[0].replace("\n", " ")
+        self.assertEqual(sentence, f"default/{JOB} is Inqueue: 2 of its 4 pods have no node yet; the scheduler would place "
+                                   "them in s4 (tier 2).")
+        told = json.loads(self.strata("explain", JOB, "-o", "json")[0])
+        self.assertEqual((told["phase"], told["allocatedHyperNode"], told["forecast"]["allocatedHyperNode"]), ("Inqueue", "", "s4"))
+        self.assertEqual(told["existing"], {"wantedPods": 4, "pods": 4, "podsWithNode": 2})
+
+    def make_other(self, name, ns, **spec):
+        """A Job like the training job, in a namespace of its own."""
+        _, job = self.server.json("GET", f"{JOBS}/{JOB}")
+        other = {"apiVersion": job["apiVersion"], "kind": "Job", "metadata": {"name": name}, "spec": {**job["spec"], **spec}}
+        self.server.json("POST", "/api/v1/namespaces", {"metadata": {"name": ns}})
+        status, made = self.server.json("POST", JOBS.replace("default", ns), other)
+        self.assertEqual(status, 201, made)
+        self.addCleanup(self.server.json, "DELETE", JOBS.replace("default", ns) + "/" + name)
+        return made
+
+    def test_explain_invents_no_pods(self):
+        made = self.make_other("b1", "classless", priorityClassName="nope")
+        group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+                 "metadata": {"name": f"b1-{made['metadata']['uid']}"}, "spec": {"minMember": 4, "queue": "default"}}
+        status, answer = self.server.json("POST", GROUPS.replace("default", "classless"), group)
+        self.assertEqual(status, 201, answer)
+        answer["status"] = {"phase": "Inqueue"}
+        path = f"{GROUPS.replace('default', 'classless')}/{group['metadata']['name']}"
+        self.addCleanup(self.server.json, "DELETE", path)
+        self.assertEqual(self.server.json("PUT", path, answer)[0], 200)
+        event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "b1.1", "namespace": "classless"},
+                 "involvedObject": {"kind": "Job", "namespace": "classless", "name": "b1"}, "type": "Warning",
+                 "reason": "FailedCreate", "message": "forbidden", "lastTimestamp": "2026-01-01T00:00:00Z"}
+        self.assertEqual(self.server.json("POST", "/api/v1/namespaces/classless/events", event)[0], 201)
+        text, _ = self.strata("explain", "b1", "-n", "classless")
+        self.assertTrue(text.startswith("classless/b1 waits (NotEnoughTasks): 0 pods exist, minMember is 4\n"), text)
+        self.assertIn('its 4 pods cannot be created: PriorityClass "nope" does not exist', text)
+        self.assertIn("FailedCreate: forbidden", text)
+        self.assertNotIn("Running", text)
+
+    def test_explain_tells_of_a_finished_job(self):
+        made = self.make_other("old", "past")
+        made["status"] = {"state": {"phase": "Completed", "lastTransitionTime": "2026-01-01T12:00:00Z"},
+                          "conditions": [{"status": "Running", "lastTransitionTime": "2026-01-01T10:00:00Z"}]}
+        self.assertEqual(self.server.json("PUT", JOBS.replace("default", "past") + "/old/status", made)[0], 200)
+        text, _ = self.strata("explain", "past/old", "--now", "2026-01-01T12:05:00Z")
+        self.assertEqual(text, "past/old completed 5m ago; it ran for 120m.\n")
 
     def test_the_configuration_of_the_cluster_counts(self):
         self.server.json("POST", "/api/v1/namespaces", {"metadata": {"name": "volcano-system"}})
@@ -164,6 +216,9 @@ class LiveCommands(unittest.TestCase):
         self.assertEqual(job["conditions"][0]["reason"], "NotEnoughResources")
         self.assertEqual(job["tasks"][0]["pods"], {"Pending": 2, "Running": 2})
         self.assertIn("LEAF", self.strata("job", "describe", JOB)[0])
+        self.assertIn("LEAF", self.strata("job", "describe", f"default/{JOB}", "-n", "default")[0])
+        _, errors = self.strata("job", "describe", f"default/{JOB}", "-n", "other", code=1)
+        self.assertEqual(errors, f"default/{JOB}: -n names another namespace, other\n")
         _, errors = self.strata("job", "describe", "nothing", code=1)
         self.assertEqual(errors, 'jobs.batch.volcano.sh "nothing" not found\n')
 

@@ -120,17 +120,18 @@ INSTANTIATE_TEST_SUITE_P(
             "discover --help)"},
         UsageCase{"explain_nothing",
                   {"explain", "-f", "."},
-                  "strata explain: job is required (see strata explain --help)"},
+                  "strata explain: name is required (see strata explain --help)"},
         UsageCase{"explain_name",
-                  {"explain", "-f", ".", "train"},
-                  "strata explain: job: \"train\": want NAMESPACE/JOB (see strata explain --help)"},
+                  {"explain", "-f", ".", "ml/train/0"},
+                  "strata explain: name: \"ml/train/0\": want NAMESPACE/NAME or NAME (see strata "
+                  "explain --help)"},
         UsageCase{"explain_format",
                   {"explain", "-f", ".", "-o", "yaml", "a/b"},
                   "strata explain: --output: unknown format \"yaml\" (want table|json) (see strata "
                   "explain --help)"},
         UsageCase{"explain",
                   {"simulate", "-f", ".", "--explain", "train"},
-                  "strata simulate: --explain: \"train\": want NAMESPACE/JOB (see strata simulate "
+                  "strata simulate: --explain: \"train\": want NAMESPACE/NAME (see strata simulate "
                   "--help)"}),
     [](const auto& test) { return test.param.name; });
 
@@ -271,7 +272,8 @@ TEST(CommandLine, WhatIsWrongIsSaidBeforeAnOlderTraceIsLost) {
   EXPECT_EQ(error({"--scheduler-conf", "bad.conf"}),
             "bad.conf: configurations[0].arguments.predicateErrorCacheEnable: want true or false, "
             "found \"maybe\"\n");
-  EXPECT_THAT(error({"--explain", "default/nobody"}), StartsWith("no job default/nobody: "));
+  EXPECT_THAT(error({"--explain", "default/nobody"}),
+              StartsWith("no Job, PodGroup, pod or Deployment default/nobody: "));
   EXPECT_EQ(ReadFile(folder / "trace"), "older");
   std::filesystem::remove_all(folder);
 }
@@ -297,7 +299,7 @@ TEST(CommandLine, ExplainTakesTheNameOfTheJob) {
                                 "--explain",
                                 "default/pytorch-distributed-training"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("EXPLAIN\ndefault/pytorch-distributed-training-"));
+  EXPECT_THAT(run.out, HasSubstr("EXPLAIN\ndefault/pytorch-distributed-training waits"));
   EXPECT_THAT(run.out, HasSubstr("tier 2: ruled out: s4, s5: "));
 }
 

@@ -97,8 +97,8 @@ TEST(ExplainCommand, AnUnknownJobIsOneLineWithTheNearestName) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
   EXPECT_THAT(run.err,
-              StartsWith("no job default/pytorch-distributed: nearest are "
-                         "default/pytorch-distributed-training, "));
+              StartsWith("no Job, PodGroup, pod or Deployment default/pytorch-distributed: nearest "
+                         "are default/pytorch-distributed-training, "));
   EXPECT_EQ(run.err.find('\n'), run.err.size() - 1);
 }
 

@@ -129,15 +129,25 @@ std::vector<Row> RowsOfPlaces() {
        "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
        "Insufficient cpu",
        "default/g",
+       Node("n0", 4) + Node("n1", 4) + Group("g", "minMember: 3") + Pods("g", 3, {.cpu = "2"}) +
+           Pod("q", {.node = "n0"}) + Pod("r", {.node = "n1"}),
+       "{name: predicates}"},
+      {"GangLargerThanCluster",
+       "3/3 tasks in gang unschedulable: 2 of 3 pods fit on the 2 nodes of the cluster: 2 "
+       "Insufficient cpu; the gang is larger than the whole cluster, which takes 2 of 3 pods when "
+       "it is empty",
+       "default/g",
        Node("n0", 3) + Node("n1", 3) + Group("g", "minMember: 3") + Pods("g", 3, {.cpu = "2"})},
-      {"NotEnoughResources",
+      {"GangLargerThanCluster",
        "the gang is larger than the whole cluster: 9 cpu requested, 8 in the cluster",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "")},
-      {"NotEnoughResources",
+      {"GangLargerThanCluster",
        "9/9 tasks in gang unschedulable: no HyperNode of tier 3 or below holds 9 pods; nearest: "
        "HyperNode s0 (tier 1) takes 2 of 9, HyperNode s4 (tier 2) takes 4 of 9, HyperNode s6 (tier "
-       "3) takes 8 of 9; HyperNode s6 is short of 1 cpu",
+       "3) takes 8 of 9; HyperNode s6 is short of 1 cpu; the gang is larger than the whole "
+       "cluster, "
+       "which takes 8 of 9 pods when it is empty",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 9, "cpu: 1", "mode: hard"),
        "{name: predicates}, {name: network-topology-aware}"},
@@ -148,14 +158,39 @@ std::vector<Row> RowsOfPlaces() {
        "apiVersion: v1\nkind: Node\nmetadata: {name: n0}\nstatus: {allocatable: {cpu: 4, pods: "
        "1}}\n---\n" +
            Pod("p", {.cpu = ""}) + Pod("q", {.node = "n0"})},
+      {"PodLargerThanNode",
+       "1/1 tasks in gang unschedulable: 0 of 1 pod fits on the 2 nodes of the cluster: 2 "
+       "Insufficient cpu; no node is large enough for one pod: 9 cpu requested, the largest node "
+       "has 8",
+       "default/g",
+       Node("n0", 8) + Node("n1", 8) + Group("g", "minMember: 1") + Pods("g", 1, {.cpu = "9"})},
       {"TopologyUnsatisfied",
+       "2/2 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 2 pods; nearest: "
+       "HyperNode s1 (tier 1) takes 1 of 2; HyperNode s1 is short of 1 cpu (1 Insufficient cpu)",
+       "default/gang-gang",
+       EightNodes("cpu: 1") + GangOf("gang", 2, "cpu: 1", "highestTierAllowed: 1") +
+           Pod("a", {.node = "node0"}) + Pod("b", {.node = "node1"}) + Pod("c", {.node = "node2"}) +
+           Pod("d", {.node = "node4"}) + Pod("e", {.node = "node6"})},
+      {"HyperNodeHeldByOwnPods",
+       "1/3 tasks unschedulable: no HyperNode of tier 1 or below holds 1 pod; nearest: HyperNode "
+       "s0 (tier 1) takes 0 of 1; HyperNode s0 is short of 1 cpu (2 Insufficient cpu); its other "
+       "pods run there, and even without other jobs HyperNode s0 takes 2 of its 3 pods",
+       "default/g",
+       EightNodes("cpu: 1") +
+           Group("g", "minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 1}") +
+           Pod("g-w-0", {.group = "g", .node = "node0"}) +
+           Pod("g-w-1", {.group = "g", .node = "node1"}) + Pod("g-w-2", {.group = "g"})},
+      {"GangLargerThanHyperNode",
        "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
-       "HyperNode s0 (tier 1) takes 2 of 3; HyperNode s0 is short of 1 cpu",
+       "HyperNode s0 (tier 1) takes 2 of 3; HyperNode s0 is short of 1 cpu; the gang is larger "
+       "than any HyperNode of tier 1 or below: s0, the largest, takes 2 pods when it is empty",
        "default/gang-gang",
        EightNodes("cpu: 1") + GangOf("gang", 3, "cpu: 1", "highestTierAllowed: 1")},
-      {"TopologyUnsatisfied",
+      {"GangLargerThanHyperNode",
        "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
-       "HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu",
+       "HyperNode s0 (tier 1) takes 2 of 3; in HyperNode s0: 2 Insufficient cpu; the gang is "
+       "larger than any HyperNode of tier 1 or below: s0, the largest, takes 2 pods when it is "
+       "empty",
        "default/gang-gang",
        EightNodes("cpu: 3") + GangOf("gang", 3, "cpu: 2", "highestTierAllowed: 1")},
       {"TopologyUnsatisfied",
@@ -180,15 +215,18 @@ std::vector<Row> RowsOfPlaces() {
            Group("g", "minMember: 3, networkTopology: {mode: hard, highestTierAllowed: 1}") +
            Pod("g-w-0", {.group = "g", .node = "node0"}) +
            Pod("g-w-1", {.group = "g", .node = "node7"}) + Pod("g-w-2", {.group = "g"})},
-      {"TopologyUnsatisfied",
+      {"GangLargerThanHyperNode",
        "4/4 tasks in gang unschedulable: each sub-group has a place, but not all of them together "
-       "below one HyperNode of tier 1 or below; nearest: HyperNode s0 (tier 1) takes 2 of 4",
+       "below one HyperNode of tier 1 or below; nearest: HyperNode s0 (tier 1) takes 2 of 4; the "
+       "gang is larger than any HyperNode of tier 1 or below: s0, the largest, takes 2 pods when "
+       "it is empty",
        "default/g",
        EightNodes("cpu: 1") +
            Parts("minMember: 4, networkTopology: {mode: hard, highestTierAllowed: 1}")},
-      {"NotEnoughResources",
+      {"GangLargerThanCluster",
        "4/4 tasks in gang unschedulable: sub-group part-0: no HyperNode of tier 1 or below holds 2 "
-       "pods; nearest: HyperNode only (tier 1) takes 1 of 2; HyperNode only is short of 1 cpu",
+       "pods; nearest: HyperNode only (tier 1) takes 1 of 2; HyperNode only is short of 1 cpu; the "
+       "gang is larger than the whole cluster, which takes 1 of 2 pods when it is empty",
        "default/g",
        Node("n0", 1) +
            "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: "
@@ -245,12 +283,24 @@ std::vector<Row> RowsOfQueues() {
        Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
            Group("g", "minMember: 3, queue: small, minResources: {cpu: 3}") + Pods("g", 3)},
       {"QueueQuotaExceeded",
-       "3/3 tasks in gang unschedulable: queue small: 1 cpu requested, 2 in use, its share is 2",
+       "3/3 tasks in gang unschedulable: queue small: 1 cpu requested, 2 in use, its limit is 2",
        "default/g",
        Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
            Group("g", "minMember: 3, queue: small") + Pods("g", 3)},
-      {"QueueQuotaExceeded",
-       "1/3 tasks unschedulable: queue default: 1 cpu requested, 2 in use, its share is 2; the "
+      {"QueueShareExceeded",
+       "1/2 tasks unschedulable: queue a: 1 cpu requested, 1 in use, its share is 1; the whole "
+       "cluster has 0 cpu free",
+       "default/g",
+       Node("n0", 4) + Queue("a", "weight: 1") + Queue("b", "weight: 3") +
+           Group("g", "minMember: 1, queue: a") + Pods("g", 2) +
+           Group("h", "minMember: 3, queue: b") + Pods("h", 3)},
+      {"GuaranteedToOthers",
+       "queue a: 3 cpu requested, 0 in use or promised, 2 not guaranteed to other queues",
+       "default/g",
+       Node("n0", 4) + Queue("a", "weight: 1") + Queue("b", "guarantee: {resource: {cpu: 2}}") +
+           Group("g", "minMember: 3, queue: a, minResources: {cpu: 3}") + Pods("g", 3)},
+      {"ClusterFull",
+       "1/3 tasks unschedulable: queue default: 1 cpu requested, 2 in use, the cluster has 2; the "
        "whole "
        "cluster has 0 cpu free",
        "default/g",

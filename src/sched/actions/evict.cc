@@ -19,6 +19,7 @@
 #include "sched/eviction/settings.h"
 #include "sched/eviction/victim_book.h"
 #include "sched/job_queues.h"
+#include "sched/never.h"
 #include "sched/shortage.h"
 #include "sched/turns.h"
 #include "sched/verdict.h"
@@ -329,11 +330,15 @@ class Evictions {
   // Adds to what the job lacks why nobody goes for it.
   void Refuse(JobId id, const Refusal& refusal, std::optional<Time> until = std::nullopt) {
     std::string message;
-    if (const Refusal* so_far = session_.VerdictOf(id)) message = so_far->message + "; ";
+    std::string reason = refusal.reason;
+    if (const Refusal* so_far = session_.VerdictOf(id)) {
+      message = so_far->message + "; ";
+      if (IsNever(*so_far)) reason = so_far->reason;  // nobody's room would help
+    }
     message += settings_.action;
     message += ": ";
     message += refusal.message;
-    Refusal verdict{refusal.reason, std::move(message)};
+    Refusal verdict{std::move(reason), std::move(message)};
     turns_.Failed(id, verdict, [&] {
       return Needs{.classes = {}, .anything = true, .until = until ? until : NextTime()};
     });

@@ -156,11 +156,11 @@ TEST_F(EvictTest, AJobThatMayEvictEntersAFullQueue) {
   Resources needs;
   needs.Set(kCpu, testing::Cores(16));
   Waits("high", 2, {.min_resources = needs});
-  EXPECT_EQ(Run(DefaultSchedulerConfig()).Reason("high"), "QueueQuotaExceeded");
+  EXPECT_EQ(Run(DefaultSchedulerConfig()).Reason("high"), "ClusterFull");
   Waits("low", 2, {.priority = -1, .min_resources = needs});
   const Decisions decided = Run("gangpreempt");
   EXPECT_THAT(decided.plans, ElementsAre("gangpreempt for high: gang a"));
-  EXPECT_EQ(decided.Reason("low"), "QueueQuotaExceeded") << "it could evict nobody";
+  EXPECT_EQ(decided.Reason("low"), "ClusterFull") << "it could evict nobody";
 }
 
 TEST_F(EvictTest, ADryRunSaysWhatWouldGo) {

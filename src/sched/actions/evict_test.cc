@@ -154,7 +154,7 @@ TEST_F(EvictTest, T2EvictsNobodyForAGangThatNoRackCouldHold) {
   Waits("high", 3, {.topology = Hard(1)});
   const Decisions decided = Run("gangpreempt");
   EXPECT_THAT(decided.evicted, IsEmpty());
-  EXPECT_EQ(decided.Reason("high"), "NothingToEvict");
+  EXPECT_EQ(decided.Reason("high"), "GangLargerThanHyperNode");
 }
 
 TEST_F(EvictTest, T4TakesARackThoughTheLimitAllowsTheSpine) {

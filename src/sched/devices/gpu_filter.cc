@@ -57,7 +57,7 @@ bool IsOpaque(const Gpu& gpu, const GpuUsage& usage) {
 }  // namespace
 
 std::string_view ToString(GpuRefusal refusal) {
-  constexpr std::array<std::string_view, 14> kNames = {"CardNotHealth",
+  constexpr std::array<std::string_view, 15> kNames = {"CardNotHealth",
                                                        "CardCordoned",
                                                        "CardTypeMismatch",
                                                        "CardUuidMismatch",
@@ -70,8 +70,24 @@ std::string_view ToString(GpuRefusal refusal) {
                                                        "NumaNotFit",
                                                        "ResourceQuotaNotFit",
                                                        "AllocatedCardsInsufficientRequest",
-                                                       "CardUsedByPodGroup"};
+                                                       "CardUsedByPodGroup",
+                                                       "CardInUse"};
   return kNames.at(static_cast<std::size_t>(refusal));
+}
+
+bool IsGpuShortage(std::string_view sentence) {
+  using enum GpuRefusal;
+  constexpr std::array kShortages = {kSlotsExhausted,
+                                     kExclusiveConflict,
+                                     kInsufficientMemory,
+                                     kInsufficientCores,
+                                     kCoresExhausted,
+                                     kNoMigPlacement,
+                                     kSameGroup,
+                                     kInUse};
+  return std::any_of(kShortages.begin(), kShortages.end(), [&](GpuRefusal refusal) {
+    return sentence.find(ToString(refusal)) != std::string_view::npos;
+  });
 }
 
 std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
@@ -84,7 +100,9 @@ std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
   if (!IsWantedMode(pod, gpu)) return GpuRefusal::kTypeMismatch;
   if (type_first && !IsWantedType(pod, gpu)) return GpuRefusal::kTypeMismatch;
   if (!IsWantedUuid(pod, gpu)) return GpuRefusal::kUuidMismatch;
-  if (gpu.slots <= usage.slots) return GpuRefusal::kSlotsExhausted;
+  if (gpu.slots <= usage.slots) {
+    return gpu.slots == 1 ? GpuRefusal::kInUse : GpuRefusal::kSlotsExhausted;
+  }
   if (pod.policy.unused_only && usage.slots > 0) return GpuRefusal::kExclusiveConflict;
   if (usage.by_own_group) return GpuRefusal::kSameGroup;
   const std::int64_t memory = MemoryOf(container, gpu);
@@ -92,7 +110,10 @@ std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
     const bool fits = ChooseMig(gpu, usage, memory).profile != nullptr;
     return fits ? std::nullopt : std::optional(GpuRefusal::kNoMigPlacement);
   }
-  if (gpu.memory_mib - usage.memory_mib < memory) return GpuRefusal::kInsufficientMemory;
+  if (gpu.memory_mib - usage.memory_mib < memory) {
+    const bool wants_all = memory == gpu.memory_mib;  // it would fit if nobody used the GPU
+    return wants_all ? GpuRefusal::kInUse : GpuRefusal::kInsufficientMemory;
+  }
   if (gpu.cores - usage.cores < container.cores) return GpuRefusal::kInsufficientCores;
   if (gpu.cores == kAllCores && container.cores == kAllCores && usage.slots > 0) {
     return GpuRefusal::kExclusiveConflict;

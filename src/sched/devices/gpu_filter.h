@@ -8,7 +8,8 @@
 
 namespace strata {
 
-// Why a GPU, or a node, does not serve a container: HAMi's reasons, and one of Volcano's dialect.
+// Why a GPU, or a node, does not serve a container: HAMi's reasons, one of Volcano's dialect, and
+// one of our own: a GPU that the container wants as a whole is in use.
 enum class GpuRefusal : std::uint8_t {
   kNotHealthy,
   kCordoned,
@@ -24,9 +25,14 @@ enum class GpuRefusal : std::uint8_t {
   kQuotaNotFit,
   kTooFewCards,
   kSameGroup,
+  kInUse,
 };
 // "CardInsufficientMemory".
 [[nodiscard]] std::string_view ToString(GpuRefusal refusal);
+
+// Whether a sentence about GPUs that do not serve (GpuFit::reason) has one that something in use is
+// the cause of: on other GPUs of the kind, or later, the pod may fit.
+[[nodiscard]] bool IsGpuShortage(std::string_view sentence);
 
 // The first reason, in the order of the pod's dialect, why `gpu` cannot serve one container of the
 // pod now; none when it can.

@@ -107,10 +107,12 @@ class Fitter {
   std::vector<std::size_t> Candidates(const ContainerGpuRequest& container,
                                       const std::vector<GpuUsage>& usage) {
     reasons_.clear();
+    found_.clear();
     std::vector<std::size_t> candidates;
     for (std::size_t i = 0; i < node_.gpus.size(); ++i) {
       if (const auto refusal = CheckGpu(pod_, container, node_.gpus[i], usage[i])) {
         Count(*refusal, 1);
+        if (*refusal == GpuRefusal::kTypeMismatch) NoteMismatch(node_.gpus[i]);
       } else {
         candidates.push_back(i);
       }
@@ -177,10 +179,41 @@ class Fitter {
 
   void Count(GpuRefusal refusal, std::size_t cards) { reasons_[ToString(refusal)] += cards; }
 
+  // Most nodes have one model.
+  void NoteMismatch(const Gpu& gpu) {
+    if (std::find_if(found_.begin(), found_.end(), [&](const Gpu* known) {
+          return known->type == gpu.type && known->mode == gpu.mode;
+        }) == found_.end()) {
+      found_.push_back(&gpu);
+    }
+  }
+
+  // " (want h100, found NVIDIA A100)".
+  [[nodiscard]] std::string DescribeMismatch() const {
+    std::vector<std::string> wanted;
+    if (!pod_.mode.empty()) wanted.push_back("mode " + pod_.mode);
+    if (!pod_.use_types.empty()) {
+      wanted.push_back(fmt::format("{}", fmt::join(pod_.use_types, " or ")));
+    }
+    if (!pod_.avoid_types.empty()) {
+      wanted.push_back(fmt::format("not {}", fmt::join(pod_.avoid_types, " or ")));
+    }
+    std::vector<std::string> found;
+    for (const Gpu* gpu : found_) {
+      found.push_back(pod_.mode.empty() ? gpu->type : gpu->type + " in mode " + gpu->mode);
+    }
+    return fmt::format(" (want {}, found {})", fmt::join(wanted, " and "), fmt::join(found, ", "));
+  }
+
   [[nodiscard]] std::string Sentence() const {
     std::vector<std::string> parts;
     for (const auto& [reason, cards] : reasons_) {
-      parts.push_back(fmt::format("{}/{} {}", cards, node_.gpus.size(), reason));
+      const bool mismatch = reason == ToString(GpuRefusal::kTypeMismatch);
+      parts.push_back(fmt::format("{}/{} {}{}",
+                                  cards,
+                                  node_.gpus.size(),
+                                  reason,
+                                  mismatch ? DescribeMismatch() : std::string()));
     }
     return parts.empty() ? "NodeInsufficientDevice" : fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -189,6 +222,7 @@ class Fitter {
   const GpuPolicy& policy_;
   const NodeGpus& node_;
   Reasons reasons_;
+  std::vector<const Gpu*> found_;  // of another type or mode than wanted, one of each
 };
 
 // How many containers like this one find room on the GPU, at most `max`.

@@ -173,11 +173,36 @@ TEST(FitGpus, CountsGpusByTheFirstCheckTheyFail) {
   pod.avoid_uuids = {"GPU-n-3"};
   EXPECT_EQ(box.Fit(pod).reason,
             "1/8 CardCordoned, 2/8 CardInsufficientCore, 1/8 CardInsufficientMemory, "
-            "1/8 CardNotHealth, 1/8 CardTimeSlicingExhausted, 1/8 CardTypeMismatch, "
-            "1/8 CardUuidMismatch");
+            "1/8 CardNotHealth, 1/8 CardTimeSlicingExhausted, "
+            "1/8 CardTypeMismatch (want l40, found NVIDIA T4), 1/8 CardUuidMismatch");
   box.Use({5}, 46000, 0);
   pod.containers = {Part(1, 5000, 0)};
   EXPECT_THAT(box.Fit(pod).reason, ::testing::HasSubstr("1/8 CardComputeUnitsExhausted"));
+}
+
+TEST(FitGpus, AGpuThatIsWantedAsAWholeAndUsedIsInUse) {
+  Box box("t4x4");
+  box.Use({0}, 1000, 0);
+  box.node.gpus[1].slots = 1;
+  box.Use({1}, 15360, 100);
+  box.Use({2}, 15360, 0);
+  EXPECT_EQ(box.Fit(Asking({Whole(2)})).reason,
+            "1/4 AllocatedCardsInsufficientRequest, 3/4 CardInUse");
+  EXPECT_EQ(box.Fit(Asking({Part(4, 15000, 0)})).reason,
+            "1/4 AllocatedCardsInsufficientRequest, 1/4 CardInUse, 2/4 CardInsufficientMemory");
+}
+
+TEST(FitGpus, AMismatchNamesWhatIsWantedAndWhatIsFound) {
+  Box box("t4x4");
+  box.node.gpus[0].type = "NVIDIA A100";
+  GpuRequest pod = Asking({Whole(1)});
+  pod.use_types = {"h100", "h200"};
+  EXPECT_EQ(
+      box.Fit(pod).reason,
+      "4/4 CardTypeMismatch (want h100 or h200, found NVIDIA A100, " + box.node.gpus[1].type + ")");
+  pod.use_types = {};
+  pod.avoid_types = {"nvidia", "t4"};
+  EXPECT_THAT(box.Fit(pod).reason, ::testing::HasSubstr("(want not nvidia or t4, found"));
 }
 
 TEST(FitGpus, SharesAGpuUntilItsMemoryIsGone) {

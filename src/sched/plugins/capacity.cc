@@ -81,6 +81,8 @@ class Capacity final : public Plugin,
   [[nodiscard]] int ComparePlaces(std::size_t a, std::size_t b) const;
   [[nodiscard]] int CompareShares(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Refusal> RefuseAnything(std::size_t index) const;
+  // That of the queue or, where it names none, of the nearest one above that does.
+  [[nodiscard]] double CapabilityOf(std::size_t index, ResourceId resource) const;
   [[nodiscard]] std::optional<Refusal> RefuseAmount(std::size_t index,
                                                     const Resources& asked,
                                                     Count count,
@@ -246,6 +248,11 @@ std::optional<Refusal> Capacity::RefuseAnything(std::size_t index) const {
   return queue.fault;
 }
 
+double Capacity::CapabilityOf(std::size_t index, ResourceId resource) const {
+  if (!IsAbsent(resource)) return At(tree_.at(index).capability, resource);
+  return kUnlimited;
+}
+
 std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                               const Resources& asked,
                                               Count count,
@@ -275,17 +282,24 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
     if (exceeded) {
       const std::string& name = names.name(*exceeded);
       const double free = kept(*exceeded);
+      const double taken = TakenBy(at, *exceeded, count);
+      const bool by_kept = static_cast<double>(asked.Get(*exceeded)) + taken <=
+                           limit(*exceeded) + ToleranceOf(*exceeded);
+      const LimitKind kind = KindOf(*state_,
+                                    {.resource = *exceeded,
+                                     .limit = limit(*exceeded),
+                                     .capability = CapabilityOf(at, *exceeded)});
       return Refusal{
-          "QueueQuotaExceeded",
-          fmt::format("queue {}: {} requested, {} in use{}{}, its limit is {}",
+          ReasonOf(by_kept ? LimitKind::kGuarantees : kind),
+          fmt::format("queue {}: {} requested, {} in use{}{}, {}",
                       tree_.at(at).name,
                       FormatAmount(name, asked.Get(*exceeded)),
-                      FormatNumber(name, ToAmount(TakenBy(at, *exceeded, count))),
+                      FormatNumber(name, ToAmount(taken)),
                       count == Count::kHeld ? "" : " or promised",
                       free > 0 ? fmt::format(", {} kept free for guarantees of other queues",
                                              FormatNumber(name, ToAmount(free)))
                                : std::string(),
-                      FormatNumber(name, ToAmount(limit(*exceeded))))};
+                      DescribeLimit(kind, FormatNumber(name, ToAmount(limit(*exceeded)))))};
     }
   }
   return std::nullopt;

@@ -21,7 +21,7 @@ namespace strata {
 //     to jobs that have entered, less what elastic jobs have beyond their minimum, counting as had.
 //
 // Refusals: QueueClosed (of an ancestor, too), QueueNotLeaf, QueueParentMissing, QueueCycle,
-// QueueQuotaExceeded. Comparisons allow one unit.
+// and those of LimitKind. Comparisons allow one unit.
 //
 // Argument ancestorReclaimLevel (integer) is checked; nothing reclaims yet.
 [[nodiscard]] Result<MadePlugin> MakeCapacity(const PluginConfig& config, ResourceNames& resources);

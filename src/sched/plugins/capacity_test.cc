@@ -112,8 +112,8 @@ TEST(Capacity, JobsEnterUntilTheirMinimumsFillTheQueue) {
   plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(seven));
   EXPECT_EQ(c.Ask(plugin, four).vote, Vote::kReject);
   EXPECT_EQ(c.Ask(plugin, four).refusal,
-            (Refusal{"QueueQuotaExceeded",
-                     "queue a: 4 cpu requested, 7 in use or promised, its limit is 10"}));
+            (Refusal{"ClusterFull",
+                     "queue a: 4 cpu requested, 7 in use or promised, the cluster has 10"}));
 }
 
 TEST(Capacity, AdmissionIgnoresWhatElasticJobsHoldBeyondTheirMinimum) {
@@ -157,9 +157,9 @@ TEST(Capacity, InATreeAGuaranteeIsKeptFreeFromAllOthersTogether) {
   }
   const TestPlugin plugin = OpenTree(c);
   EXPECT_EQ(c.More(plugin, b, 1),
-            (Refusal{"QueueQuotaExceeded",
+            (Refusal{"GuaranteedToOthers",
                      "queue root: 1 cpu requested, 7 in use, 3 kept free for guarantees of other "
-                     "queues, its limit is 10"}));
+                     "queues, the cluster has 10"}));
   EXPECT_EQ(c.More(plugin, a, 3), std::nullopt);
 }
 
@@ -245,7 +245,7 @@ TEST(Capacity, AGuaranteeDeepInTheTreeIsNotUsedUpFromOutsideOrFromBeside) {
   ASSERT_TRUE(c.More(plugin, a, 3).has_value()) << "what b has is not what sure has";
   EXPECT_EQ(c.More(plugin, a, 3)->message,
             "queue root: 3 cpu requested, 4 in use, 4 kept free for guarantees of other queues, "
-            "its limit is 10");
+            "the cluster has 10");
   EXPECT_FALSE(c.More(plugin, rest, 2).has_value());
   EXPECT_TRUE(c.More(plugin, rest, 3).has_value());
   EXPECT_FALSE(c.More(plugin, sure, 4).has_value());

@@ -214,7 +214,7 @@ TEST(Deviceshare, NamesTheGpusThatDoNotFit) {
   cluster.Job("train", 1, GpuCluster::Asking(2, true));
   EXPECT_THAT(RunCycle(cluster.builder.state).Message("train"),
               HasSubstr("1 node(s) without suitable GPUs: 1/4 AllocatedCardsInsufficientRequest, "
-                        "3/4 CardInsufficientMemory"));
+                        "3/4 CardInUse"));
 }
 
 TEST(Deviceshare, RefusesARequestThatIsNotANumber) {

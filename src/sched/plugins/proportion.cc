@@ -1,5 +1,6 @@
 #include "sched/plugins/proportion.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,14 @@ struct QueueState {
   Amounts inqueue;  // promised to jobs that have entered and do not have it yet
   Amounts elastic;  // held by jobs beyond their minimum
 };
+
+// Infinite where the queue does not set it, as ComputeProportion reads it.
+double CapabilityOf(const QueueSpec& queue, ResourceId resource) {
+  const auto found = queue.capability.find(resource);
+  const bool is_set = found != queue.capability.end() &&
+                      (found->second > 0 || (resource != kCpu && resource != kMemory));
+  return is_set ? static_cast<double>(found->second) : std::numeric_limits<double>::infinity();
+}
 
 class Proportion final : public Plugin,
                          public OrderPoint,
@@ -165,13 +174,18 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
   });
   if (!exceeded) return std::nullopt;
   const std::string& name = state_->resource_names().name(*exceeded);
-  return Refusal{"QueueQuotaExceeded",
-                 fmt::format("queue {}: {} requested, {} in use, its {} is {}",
-                             queue.spec.name,
-                             FormatAmount(name, request.Get(*exceeded)),
-                             FormatNumber(name, queue.allocated.Get(*exceeded)),
-                             by_share ? "share" : "limit",
-                             FormatNumber(name, ToAmount(At(most, *exceeded))))};
+  const LimitKind kind = KindOf(*state_,
+                                {.resource = *exceeded,
+                                 .limit = At(most, *exceeded),
+                                 .capability = CapabilityOf(queue.spec, *exceeded),
+                                 .by_share = by_share});
+  return Refusal{
+      ReasonOf(kind),
+      fmt::format("queue {}: {} requested, {} in use, {}",
+                  queue.spec.name,
+                  FormatAmount(name, request.Get(*exceeded)),
+                  FormatNumber(name, queue.allocated.Get(*exceeded)),
+                  DescribeLimit(kind, FormatNumber(name, ToAmount(At(most, *exceeded)))))};
 }
 
 Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
@@ -193,13 +207,17 @@ Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
   });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = state_->resource_names().name(*exceeded);
+  const LimitKind kind = KindOf(*state_,
+                                {.resource = *exceeded,
+                                 .limit = limit(*exceeded),
+                                 .capability = CapabilityOf(queue.spec, *exceeded)});
   return {Vote::kReject,
-          {"QueueQuotaExceeded",
-           fmt::format("queue {}: {} requested, {} in use or promised, its limit is {}",
+          {ReasonOf(kind),
+           fmt::format("queue {}: {} requested, {} in use or promised, {}",
                        queue.spec.name,
                        FormatAmount(name, minimum->Get(*exceeded)),
                        FormatNumber(name, ToAmount(taken(*exceeded))),
-                       FormatNumber(name, ToAmount(limit(*exceeded))))}};
+                       DescribeLimit(kind, FormatNumber(name, ToAmount(limit(*exceeded)))))}};
 }
 
 void Proportion::OnEnqueued(const Job& job) {

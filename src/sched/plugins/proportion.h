@@ -11,7 +11,7 @@ namespace strata {
 //
 //   * A queue is overused once it has what it deserves of every resource.
 //   * A queue may have more while what it has and the request stay within what it deserves, in
-//     every requested resource but `pods`. Refusals: QueueClosed, QueueQuotaExceeded.
+//     every requested resource but `pods`. Refusals: QueueClosed, and those of LimitKind.
 //   * A job may enter when its minResources, what the queue has and has promised to jobs that have
 //     entered, less what elastic jobs have beyond their minimum, stay within the queue's real
 //     capability. A job without minResources may always enter an open queue. Same refusals.

@@ -88,7 +88,7 @@ TEST(Proportion, MoreIsRefusedBeyondTheShareInAResourceThatIsAskedFor) {
   const auto& quota = plugin.As<QuotaPoint>();
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 1}, 1), kShare), std::nullopt);
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 2}, 1), kShare),
-            (Refusal{"QueueQuotaExceeded",
+            (Refusal{"QueueShareExceeded",
                      "queue a: 2 nvidia.com/gpu requested, 3 in use, its share is 4"}));
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({}, 100), kShare), std::nullopt);  // pods do not count
 }
@@ -105,9 +105,9 @@ TEST(Proportion, BeyondTheShareThereIsALimitThatOtherQueuesDoNotMove) {
   const TestPlugin plugin = OpenPlugin(c, "proportion");
   const auto& quota = plugin.As<QuotaPoint>();
   EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 5}, 1), QuotaPoint::Limit::kMax), std::nullopt);
-  EXPECT_EQ(quota.Exhausted(a, c.Amounts({.gpu = 6}, 1), QuotaPoint::Limit::kMax),
-            (Refusal{"QueueQuotaExceeded",
-                     "queue a: 6 nvidia.com/gpu requested, 3 in use, its limit is 8"}));
+  EXPECT_EQ(
+      quota.Exhausted(a, c.Amounts({.gpu = 6}, 1), QuotaPoint::Limit::kMax),
+      (Refusal{"ClusterFull", "queue a: 6 nvidia.com/gpu requested, 3 in use, the cluster has 8"}));
 }
 
 TEST(Proportion, ThirdsOfAClusterAreGivenOut) {
@@ -147,9 +147,10 @@ TEST(Proportion, JobsEnterUntilTheirMinimumsFillTheQueue) {
   EXPECT_EQ(c.Enqueue(plugin, second).vote, Vote::kPermit);
   plugin.As<JobGatePoint>().OnEnqueued(c.state.workload().job(first));
   EXPECT_EQ(c.Enqueue(plugin, second).vote, Vote::kReject);
-  EXPECT_EQ(c.Enqueue(plugin, second).refusal,
-            (Refusal{"QueueQuotaExceeded",
-                     "queue a: 4 nvidia.com/gpu requested, 5 in use or promised, its limit is 8"}));
+  EXPECT_EQ(
+      c.Enqueue(plugin, second).refusal,
+      (Refusal{"ClusterFull",
+               "queue a: 4 nvidia.com/gpu requested, 5 in use or promised, the cluster has 8"}));
 }
 
 TEST(Proportion, AJobWithoutMinResourcesEntersAnOpenQueue) {

@@ -51,6 +51,44 @@ ClusterLimit::ClusterLimit(const ClusterState& state) : gpus_(state.nodes().Regi
   all_ = gpus_->index() < total.size() ? static_cast<double>(total[gpus_->index()]) : 0;
 }
 
+LimitKind KindOf(const ClusterState& state, const QueueLimit& limit) {
+  const double tolerance = ToleranceOf(limit.resource);
+  if (limit.capability <= limit.limit + tolerance) return LimitKind::kQuota;
+  const std::span<const Amount> total = state.sums().Allocatable(state.tree().top());
+  const std::size_t index = limit.resource.index();
+  const double all = index < total.size() ? static_cast<double>(total[index]) : 0;
+  if (limit.limit >= all - tolerance) return LimitKind::kCluster;
+  return limit.by_share ? LimitKind::kShare : LimitKind::kGuarantees;
+}
+
+std::string ReasonOf(LimitKind kind) {
+  switch (kind) {
+    case LimitKind::kQuota:
+      return "QueueQuotaExceeded";
+    case LimitKind::kShare:
+      return "QueueShareExceeded";
+    case LimitKind::kGuarantees:
+      return "GuaranteedToOthers";
+    case LimitKind::kCluster:
+      break;
+  }
+  return "ClusterFull";
+}
+
+std::string DescribeLimit(LimitKind kind, const std::string& amount) {
+  switch (kind) {
+    case LimitKind::kQuota:
+      return "its limit is " + amount;
+    case LimitKind::kShare:
+      return "its share is " + amount;
+    case LimitKind::kGuarantees:
+      return amount + " not guaranteed to other queues";
+    case LimitKind::kCluster:
+      break;
+  }
+  return "the cluster has " + amount;
+}
+
 bool HoldsPromise(const Job& job) {
   if (job.phase == JobPhase::kInqueue) return true;
   return job.phase == JobPhase::kRunning && job.counts.Allocated() >= job.spec.min_available;

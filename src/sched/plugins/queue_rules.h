@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/cluster_state.h"
@@ -61,6 +63,26 @@ class ClusterLimit {
   std::optional<ResourceId> gpus_;  // none: no GPU is shared
   double all_ = 0;
 };
+
+// What makes the limit of a queue as low as it is.
+enum class LimitKind : std::uint8_t {
+  kQuota,       // the capability that was set, of the queue or of one above it
+  kShare,       // its part by weight
+  kGuarantees,  // what is guaranteed to other queues
+  kCluster,     // nothing was set: the cluster has no more
+};
+
+struct QueueLimit {
+  ResourceId resource;
+  double limit = 0;                                             // what holds
+  double capability = std::numeric_limits<double>::infinity();  // infinite where none was set
+  bool by_share = false;
+};
+[[nodiscard]] LimitKind KindOf(const ClusterState& state, const QueueLimit& limit);
+// "QueueQuotaExceeded", only where a quota was set.
+[[nodiscard]] std::string ReasonOf(LimitKind kind);
+// "its limit is 8": the end of the sentence that begins with what is requested and in use.
+[[nodiscard]] std::string DescribeLimit(LimitKind kind, const std::string& amount);
 
 // True when the job was admitted, so that what it has been promised counts: it is Inqueue, or
 // Running with its minimum.

@@ -1,0 +1,84 @@
+#include "explain/subject.h"
+
+#include <gtest/gtest.h>
+
+#include "explain/own_names.h"
+#include "whatif/test_support.h"
+
+namespace strata {
+namespace {
+
+CompletedObjects Complete(const std::string& manifests) {
+  return CompleteObjects(objects::MustLoad(manifests)).value();
+}
+
+// A pod of the ReplicaSet web-5f6, which a Deployment made; `node` is "" while it waits.
+std::string WebPod(const std::string& name, const std::string& node) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", uid: " + name +
+         ", labels: {pod-template-hash: 5f6}, ownerReferences: [{apiVersion: apps/v1, kind: "
+         "ReplicaSet, name: web-5f6, uid: r, controller: true}]}\nspec: {schedulerName: volcano, " +
+         (node.empty() ? "" : "nodeName: " + node + ", ") +
+         "containers: [{name: c, image: i}]}\n---\n";
+}
+
+TEST(FindSubject, AJobIsFoundByItsOwnNameAndByThatOfItsPodGroup) {
+  const CompletedObjects objects = Complete(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", ""));
+  EXPECT_EQ(FindSubject(objects, "default/t").value(),
+            (Subject{"Job", "default/t", {"default/t-t"}}));
+  EXPECT_EQ(FindSubject(objects, "default/t-t").value(),
+            (Subject{"PodGroup", "default/t-t", {"default/t-t"}}));
+}
+
+TEST(FindSubject, APodIsExplainedByItsPodGroup) {
+  const CompletedObjects objects = Complete(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", ""));
+  EXPECT_EQ(FindSubject(objects, "default/t-w-1").value(),
+            (Subject{"Pod", "default/t-w-1", {"default/t-t"}}));
+}
+
+TEST(FindSubject, ADeploymentIsFoundByItsPodsAndWhatWaitsComesFirst) {
+  const CompletedObjects objects = Complete(WebPod("a", "node0") + WebPod("b", ""));
+  EXPECT_EQ(FindSubject(objects, "default/web").value(),
+            (Subject{"Deployment", "default/web", {"default/podgroup-b", "default/podgroup-a"}}));
+}
+
+TEST(FindSubject, AJobThatHasEndedIsFoundAndHasNoPodGroup) {
+  const CompletedObjects objects =
+      Complete(GangOf("t", 2, "cpu: 1", "").substr(0, GangOf("t", 2, "cpu: 1", "").size() - 4) +
+               "status: {state: {phase: Completed}}\n");
+  EXPECT_EQ(FindSubject(objects, "default/t").value(), (Subject{"Job", "default/t", {}}));
+}
+
+TEST(FindSubject, AnUnknownNameIsOneLineWithTheNearestNamesOfPeople) {
+  const CompletedObjects objects = Complete(
+      EightNodes("cpu: 1") + GangOf("train", 1, "cpu: 1", "") + GangOf("serve", 1, "cpu: 1", ""));
+  EXPECT_EQ(FindSubject(objects, "default/trian").error().message,
+            "no Job, PodGroup, pod or Deployment default/trian: nearest are default/train, "
+            "default/serve");
+  EXPECT_EQ(FindSubject(Complete(EightNodes("cpu: 1")), "a/b").error().message,
+            "no Job, PodGroup, pod or Deployment a/b: there are none");
+}
+
+TEST(JobBeforeAdmission, IsTheJobUntilItsPodGroupIsAdmitted) {
+  const std::string job = GangOf("t", 2, "cpu: 1", "");
+  const auto group = [](const std::string& phase) {
+    return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: t-t}\n"
+           "spec: {minMember: 2}\nstatus: {phase: " +
+           phase + "}\n---\n";
+  };
+  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/t"), "default/t");
+  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/other"), "");
+  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Pending")), "default/t-t"),
+            "default/t");
+  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Inqueue")), "default/t"), "");
+}
+
+TEST(OwnNames, PodGroupsAreCalledByWhatTheyWereMadeFor) {
+  const CompletedObjects objects = Complete(GangOf("t", 2, "cpu: 1", "") + WebPod("a", ""));
+  const OwnNames own(objects);
+  EXPECT_EQ(own.Of("default/t-t"), "default/t");
+  EXPECT_EQ(own.Of("default/podgroup-a"), "default/a");
+  EXPECT_EQ(own.Of("default/written"), "default/written");
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,218 @@
+#include "sched/never.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/plural.h"
+#include "model/amount_format.h"
+#include "sched/verdict_text.h"
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kPodLarger = "PodLargerThanNode";
+constexpr std::string_view kLargerThanCluster = "GangLargerThanCluster";
+constexpr std::string_view kLargerThanHyperNode = "GangLargerThanHyperNode";
+constexpr std::size_t kShownResources = 3;
+constexpr std::string_view kHeldByOwn = "HyperNodeHeldByOwnPods";
+
+std::size_t MostGpusOfAContainer(const GpuRequest& pod) {
+  std::int32_t most = 0;
+  for (const ContainerGpuRequest& container : pod.containers) {
+    most = std::max(most, container.count);
+  }
+  return static_cast<std::size_t>(std::max(most, 0));
+}
+
+bool HasMigGpus(const NodeGpus& node) {
+  return std::any_of(
+      node.gpus.begin(), node.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
+}
+
+// One class on empty nodes.
+class EmptyNodes {
+ public:
+  EmptyNodes(const ClusterState& state, ClassId class_id)
+      : state_(state), spec_(state.classes().spec(class_id)) {
+    for (const ResourceId id : NamedIn(state.resource_names(), spec_.request)) {
+      if (spec_.request.Get(id) > 0) asked_.push_back(id);
+    }
+    if (spec_.gpus) gpus_ = MostGpusOfAContainer(*spec_.gpus);
+  }
+
+  // How many tasks the empty node holds, at most `max`.
+  [[nodiscard]] std::uint64_t SlotsOn(NodeId node, std::uint64_t max) const {
+    if (LacksGpus(node)) return 0;
+    const Resources& room = state_.nodes().spec(node).allocatable;  // what its kubelet hands out
+    std::uint64_t slots = max;
+    for (const ResourceId id : asked_) {
+      const Amount has = std::max<Amount>(room.Get(id), 0);
+      const Amount each = std::max<Amount>(spec_.request.Get(id), 1);
+      slots = std::min(slots, static_cast<std::uint64_t>(has / each));
+      if (slots == 0) break;
+    }
+    return slots;
+  }
+
+  // How many the HyperNode holds, at most `max`.
+  [[nodiscard]] std::uint64_t SlotsBelow(HyperNodeId domain, std::uint64_t max) const {
+    std::uint64_t slots = 0;
+    for (const NodeId node : state_.tree().NodesOf(domain)) {
+      slots += SlotsOn(node, max - slots);
+      if (slots >= max) break;
+    }
+    return slots;
+  }
+
+  // "9 nvidia.com/gpu requested, the largest node has 8".
+  [[nodiscard]] std::string WhyNoNode() const {
+    std::vector<std::string> parts;
+    std::vector<std::string> asked;
+    for (const ResourceId id : asked_) {
+      const std::string& name = state_.resource_names().name(id);
+      const Amount wanted = spec_.request.Get(id);
+      asked.push_back(FormatAmount(name, wanted));
+      const Amount most = MostOf(id);
+      if (wanted <= most) continue;
+      parts.push_back(most == 0 ? fmt::format("no node has {}", name)
+                                : fmt::format("{} requested, the largest node has {}",
+                                              FormatAmount(name, wanted),
+                                              FormatNumber(name, most)));
+      if (parts.size() == kShownResources) break;
+    }
+    if (!parts.empty()) return fmt::format("{}", fmt::join(parts, "; "));
+    const std::size_t registered = MostRegistered();
+    if (gpus_ > registered && registered > 0) {
+      return fmt::format("{} requested, the largest node has {}", Plural(gpus_, "GPU"), registered);
+    }
+    return fmt::format("{} requested, no node has all of that", fmt::join(asked, ", "));
+  }
+
+ private:
+  [[nodiscard]] std::span<const NodeId> All() const {
+    return state_.tree().NodesOf(state_.tree().top());
+  }
+
+  [[nodiscard]] bool LacksGpus(NodeId node) const {
+    if (gpus_ == 0) return false;
+    const auto& gpus = state_.nodes().spec(node).gpus;
+    return gpus && !gpus->gpus.empty() && !HasMigGpus(*gpus) && gpus->gpus.size() < gpus_;
+  }
+
+  [[nodiscard]] std::size_t MostRegistered() const {
+    std::size_t most = 0;
+    for (const NodeId node : All()) {
+      const auto& gpus = state_.nodes().spec(node).gpus;
+      if (gpus) most = std::max(most, gpus->gpus.size());
+    }
+    return most;
+  }
+
+  [[nodiscard]] Amount MostOf(ResourceId id) const {
+    const std::span<const Amount> largest = state_.nodes().Largest();
+    return IsAbsent(id) || id.index() >= largest.size() ? 0 : largest[id.index()];
+  }
+
+  const ClusterState& state_;
+  const ClassSpec& spec_;
+  std::vector<ResourceId> asked_;
+  std::size_t gpus_ = 0;  // of the container that wants most
+};
+
+// How many of `all` fit below the empty HyperNode, each class as if it were alone; too many at
+// worst.
+std::uint64_t FitsEmpty(const ClusterState& state, const Wanted& all, HyperNodeId domain) {
+  std::uint64_t fits = 0;
+  for (const auto& [class_id, count] : all) {
+    fits += EmptyNodes(state, class_id).SlotsBelow(domain, count);
+  }
+  return fits;
+}
+
+Wanted Both(const Wanted& wanted, const Wanted& own) {
+  Wanted all = wanted;
+  for (const auto& [class_id, count] : own) Add(all, class_id, count);
+  return all;
+}
+
+// The HyperNode in which most of them fit, of those within the limit; none when one holds them all.
+struct Largest {
+  HyperNodeId hypernode;
+  std::uint64_t fits = 0;
+};
+std::optional<Largest> LargestTooSmall(const ClusterState& state,
+                                       const NeverQuery& query,
+                                       const Wanted& all) {
+  const HyperNodeTree& tree = state.tree();
+  const std::uint64_t total = Total(all);
+  std::optional<Largest> largest;
+  for (const std::int32_t tier : tree.tiers()) {
+    if (tier > query.tier) break;
+    for (const HyperNodeId id : tree.OfTier(tier)) {
+      if (!tree.IsAncestorOrSelf(query.within, id)) continue;
+      const std::uint64_t fits = FitsEmpty(state, all, id);
+      if (fits >= total) return std::nullopt;
+      if (!largest || fits > largest->fits) largest = {id, fits};
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::optional<Refusal> FindNever(const ClusterState& state, const NeverQuery& query) {
+  const HyperNodeTree& tree = state.tree();
+  const HyperNodeId top = tree.top();
+  if (tree.NodesOf(top).empty() || query.wanted->empty()) return std::nullopt;
+  for (const auto& [class_id, count] : *query.wanted) {
+    const EmptyNodes nodes(state, class_id);
+    if (nodes.SlotsBelow(top, 1) == 0) {
+      return Refusal{std::string(kPodLarger),
+                     "no node is large enough for one pod: " + nodes.WhyNoNode()};
+    }
+  }
+  const Wanted all = Both(*query.wanted, query.own);
+  const std::uint64_t total = Total(all);
+  const std::uint64_t in_all = FitsEmpty(state, all, top);
+  if (in_all < total) {
+    return Refusal{std::string(kLargerThanCluster),
+                   fmt::format("{} larger than the whole cluster, which takes {} of {} when it is "
+                               "empty",
+                               query.own.empty() ? "the gang is" : "with its other pods it is",
+                               in_all,
+                               Plural(total, "pod"))};
+  }
+  if (!query.bounded) return std::nullopt;
+  const auto largest = LargestTooSmall(state, query, all);
+  if (!largest) return std::nullopt;
+  if (!query.own.empty()) {
+    return Refusal{
+        std::string(kHeldByOwn),
+        fmt::format("its other pods run there, and even without other jobs {} takes {} of "
+                    "its {}",
+                    NameOf(tree, largest->hypernode),
+                    largest->fits,
+                    Plural(total, "pod"))};
+  }
+  return Refusal{std::string(kLargerThanHyperNode),
+                 fmt::format("the gang is larger than any HyperNode of tier {} or below: {}, the "
+                             "largest, takes {} when it is empty",
+                             query.tier_to_say,
+                             tree.at(largest->hypernode).name,
+                             Plural(largest->fits, "pod"))};
+}
+
+bool IsNever(const Refusal& refusal) {
+  constexpr std::array kReasons = {
+      kPodLarger, kLargerThanCluster, kLargerThanHyperNode, kHeldByOwn};
+  return std::find(kReasons.begin(), kReasons.end(), refusal.reason) != kReasons.end();
+}
+
+}  // namespace strata
