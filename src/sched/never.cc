@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -51,14 +53,13 @@ class EmptyNodes {
   [[nodiscard]] std::uint64_t SlotsOn(NodeId node, std::uint64_t max) const {
     if (LacksGpus(node)) return 0;
     const Resources& room = state_.nodes().spec(node).allocatable;  // what its kubelet hands out
-    std::uint64_t slots = max;
-    for (const ResourceId id : asked_) {
-      const Amount has = std::max<Amount>(room.Get(id), 0);
-      const Amount each = std::max<Amount>(spec_.request.Get(id), 1);
-      slots = std::min(slots, static_cast<std::uint64_t>(has / each));
-      if (slots == 0) break;
-    }
-    return slots;
+    return SlotsIn([&](ResourceId id) { return room.Get(id); }, max);
+  }
+
+  // No node holds more than this.
+  [[nodiscard]] std::uint64_t MostOnANode() const {
+    return SlotsIn([&](ResourceId id) { return MostOf(id); },
+                   std::numeric_limits<std::uint32_t>::max());
   }
 
   // How many the HyperNode holds, at most `max`.
@@ -96,6 +97,18 @@ class EmptyNodes {
   }
 
  private:
+  // How many tasks fit into a room that has `has(id)` of each resource, at most `max`.
+  template <typename Has>
+  [[nodiscard]] std::uint64_t SlotsIn(const Has& has, std::uint64_t max) const {
+    std::uint64_t slots = max;
+    for (const ResourceId id : asked_) {
+      const Amount each = std::max<Amount>(spec_.request.Get(id), 1);
+      slots = std::min(slots, static_cast<std::uint64_t>(std::max<Amount>(has(id), 0) / each));
+      if (slots == 0) break;
+    }
+    return slots;
+  }
+
   [[nodiscard]] std::span<const NodeId> All() const {
     return state_.tree().NodesOf(state_.tree().top());
   }
@@ -126,15 +139,40 @@ class EmptyNodes {
   std::size_t gpus_ = 0;  // of the container that wants most
 };
 
-// How many of `all` fit below the empty HyperNode, each class as if it were alone; too many at
-// worst.
-std::uint64_t FitsEmpty(const ClusterState& state, const Wanted& all, HyperNodeId domain) {
-  std::uint64_t fits = 0;
-  for (const auto& [class_id, count] : all) {
-    fits += EmptyNodes(state, class_id).SlotsBelow(domain, count);
+// The classes of a gang, each as if it were alone on empty nodes: too many at worst.
+class EmptyCluster {
+ public:
+  EmptyCluster(const ClusterState& state, const Wanted& all) : state_(state) {
+    for (const auto& [class_id, count] : all) {
+      EmptyNodes nodes(state, class_id);
+      const std::uint64_t most = nodes.MostOnANode();
+      parts_.push_back({std::move(nodes), count, most});
+    }
   }
-  return fits;
-}
+
+  // How many fit below the HyperNode. COST: its nodes.
+  [[nodiscard]] std::uint64_t FitsBelow(HyperNodeId domain) const {
+    std::uint64_t fits = 0;
+    for (const Part& part : parts_) fits += part.nodes.SlotsBelow(domain, part.count);
+    return fits;
+  }
+  // No fewer than that. COST: none.
+  [[nodiscard]] std::uint64_t FitsAtMost(HyperNodeId domain) const {
+    const std::uint64_t nodes = state_.tree().NodesOf(domain).size();
+    std::uint64_t fits = 0;
+    for (const Part& part : parts_) fits += std::min(part.count, nodes * part.most_on_a_node);
+    return fits;
+  }
+
+ private:
+  struct Part {
+    EmptyNodes nodes;
+    std::uint64_t count = 0;
+    std::uint64_t most_on_a_node = 0;
+  };
+  const ClusterState& state_;
+  std::vector<Part> parts_;
+};
 
 Wanted Both(const Wanted& wanted, const Wanted& own) {
   Wanted all = wanted;
@@ -147,17 +185,17 @@ struct Largest {
   HyperNodeId hypernode;
   std::uint64_t fits = 0;
 };
-std::optional<Largest> LargestTooSmall(const ClusterState& state,
+std::optional<Largest> LargestTooSmall(const HyperNodeTree& tree,
                                        const NeverQuery& query,
-                                       const Wanted& all) {
-  const HyperNodeTree& tree = state.tree();
-  const std::uint64_t total = Total(all);
+                                       const EmptyCluster& empty,
+                                       std::uint64_t total) {
   std::optional<Largest> largest;
   for (const std::int32_t tier : tree.tiers()) {
     if (tier > query.tier) break;
     for (const HyperNodeId id : tree.OfTier(tier)) {
       if (!tree.IsAncestorOrSelf(query.within, id)) continue;
-      const std::uint64_t fits = FitsEmpty(state, all, id);
+      if (largest && empty.FitsAtMost(id) <= largest->fits) continue;
+      const std::uint64_t fits = empty.FitsBelow(id);
       if (fits >= total) return std::nullopt;
       if (!largest || fits > largest->fits) largest = {id, fits};
     }
@@ -180,7 +218,8 @@ std::optional<Refusal> FindNever(const ClusterState& state, const NeverQuery& qu
   }
   const Wanted all = Both(*query.wanted, query.own);
   const std::uint64_t total = Total(all);
-  const std::uint64_t in_all = FitsEmpty(state, all, top);
+  const EmptyCluster empty(state, all);
+  const std::uint64_t in_all = empty.FitsBelow(top);
   if (in_all < total) {
     return Refusal{std::string(kLargerThanCluster),
                    fmt::format("{} larger than the whole cluster, which takes {} of {} when it is "
@@ -190,7 +229,7 @@ std::optional<Refusal> FindNever(const ClusterState& state, const NeverQuery& qu
                                Plural(total, "pod"))};
   }
   if (!query.bounded) return std::nullopt;
-  const auto largest = LargestTooSmall(state, query, all);
+  const auto largest = LargestTooSmall(tree, query, empty, total);
   if (!largest) return std::nullopt;
   if (!query.own.empty()) {
     return Refusal{

@@ -23,7 +23,7 @@ struct NeverQuery {
 // The reason and a clause that follows another sentence; none when empty nodes would do. One of:
 // PodLargerThanNode, GangLargerThanCluster, GangLargerThanHyperNode, HyperNodeHeldByOwnPods.
 // Only amounts count here, so what passes may still not fit. Pure. COST: a few nodes where the gang
-// would fit; else the nodes of each tier.
+// would fit; else the nodes of one HyperNode of each tier, and of those that may hold more.
 [[nodiscard]] std::optional<Refusal> FindNever(const ClusterState& state, const NeverQuery& query);
 
 // Whether a verdict has one of these reasons.

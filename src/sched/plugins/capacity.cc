@@ -283,12 +283,13 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
       const std::string& name = names.name(*exceeded);
       const double free = kept(*exceeded);
       const double taken = TakenBy(at, *exceeded, count);
-      const bool by_kept = static_cast<double>(asked.Get(*exceeded)) + taken <=
-                           limit(*exceeded) + ToleranceOf(*exceeded);
+      const double wanted = static_cast<double>(asked.Get(*exceeded)) + taken;
+      const bool by_kept = wanted <= limit(*exceeded) + ToleranceOf(*exceeded);
       const LimitKind kind = KindOf(*state_,
                                     {.resource = *exceeded,
                                      .limit = limit(*exceeded),
-                                     .capability = CapabilityOf(at, *exceeded)});
+                                     .capability = CapabilityOf(at, *exceeded),
+                                     .wanted = wanted});
       return Refusal{
           ReasonOf(by_kept ? LimitKind::kGuarantees : kind),
           fmt::format("queue {}: {} requested, {} in use{}{}, {}",

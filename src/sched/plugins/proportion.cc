@@ -174,11 +174,13 @@ std::optional<Refusal> Proportion::Exhausted(QueueId id,
   });
   if (!exceeded) return std::nullopt;
   const std::string& name = state_->resource_names().name(*exceeded);
-  const LimitKind kind = KindOf(*state_,
-                                {.resource = *exceeded,
-                                 .limit = At(most, *exceeded),
-                                 .capability = CapabilityOf(queue.spec, *exceeded),
-                                 .by_share = by_share});
+  const LimitKind kind = KindOf(
+      *state_,
+      {.resource = *exceeded,
+       .limit = At(most, *exceeded),
+       .capability = CapabilityOf(queue.spec, *exceeded),
+       .wanted = static_cast<double>(request.Get(*exceeded) + queue.allocated.Get(*exceeded)),
+       .by_share = by_share});
   return Refusal{
       ReasonOf(kind),
       fmt::format("queue {}: {} requested, {} in use, {}",
@@ -207,10 +209,12 @@ Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
   });
   if (!exceeded) return {Vote::kPermit, {}};
   const std::string& name = state_->resource_names().name(*exceeded);
-  const LimitKind kind = KindOf(*state_,
-                                {.resource = *exceeded,
-                                 .limit = limit(*exceeded),
-                                 .capability = CapabilityOf(queue.spec, *exceeded)});
+  const LimitKind kind =
+      KindOf(*state_,
+             {.resource = *exceeded,
+              .limit = limit(*exceeded),
+              .capability = CapabilityOf(queue.spec, *exceeded),
+              .wanted = static_cast<double>(minimum->Get(*exceeded)) + taken(*exceeded)});
   return {Vote::kReject,
           {ReasonOf(kind),
            fmt::format("queue {}: {} requested, {} in use or promised, {}",

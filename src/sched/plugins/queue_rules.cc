@@ -58,6 +58,8 @@ LimitKind KindOf(const ClusterState& state, const QueueLimit& limit) {
   const std::size_t index = limit.resource.index();
   const double all = index < total.size() ? static_cast<double>(total[index]) : 0;
   if (limit.limit >= all - tolerance) return LimitKind::kCluster;
+  // Neither a larger share nor smaller guarantees would help.
+  if (limit.wanted > limit.capability + tolerance) return LimitKind::kQuota;
   return limit.by_share ? LimitKind::kShare : LimitKind::kGuarantees;
 }
 

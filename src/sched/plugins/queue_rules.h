@@ -76,6 +76,7 @@ struct QueueLimit {
   ResourceId resource;
   double limit = 0;                                             // what holds
   double capability = std::numeric_limits<double>::infinity();  // infinite where none was set
+  double wanted = 0;                                            // in use, and requested
   bool by_share = false;
 };
 [[nodiscard]] LimitKind KindOf(const ClusterState& state, const QueueLimit& limit);
