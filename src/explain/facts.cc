@@ -162,6 +162,7 @@ std::vector<std::string> MissingClasses(const CompletedObjects& objects, const o
     if (!name.empty() && !classes.ValueOf(name)) missing.insert(name);
   }
   std::vector<std::string> clauses;
+  clauses.reserve(missing.size());
   for (const std::string& name : missing) {
     clauses.push_back(fmt::format("PriorityClass \"{}\" does not exist", name));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,8 +65,10 @@ class EmptyNodes {
 
   // How many the HyperNode holds, at most `max`.
   [[nodiscard]] std::uint64_t SlotsBelow(HyperNodeId domain, std::uint64_t max) const {
+    const std::span<const NodeId> nodes = state_.tree().NodesOf(domain);
+    if (AllAreLargest(domain, nodes.size())) return std::min(max, nodes.size() * MostOnANode());
     std::uint64_t slots = 0;
-    for (const NodeId node : state_.tree().NodesOf(domain)) {
+    for (const NodeId node : nodes) {
       slots += SlotsOn(node, max - slots);
       if (slots >= max) break;
     }
@@ -107,6 +110,19 @@ class EmptyNodes {
       if (slots == 0) break;
     }
     return slots;
+  }
+
+  // Whether the sums say that each node has as much as the largest one of what is asked for: most
+  // clusters are of one kind of node. Not where GPUs are registered, of which sums count others
+  // than kubelets hand out.
+  [[nodiscard]] bool AllAreLargest(HyperNodeId domain, std::size_t nodes) const {
+    const std::optional<ResourceId> registered = state_.nodes().RegisteredGpus();
+    const std::span<const Amount> sums = state_.sums().Allocatable(domain);
+    return gpus_ == 0 && std::all_of(asked_.begin(), asked_.end(), [&](ResourceId id) {
+             return id != registered && id.index() < sums.size() &&
+                    sums[id.index()] / static_cast<Amount>(std::max<std::size_t>(nodes, 1)) ==
+                        MostOf(id);
+           });
   }
 
   [[nodiscard]] std::span<const NodeId> All() const {

@@ -54,6 +54,19 @@ bool IsOpaque(const Gpu& gpu, const GpuUsage& usage) {
   return gpu.IsMig() && static_cast<std::size_t>(usage.slots) > usage.mig.size();
 }
 
+std::optional<GpuRefusal> CheckCores(const ContainerGpuRequest& container,
+                                     const Gpu& gpu,
+                                     const GpuUsage& usage) {
+  if (gpu.cores - usage.cores < container.cores) return GpuRefusal::kInsufficientCores;
+  if (gpu.cores == kAllCores && container.cores == kAllCores && usage.slots > 0) {
+    return GpuRefusal::kExclusiveConflict;
+  }
+  if (gpu.cores != 0 && usage.cores == gpu.cores && container.cores == 0) {
+    return GpuRefusal::kCoresExhausted;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view ToString(GpuRefusal refusal) {
@@ -114,13 +127,7 @@ std::optional<GpuRefusal> CheckGpu(const GpuRequest& pod,
     const bool wants_all = memory == gpu.memory_mib;  // it would fit if nobody used the GPU
     return wants_all ? GpuRefusal::kInUse : GpuRefusal::kInsufficientMemory;
   }
-  if (gpu.cores - usage.cores < container.cores) return GpuRefusal::kInsufficientCores;
-  if (gpu.cores == kAllCores && container.cores == kAllCores && usage.slots > 0) {
-    return GpuRefusal::kExclusiveConflict;
-  }
-  if (gpu.cores != 0 && usage.cores == gpu.cores && container.cores == 0) {
-    return GpuRefusal::kCoresExhausted;
-  }
+  if (const auto refusal = CheckCores(container, gpu, usage)) return refusal;
   if (!type_first && !IsWantedType(pod, gpu)) return GpuRefusal::kTypeMismatch;
   return std::nullopt;
 }
