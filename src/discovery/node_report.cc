@@ -109,12 +109,15 @@ Result<NodeReport> ReadNodeReport(std::string_view text) {
   const nlohmann::json root = ParseJsonOrNull(text);
   if (!root.is_object()) return Fail(Code::kInvalidArgument, "is not a JSON object");
   NodeReport report;
-  for (const nlohmann::json& item : ListAt(root, {"infiniband"}))
+  for (const nlohmann::json& item : ListAt(root, {"infiniband"})) {
     report.ports.push_back(PortOf(item));
-  for (const nlohmann::json& item : ListAt(root, {"lldp"}))
+  }
+  for (const nlohmann::json& item : ListAt(root, {"lldp"})) {
     report.neighbours.push_back(NeighbourOf(item));
-  for (const nlohmann::json& item : ListAt(root, {"distances"}))
+  }
+  for (const nlohmann::json& item : ListAt(root, {"distances"})) {
     report.distances.push_back(DistanceOf(item));
+  }
   return report;
 }
 
