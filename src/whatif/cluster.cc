@@ -146,6 +146,7 @@ std::vector<std::string> OtherSchedulers(const CompletedObjects& completed) {
     if (!is_new) ++known->second.more;
   }
   std::vector<std::string> lines;
+  lines.reserve(by_name.size());
   for (const auto& [name, ignored] : by_name) {
     lines.push_back(
         fmt::format("{}: schedulerName \"{}\" is not served, so the pod is ignored "
