@@ -29,6 +29,13 @@ std::string_view PhaseOf(const KnownPod& pod) {
   return phase == nullptr ? std::string_view() : std::string_view(*phase);
 }
 
+bool IsInitContainer(const KnownPod& pod, const std::string& name) {
+  return std::any_of(
+      pod.containers.begin(), pod.containers.end(), [&](const KnownContainer& container) {
+        return container.name == name && container.kind == KnownContainer::Kind::kInit;
+      });
+}
+
 // The ids that no container has. Containers get those of the init containers of their own pod
 // again: these have ended by then.
 std::vector<std::string> FreeIds(const NodeGpus& gpus,
@@ -36,12 +43,8 @@ std::vector<std::string> FreeIds(const NodeGpus& gpus,
                                  const KnownPod& pod) {
   std::set<std::string> held;
   for (const auto& [key, entry] : journal.entries()) {
-    const bool has_ended =
-        key.first == pod.uid &&
-        std::any_of(pod.containers.begin(), pod.containers.end(), [&](const KnownContainer& own) {
-          return own.name == key.second && own.kind == KnownContainer::Kind::kInit;
-        });
-    if (!has_ended) held.insert(entry.ids.begin(), entry.ids.end());
+    if (key.first == pod.uid && IsInitContainer(pod, entry.container)) continue;
+    held.insert(entry.ids.begin(), entry.ids.end());
   }
   std::vector<std::string> ids;
   for (const agent::OfferedDevice& device : agent::DevicesOf(gpus, agent::OfferNuma::kNo)) {
