@@ -67,8 +67,9 @@ void AddBadValues(const Node& map,
   map.ForEachMember([&](std::string_view key, const Node& value) {
     const std::optional<std::string_view> text = value.Text();
     const std::string problem = text ? problem_of(key, *text) : "";
-    if (!problem.empty())
+    if (!problem.empty()) {
       faults.push_back(fmt::format("{}[{}]: {}", path.ToString(), key, problem));
+    }
   });
 }
 
@@ -136,10 +137,10 @@ OwnSchemas ReadOwnSchemas() {
 }
 
 schema::SchemaRef OwnSchema(const objects::Kind& kind) {
-  static const OwnSchemas kSchemas = ReadOwnSchemas();
-  const auto found = kSchemas.find(
+  static const OwnSchemas schemas = ReadOwnSchemas();
+  const auto found = schemas.find(
       std::tuple(std::string(kind.group), std::string(kind.version), std::string(kind.kind)));
-  return found == kSchemas.end() ? nullptr : found->second;
+  return found == schemas.end() ? nullptr : found->second;
 }
 
 // A server drops the status of a new object unread.
