@@ -1,11 +1,11 @@
 #include "agent/cdi_names.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.h"
 
 namespace strata::agent {
 namespace {
@@ -16,12 +16,6 @@ using ::testing::IsEmpty;
 
 class CdiNames : public ::testing::Test {
  protected:
-  CdiNames() {
-    std::string name = ::testing::TempDir() + "cdi.XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~CdiNames() override { std::filesystem::remove_all(folder_); }
-
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ + "/" + name) << text;
   }
@@ -29,7 +23,8 @@ class CdiNames : public ::testing::Test {
     return CheckCdiNames(wanted, {folder_ + "/not-there", folder_});
   }
 
-  std::string folder_;
+  const strata::testing::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(CdiNames, AreThoseOfAllFilesOfTheFolders) {
