@@ -8,6 +8,7 @@
 #include "apps/component_flags.h"
 #include "component/component.h"
 #include "controllers/controllers.h"
+#include "discovery/permissions.h"
 #include "kube/connection.h"
 
 namespace strata {
@@ -20,7 +21,8 @@ volcano-controller.conf says.
 
 Examples:
   strata controllers --kubeconfig ~/.kube/config
-  strata controllers --controller-conf volcano-controller.conf --leader-elect=false -v 3)";
+  strata controllers --controller-conf volcano-controller.conf --leader-elect=false -v 3
+  strata controllers --discovery-allow /usr/sbin/ibnetdiscover --discovery-allow /var/lib/lldp/)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
 constexpr std::array<const char*, 15> kIgnoredByControllers = {
@@ -50,6 +52,11 @@ struct ControllersFlags {
   controllers::ControllersOptions options;
 };
 
+std::string CheckAllowedPath(const std::string& path) {
+  const auto permissions = discovery::Permissions::Only({path}, "");
+  return permissions ? "" : permissions.error().message;
+}
+
 Component MakeControllers(const ControllersFlags& flags, kube::Client& client, obs::Log& log) {
   controllers::ControllersOptions options = flags.options;
   options.lease = LeaseOf(flags.common);
@@ -78,6 +85,14 @@ void AddControllersCommand(CLI::App& app, Run& run) {
                       flags->options.conf_map)
       ->type_name("NAMESPACE/NAME")
       ->check(CheckObjectName);
+  command
+      .add_option("--discovery-allow",
+                  flags->options.discovery_allow,
+                  "A program that discovery sources may run, or, with / at its end, a folder whose "
+                  "files they may read; repeatable; default: none")
+      ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->check(CheckAllowedPath);
   command
       .add_option("--scheduler-name",
                   flags->options.scheduler_names,

@@ -14,6 +14,7 @@
 #include "apps/terminal.h"
 #include "discovery/config.h"
 #include "discovery/discover.h"
+#include "discovery/permissions.h"
 #include "discovery/render.h"
 #include "discovery/system_reader.h"
 #include "objects/load.h"
@@ -85,8 +86,9 @@ Result<Discovery> RunSources(const DiscoverFlags& flags,
   input.sources = std::move(conf.sources);
   input.wanted = flags.sources;
   input.shrink = flags.accept_shrink ? discovery::Shrink::kAccept : discovery::Shrink::kRefuse;
-  return discovery::Discover(
-      input, [](Duration timeout) { return discovery::MakeSystemReader({.time = timeout}); });
+  return discovery::Discover(input, [](Duration timeout) {
+    return discovery::MakeSystemReader(discovery::Permissions::Everything(), {.time = timeout});
+  });
 }
 
 struct Outcome {

@@ -25,6 +25,7 @@
 #include "controllers/queue_reconcile.h"
 #include "controllers/ssh_keys.h"
 #include "controllers/volcano_metrics.h"
+#include "discovery/permissions.h"
 #include "discovery/system_reader.h"
 #include "json/access.h"
 #include "kube/conf_file.h"
@@ -94,6 +95,12 @@ std::vector<Cache::Watched> WatchesFor(const ControllersOptions& options) {
   return watches;
 }
 
+// Secrets are those of the namespace that the configuration is in.
+discovery::Permissions PermissionsOf(const ControllersOptions& options) {
+  return discovery::Permissions::Only(options.discovery_allow, KeyFrom(options.conf_map).ns)
+      .value();
+}
+
 // Whose the jobs are that name no scheduler, as in Volcano's webhook.
 std::string JobScheduler(const ControllersOptions& options) {
   return options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front();
@@ -128,7 +135,10 @@ class Controllers::Impl {
                       cache_,
                       log,
                       clock,
-                      [](Duration time) { return discovery::MakeSystemReader({.time = time}); },
+                      [permissions = PermissionsOf(options_)](Duration time) {
+                        return discovery::MakeSystemReader(permissions, {.time = time});
+                      },
+                      PermissionsOf(options_),
                       [this] { hypernode_.Add(kDiscoveryKey); }}) {}
 
   Status Run(const std::stop_token& stop) {

@@ -22,6 +22,8 @@ struct ControllersOptions {
   // Lone pods of these schedulers get a PodGroup, and jobs that name none are for the first. Empty:
   // every name that simulate takes, and volcano.
   std::vector<std::string> scheduler_names = {"volcano"};
+  // Programs and folders that the configuration of discovery may name; by default none.
+  std::vector<std::string> discovery_allow;
   std::optional<kube::LeaseSettings> lease;  // none: nobody else controls
   // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
   // does not.
@@ -45,7 +47,8 @@ class Controllers {
   ~Controllers();
 
   // Works until it is asked to stop. An error only when it cannot go on: a configuration file that
-  // is given and cannot be used at the start, a lease that was lost.
+  // is given and cannot be used at the start, a lease that was lost. REQUIRES: discovery_allow is
+  // what discovery::Permissions::Only accepts.
   [[nodiscard]] Status Run(const std::stop_token& stop);
 
   // The same in single steps and without threads, for a caller that has a time of its own: Start,

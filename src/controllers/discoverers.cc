@@ -65,8 +65,9 @@ Status Discoverers::Configure(const std::string& text,
   }
   bool all_good = true;
   unable_.clear();
-  for (const discovery::SourceConfig& entry : all_) {
+  for (discovery::SourceConfig& entry : all_) {
     if (!entry.enabled) continue;
+    if (entry.error.empty()) entry.error = RefusalOf(entry, name);
     if (!entry.error.empty()) {
       all_good = false;
       outside_.log.Error("discovery source cannot start",
@@ -82,6 +83,13 @@ Status Discoverers::Configure(const std::string& text,
   }
   outside_.wake();
   return {};
+}
+
+// Why an entry may not be asked; "" when it may.
+std::string Discoverers::RefusalOf(const discovery::SourceConfig& entry,
+                                   const std::string& name) const {
+  const Status allowed = outside_.permissions.CheckEntry(entry);
+  return allowed ? "" : name + ": " + allowed.error().message;
 }
 
 void Discoverers::NoteNodesChanged() {
@@ -232,7 +240,7 @@ bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
     return true;
   }
   outside_.log.Error("discovery failed", {{"source", title}, {"err", outcome.error}});
-  TellFailure(outcome.error, outcome.plan.events);
+  TellFailure(outcome.event, outcome.plan.events);
   source.shrunken = outcome.shrunken ? source.shrunken + 1 : 0;
   source.due = now + (outcome.shrunken ? source.config.interval
                                        : RetryAfter(source.failures, source.config.interval));

@@ -14,6 +14,7 @@
 #include "controllers/controller.h"
 #include "controllers/discovery_plan.h"
 #include "discovery/config.h"
+#include "discovery/permissions.h"
 #include "kube/client.h"
 #include "obs/log.h"
 #include "obs/metric_families.h"
@@ -34,7 +35,8 @@ class Discoverers {
     const obs::Log& log;
     const Clock& clock;
     discovery::MakeReader make_reader;
-    std::function<void()> wake;  // Work is to be called; any thread
+    discovery::Permissions permissions;  // an entry that asks for more cannot start
+    std::function<void()> wake;          // Work is to be called; any thread
   };
   // What is outside must outlive it.
   explicit Discoverers(Outside outside);
@@ -44,8 +46,8 @@ class Discoverers {
   ~Discoverers();
 
   // Takes a new configuration; one that cannot be read leaves the old one in force. The same text
-  // again changes nothing. Events about sources go to `about`, where there is an object. From any
-  // thread.
+  // again changes nothing. Events about sources go to `about`, where there is an object; they quote
+  // nothing that a source answered. From any thread.
   [[nodiscard]] Status Configure(const std::string& text,
                                  const std::string& name,
                                  std::optional<kube::ObjectReference> about);
@@ -91,6 +93,8 @@ class Discoverers {
     discovery::Shrink shrink = discovery::Shrink::kRefuse;
   };
 
+  [[nodiscard]] std::string RefusalOf(const discovery::SourceConfig& entry,
+                                      const std::string& name) const;
   [[nodiscard]] std::optional<Step> NextStep(std::optional<Duration>& wait);
   [[nodiscard]] std::optional<Arrived> NextAnswer() REQUIRES(mutex_);
   [[nodiscard]] Step StepFor(const Source& source) const REQUIRES(mutex_);

@@ -36,8 +36,13 @@ class DiscoverersTest : public ::testing::Test {
  protected:
   DiscoverersTest()
       : cache_(Watches()),
-        discoverers_(
-            {client_, cache_, log_, clock_, [](Duration) { return nullptr; }, [this] { Ring(); }}) {
+        discoverers_({client_,
+                      cache_,
+                      log_,
+                      clock_,
+                      [](Duration) { return nullptr; },
+                      discovery::Permissions::Only({}, "volcano-system").value(),
+                      [this] { Ring(); }}) {
     for (const char* name : {"a", "b"}) {
       kube::Delta delta;
       delta.type = kube::Delta::Type::kAdded;
@@ -117,6 +122,38 @@ TEST_F(DiscoverersTest, NodesThatChangeBeforeTheAnswerIsWrittenAreNotMissed) {
   discoverers_.NoteNodesChanged();
   work.done();
   EXPECT_LT(discoverers_.Work().plan.again, seconds(1));
+}
+
+// The right to edit the ConfigMap is neither one to run programs nor one to read Secrets.
+TEST_F(DiscoverersTest, AnEntryThatIsNotAllowedIsReportedAndNotAsked) {
+  const kube::ObjectReference conf{.kind = "ConfigMap", .ns = "volcano-system", .name = "conf"};
+  EXPECT_TRUE(discoverers_.Configure(R"({"networkTopologyDiscovery": [
+      {"source": "exec", "enabled": true, "config": {"command": ["/bin/sh", "-c", "id"]}},
+      {"source": "infiniband", "enabled": true},
+      {"source": "ufm", "enabled": true, "config": {"endpoint": "https://ufm"},
+       "credentials": {"secretRef": {"name": "admin", "namespace": "kube-system"}}}]})",
+                                     "conf",
+                                     conf));
+  const Controller::Work work = discoverers_.Work();
+  ASSERT_THAT(work.plan.events, SizeIs(3));
+  EXPECT_THAT(work.plan.events[0].message, HasSubstr("program \"/bin/sh\" is not allowed"));
+  EXPECT_THAT(work.plan.events[1].message, HasSubstr("program \"ibnetdiscover\" is not allowed"));
+  EXPECT_THAT(work.plan.events[2].message, HasSubstr("\"kube-system\" is not allowed"));
+  EXPECT_EQ(discoverers_.Work().plan.again, std::nullopt) << "nothing is asked";
+}
+
+TEST(PlanDiscoveryErrors, AnEventQuotesNothingOfAProgramsOutput) {
+  discovery::SourceConfig entry;
+  entry.source = "exec";
+  entry.enabled = true;
+  entry.config = discovery::ExecConfig{.command = {"/opt/topology"}};
+  ReaderAnswers answers;
+  answers.answers.emplace_back(
+      Result<discovery::CommandOutput>({.exit_code = 1, .out = "", .err = "password: swordfish"}));
+  const DiscoveryView view{.sources = {entry}, .nodes = {}, .hypernodes = {}, .secrets = {}};
+  const DiscoveryOutcome outcome = PlanDiscovery(view, entry, answers, discovery::Shrink::kRefuse);
+  EXPECT_EQ(outcome.error, "exec: /opt/topology: exit status 1: password: swordfish");
+  EXPECT_EQ(outcome.event, "exec: the source failed (the log has the reason)");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "controllers/discovery_plan.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -122,6 +123,7 @@ DiscoveryOutcome PlanDiscovery(const DiscoveryView& view,
     return outcome;
   }
   outcome.error = *error;
+  outcome.event = found.public_errors[static_cast<std::size_t>(error - found.errors.begin())];
   input.shrink = std::max(shrink, discovery::Shrink::kAcceptFewer);
   found = discovery::Discover(input, replay);
   const bool good = std::all_of(found.errors.begin(),
@@ -130,6 +132,7 @@ DiscoveryOutcome PlanDiscovery(const DiscoveryView& view,
   outcome.shrunken = good;
   if (!good || shrink == discovery::Shrink::kRefuse) return outcome;
   outcome.error.clear();
+  outcome.event.clear();
   outcome.plan = PlanFor(found, view.hypernodes);
   return outcome;
 }

@@ -26,6 +26,7 @@ struct DiscoveryView {
 struct DiscoveryOutcome {
   Plan plan;
   std::string error;      // why the source's answer is not used; "" when it is
+  std::string event;      // the same for an Event: without a word of what the source answered
   bool shrunken = false;  // it lacks too many nodes to be believed at once
   std::vector<std::string> warnings;
 };

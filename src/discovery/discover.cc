@@ -1,6 +1,7 @@
 #include "discovery/discover.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -63,8 +64,13 @@ class SourcePass {
         reader_(reader),
         names_(input.nodes ? HostNames(*input.nodes) : HostNames()) {}
 
-  Result<Found> Run() {
+  Status FindCredentials() {
     TRY_ASSIGN(credentials_, CredentialsOf(entry_, input_.secrets, input_.advice.secret));
+    return {};
+  }
+
+  // REQUIRES: FindCredentials succeeded.
+  Result<Found> Run() {
     Result<Found> found =
         std::visit([&](const auto& config) { return Read(config); }, entry_.config);
     if (found && SendsSecretsInPlainText()) {
@@ -334,7 +340,7 @@ class Assembly {
     const bool twin =
         std::find(result_.owners.begin(), result_.owners.end(), owner) != result_.owners.end();
     if (!entry.error.empty()) {
-      result_.errors.push_back(entry.error);
+      AddError(entry.error, Told::kByUs);
       if (!twin) Hold(entry, owner);
       return;
     }
@@ -346,21 +352,35 @@ class Assembly {
       return Hold(entry, owner);
     }
     const std::unique_ptr<Reader> reader = make_reader(entry.timeout);
-    Result<Found> found = SourcePass(entry, input_, previous_, *reader).Run();
-    Status believed;
-    if (found) believed = Believe(*found, previous_.NodesOf(owner), input_);
-    if (found && believed) believed = CheckNames(*found);
-    if (!found || !believed) {
-      const Error& error = found ? believed.error() : found.error();
-      result_.errors.push_back(fmt::format("{}: {}", entry.Title(), error.message));
-      return Hold(entry, owner);
+    SourcePass pass(entry, input_, previous_, *reader);
+    const auto reject = [&](const Error& error, Told told) {
+      AddError(fmt::format("{}: {}", entry.Title(), error.message), told, entry.Title());
+      Hold(entry, owner);
+    };
+    if (const Status known = pass.FindCredentials(); !known) {
+      return reject(known.error(), Told::kByUs);
     }
+    Result<Found> found = pass.Run();
+    if (!found) return reject(found.error(), Told::kBySource);
+    Status believed = Believe(*found, previous_.NodesOf(owner), input_);
+    if (!believed) return reject(believed.error(), Told::kByUs);
+    believed = CheckNames(*found);
+    if (!believed) return reject(believed.error(), Told::kBySource);
     for (const std::string& note : found->notes) {
       result_.warnings.push_back(fmt::format("{}: {}", entry.Title(), note));
     }
     result_.owners.push_back(owner);
     if (found->cliques) cliques_.emplace(owner, std::move(*found->cliques));
     Add(std::move(found->hypernodes));
+  }
+
+  // Whether an error may quote what a source answered.
+  enum class Told : std::uint8_t { kByUs, kBySource };
+
+  void AddError(const std::string& error, Told told, const std::string& title = "") {
+    result_.errors.push_back(error);
+    result_.public_errors.push_back(
+        told == Told::kByUs ? error : title + ": the source failed (the log has the reason)");
   }
 
   [[nodiscard]] Status CheckNames(const Found& found) const {
@@ -405,6 +425,7 @@ Discovery Discover(const DiscoverInput& input, const MakeReader& make_reader) {
 Discovery KeepPrevious(const Error& error, const std::vector<objects::HyperNode>& previous) {
   Discovery kept;
   kept.errors.push_back(error.message);
+  kept.public_errors.push_back(error.message);
   for (const objects::HyperNode& hypernode : previous) {
     if (!OwnerOf(hypernode).source.empty()) kept.hypernodes.push_back(hypernode);
   }

@@ -41,7 +41,9 @@ struct Discovery {
   std::vector<objects::HyperNode> hypernodes;  // by tier, then name: children before parents
   std::vector<std::string> warnings;
   std::vector<std::string> errors;  // one line for each source that failed
-  std::vector<Owner> owners;        // whose HyperNodes these are: the entries that were asked
+  // The same without a word of what files, programs and servers said: fit to be shown to everybody.
+  std::vector<std::string> public_errors;
+  std::vector<Owner> owners;  // whose HyperNodes these are: the entries that were asked
 };
 
 // A new reader for each pass of a source, which may take so long.

@@ -22,9 +22,11 @@ namespace fs = std::filesystem;
 
 class SystemReader : public Reader {
  public:
-  explicit SystemReader(ReadLimits limits) : budget_(limits) {}
+  SystemReader(Permissions permissions, ReadLimits limits)
+      : permissions_(std::move(permissions)), budget_(limits) {}
 
-  Result<std::string> ReadFile(const std::string& path) override {
+  Result<std::string> ReadFile(const std::string& named) override {
+    TRY_ASSIGN(const std::string path, permissions_.FilePath(named));
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (fs::is_directory(status)) return Fail(Code::kInvalidArgument, path + ": is a directory");
@@ -47,8 +49,9 @@ class SystemReader : public Reader {
     return text;
   }
 
-  Result<std::map<std::string, std::string>> ReadFolder(const std::string& path,
+  Result<std::map<std::string, std::string>> ReadFolder(const std::string& named,
                                                         std::string_view suffix) override {
+    TRY_ASSIGN(const std::string path, permissions_.FilePath(named));
     std::map<std::string, std::string> texts;
     std::error_code error;
     for (fs::directory_iterator entry(path, error), end; !error && entry != end;
@@ -67,15 +70,24 @@ class SystemReader : public Reader {
   }
 
   Result<CommandOutput> Run(const std::vector<std::string>& command) override {
+    std::vector<std::string> words = command;
+    TRY_ASSIGN(words.front(), permissions_.ProgramPath(command.front()));
     TRY_ASSIGN(os::ProcessOutput run,
-               os::RunProcess({command, {}}, {budget_.time_left(), budget_.bytes_left()}));
+               os::RunProcess({std::move(words), {}}, {budget_.time_left(), budget_.bytes_left()}));
     if (run.end == os::ProcessOutput::End::kTimedOut) return budget_.TooLong(command.front());
     if (!budget_.Take(run.out.size())) return budget_.TooMuch(command.front());
     return CommandOutput{run.exit_code, run.signal, std::move(run.out), std::move(run.err)};
   }
 
   Result<HttpAnswer> Send(const HttpRequest& request) override {
-    return SendHttp(request, budget_);
+    if (request.server == nullptr || request.server->ca_file.empty()) {
+      return SendHttp(request, budget_);
+    }
+    ServerConfig server = *request.server;
+    TRY_ASSIGN(server.ca_file, permissions_.FilePath(server.ca_file));
+    HttpRequest allowed = request;
+    allowed.server = &server;
+    return SendHttp(allowed, budget_);
   }
 
   Status Wait(Duration duration) override {
@@ -86,13 +98,14 @@ class SystemReader : public Reader {
   }
 
  private:
+  Permissions permissions_;
   ReadBudget budget_;
 };
 
 }  // namespace
 
-std::unique_ptr<Reader> MakeSystemReader(ReadLimits limits) {
-  return std::make_unique<SystemReader>(limits);
+std::unique_ptr<Reader> MakeSystemReader(Permissions permissions, ReadLimits limits) {
+  return std::make_unique<SystemReader>(std::move(permissions), limits);
 }
 
 }  // namespace strata::discovery

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "discovery/permissions.h"
 #include "discovery/reader.h"
 
 namespace strata::discovery {
@@ -16,7 +17,9 @@ struct ReadLimits {
 };
 
 // The real reader: files, programs in a process group of their own (ended with the time), HTTP and
-// HTTPS by libcurl. The time starts when it is made. Not thread-safe.
-[[nodiscard]] std::unique_ptr<Reader> MakeSystemReader(ReadLimits limits = {});
+// HTTPS by libcurl. What `permissions` do not allow is an error. The time starts when it is made.
+// Not thread-safe.
+[[nodiscard]] std::unique_ptr<Reader> MakeSystemReader(Permissions permissions,
+                                                       ReadLimits limits = {});
 
 }  // namespace strata::discovery

@@ -37,6 +37,7 @@ class Controllers:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [STRATA, "controllers", "--kubeconfig", kubeconfig, "--collect-garbage", "--kube-api-qps", "0", "-v", "2",
+                 "--discovery-allow", "/bin/sleep",
                  *lease, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
 
     def stop(self):
@@ -324,6 +325,28 @@ class ControllersTest(unittest.TestCase):
         self.eventually(lambda: any(c["type"] == "MissingMembers" and c["status"] == "True"
                                     for c in self.get(path).get("status", {}).get("conditions", [])))
         self.assertTrue(self.hypernodes("ufm"))
+
+    def test_a_configmap_is_not_a_shell(self):
+        """The right to edit it is not the right to run programs: it runs none, reads no file and no Secret of another namespace, and sees nothing of them in Events."""
+        made = pathlib.Path(self.scratch.name) / "made-by-the-shell"
+        hidden = pathlib.Path(self.scratch.name) / "hidden.txt"
+        hidden.write_text("swordfish\n")
+        self.kubectl("create", "secret", "generic", "admin", "-n", "default", "--from-literal=token=swordfish")
+        self.configure([{"source": "exec", "enabled": True, "config": {"command": ["/bin/sh", "-c", f"cat {hidden} >&2; touch {made}; exit 1"]}},
+                        {"source": "infiniband", "enabled": True, "config": {"file": str(hidden)}},
+                        {"source": "exec", "name": "allowed", "enabled": True, "config": {"command": ["/bin/sleep", "swordfish"]}},
+                        {"source": "ufm", "enabled": True, "config": {"endpoint": "https://127.0.0.1:1"},
+                         "credentials": {"secretRef": {"name": "admin", "namespace": "default"}}}])
+
+        def told():
+            found = json.loads(self.kubectl("get", "events", "-n", "volcano-system", "-o", "json"))["items"]
+            return " ".join(event["message"] for event in found if event["reason"] == "DiscoveryFailed")
+        for part in ('program "/bin/sh" is not allowed', f'"{hidden}" is not in an allowed folder', '"default" is not allowed',
+                     "exec/allowed: the source failed (the log has the reason)"):
+            self.eventually(lambda part=part: part in told())
+        self.assertNotIn("swordfish", told())
+        self.assertIn("invalid time interval", self.controllers.log.read_text())
+        self.assertFalse(made.exists())
 
     def test_a_second_one_waits_for_the_lease_and_takes_over(self):
         self.controllers.stop()

@@ -227,6 +227,20 @@ class Chart(unittest.TestCase):
         conf = made[("ConfigMap", "volcano-system", "volcano-scheduler-configmap")]
         self.assertEqual(conf["data"]["volcano-scheduler.conf"], "actions: enqueue\n")
 
+    def test_without_the_plugin_ssh_the_controllers_read_secrets_of_their_own_namespace_alone(self):
+        secrets = lambda made: {(kind, verb) for (kind, _, name), item in made.items() if kind.endswith("Role") and name.startswith("strata-controllers")
+                                for resource, verb in rights(item["rules"]) if resource == "secrets"}  # pylint: disable=unnecessary-lambda-assignment
+        own = {("Role", "get")}
+        self.assertEqual(secrets(self.render("--set", "custom.controller_ssh_enable=false")), own)
+        self.assertEqual(secrets(self.render()), own | {("ClusterRole", verb) for verb in ("get", "create", "patch")})
+
+    def test_discovery_may_use_what_the_values_list(self):
+        args = lambda made: made[("Deployment", "volcano-system", "strata-controllers")]["spec"]["template"]["spec"]["containers"][0]["args"]
+        self.assertEqual([word for word in args(self.render()) if "discovery" in word], [])
+        made = self.render("--set", "custom.controller_discovery_allow={/usr/sbin/ibnetdiscover,/var/lib/lldp/}")
+        self.assertEqual([word for word in args(made) if "discovery" in word],
+                         ["--discovery-allow=/usr/sbin/ibnetdiscover", "--discovery-allow=/var/lib/lldp/"])
+
     def test_the_lease_of_the_role_is_that_of_the_scheduler(self):
         for value, lease in (("tide", "tide"), ("{tide}", "tide"), ("{tide,volcano}", "volcano")):
             with self.subTest(value):

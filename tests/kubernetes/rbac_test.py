@@ -34,7 +34,8 @@ NO_BIND = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingA
 NO_BIND_ANYWHERE = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no-bind"},
                     "spec": {"policyName": "no-bind", "validationActions": ["Deny"]}}
 DISCOVERY = {"networkTopologyDiscovery": [{"source": "label", "enabled": True, "interval": "1h", "config": {
-    "networkTopologyTypes": {"racks": [{"nodeLabel": "example.com/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}}}]}
+    "networkTopologyTypes": {"racks": [{"nodeLabel": "example.com/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}}},
+    {"source": "ufm", "enabled": True, "interval": "1h", "config": {"endpoint": "https://127.0.0.1:1"}, "credentials": {"secretRef": {"name": "ufm"}}}]}
 GPUS = [{"id": "GPU-0", "count": 10, "devmem": 81920, "devcore": 100, "type": "NVIDIA H100", "mode": "hami-core", "health": True}]
 ACCOUNT = "system:serviceaccount:volcano-system:"
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
