@@ -15,6 +15,8 @@ namespace {
 
 const std::map<std::string, OutputFormat>& Formats() {
   static const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::kTable},
+                                                              {"wide", OutputFormat::kWide},
+                                                              {"name", OutputFormat::kName},
                                                               {"json", OutputFormat::kJson},
                                                               {"yaml", OutputFormat::kYaml}};
   return formats;

@@ -20,7 +20,7 @@ class App;
 // values must outlive it. What needs conversion is converted here, once it has been checked.
 namespace strata {
 
-enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
+enum class OutputFormat : std::uint8_t { kTable, kWide, kName, kJson, kYaml };
 
 // What `simulate` and its relatives read: manifests, or a running cluster.
 struct InputFlags {

@@ -136,10 +136,10 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress, const Choos
 
 // What is shown of the cluster as it is now; a cluster that cannot be shown says why, and may be
 // another after its next change.
-std::string Frame(const std::vector<std::string_view>& texts,
-                  const InputFlags& flags,
-                  const std::optional<SchedulerConf>& conf,
-                  const View& view) {
+std::string FrameOf(const std::vector<std::string_view>& texts,
+                    const InputFlags& flags,
+                    const std::optional<SchedulerConf>& conf,
+                    const View& view) {
   Progress progress;
   const auto show = [&]() -> Result<std::string> {
     TRY_ASSIGN(objects::ObjectSet objects, inspect::ParseTexts(texts));
@@ -155,23 +155,10 @@ std::string Frame(const std::vector<std::string_view>& texts,
 
 Status Watch(const InputFlags& flags, const View& view) {
   TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
-  TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
-             inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings()));
-  TRY_ASSIGN(const std::unique_ptr<inspect::ClusterWatch> watch,
-             inspect::ClusterWatch::Start(*cluster));
-  std::string shown;
-  Duration settle = kSettleTime;
-  while (true) {
-    watch->Wait(settle);
-    const auto start = std::chrono::steady_clock::now();
-    std::string frame = Frame(watch->Texts(), flags, conf, view);
-    if (frame != shown) TRY(WriteOut(NextFrame(frame)));
-    shown = std::move(frame);
-    // A large cluster that changes all the time must not take all of a core.
-    const auto took =
-        std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
-    settle = std::max(kSettleTime, took);
-  }
+  return WatchCluster(flags.connection,
+                      [&](const inspect::LiveCluster&, const inspect::ClusterWatch& objects) {
+                        return FrameOf(objects.Texts(), flags, conf, view);
+                      });
 }
 
 }  // namespace
@@ -184,6 +171,26 @@ Result<Input> LoadInput(const InputFlags& flags, Progress& progress, const Choos
   malloc_trim(0);
 #endif
   return input;
+}
+
+Status WatchCluster(const kube::ConnectionFlags& connection, const Frame& frame) {
+  TRY_ASSIGN(const std::unique_ptr<inspect::LiveCluster> cluster,
+             inspect::LiveCluster::Open(connection, kube::SystemSurroundings()));
+  TRY_ASSIGN(const std::unique_ptr<inspect::ClusterWatch> watch,
+             inspect::ClusterWatch::Start(*cluster));
+  std::string shown;
+  Duration settle = kSettleTime;
+  while (true) {
+    watch->Wait(settle);
+    const auto start = std::chrono::steady_clock::now();
+    std::string text = frame(*cluster, *watch);
+    if (text != shown) TRY(WriteOut(NextFrame(text)));
+    shown = std::move(text);
+    // A large cluster that changes all the time must not take all of a core.
+    const auto took =
+        std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
+    settle = std::max(kSettleTime, took);
+  }
 }
 
 int ShowCluster(const InputFlags& flags, const View& view, const ChooseJobs& choose) {

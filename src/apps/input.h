@@ -8,6 +8,8 @@
 #include "apps/flags.h"
 #include "apps/terminal.h"
 #include "base/result.h"
+#include "inspect/cluster_watch.h"
+#include "inspect/live_cluster.h"
 #include "sched/config.h"
 #include "whatif/cluster.h"
 
@@ -39,6 +41,12 @@ using View = std::function<Result<std::string>(Input& input, Progress& progress)
 [[nodiscard]] int ShowCluster(const InputFlags& flags,
                               const View& view,
                               const ChooseJobs& choose = {});
+
+// Calls `frame` for the cluster as it is, and again after each change, and shows what it gives
+// whenever that is something new. Ends only with an error.
+using Frame = std::function<std::string(const inspect::LiveCluster& cluster,
+                                        const inspect::ClusterWatch& objects)>;
+[[nodiscard]] Status WatchCluster(const kube::ConnectionFlags& connection, const Frame& frame);
 
 // Ends a command: text to standard output and the warnings to standard error, or the error line
 // alone. Returns the exit status.

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -7,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/request/selectors.h"
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "inspect/job_actions.h"
+#include "inspect/job_choice.h"
 #include "inspect/job_report.h"
 #include "inspect/live_cluster.h"
 #include "inspect/render_jobs.h"
@@ -21,7 +24,11 @@ namespace {
 
 constexpr const char* kJobFooter = R"(
 Examples:
-  strata job list -A                            every Job, where it runs or why it waits
+  strata job list -A                            every job, where it runs or why it waits
+  strata job list --state waiting --sort-by time
+                                                who has waited for how long
+  strata job list --queue ml -l team=vision -o wide
+  strata job list -A --watch
   strata job describe ml/train                  its tasks, pods, conditions and last events
   strata job describe train -n ml               the same
   strata job suspend train                      delete its pods, keep the Job
@@ -36,6 +43,8 @@ struct JobFlags {
   bool all_namespaces = false;
   std::string name;
   bool yes = false;
+  bool watch = false;
+  inspect::JobChoice choice;
   OutputFormat output = OutputFormat::kTable;
 };
 
@@ -55,38 +64,85 @@ Result<kube::ObjectKey> KeyOf(const JobFlags& flags, const inspect::LiveCluster&
   return kube::ObjectKey{std::move(key.ns), std::move(key.name)};
 }
 
+std::string RenderJobs(const JobFlags& flags, std::vector<inspect::JobReport> jobs) {
+  const Time now = kube::SystemClock().Now();
+  inspect::ChooseJobs(flags.choice, now, jobs);
+  switch (flags.output) {
+    case OutputFormat::kJson:
+      return inspect::RenderJobListJson(jobs);
+    case OutputFormat::kYaml:
+      return inspect::RenderJobListYaml(jobs);
+    case OutputFormat::kName:
+      return inspect::RenderJobNames(jobs);
+    case OutputFormat::kWide:
+    case OutputFormat::kTable:
+      break;
+  }
+  const bool wide = flags.output == OutputFormat::kWide;
+  return inspect::RenderJobList(
+      jobs, {.ns = flags.all_namespaces, .wide = wide}, now, StandardOutputStyle());
+}
+
 Result<std::string> ListJobs(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   const std::string ns = flags.all_namespaces ? "" : NamespaceOf(flags, *cluster);
   TRY_ASSIGN(const inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, ns));
-  TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
-             inspect::MakeJobReports(objects, warnings));
-  if (flags.output == OutputFormat::kJson) return inspect::RenderJobListJson(jobs);
-  using inspect::NamespaceColumn;
-  return inspect::RenderJobList(
-      jobs,
-      flags.all_namespaces ? NamespaceColumn::kShow : NamespaceColumn::kHide,
-      kube::SystemClock().Now(),
-      StandardOutputStyle());
+  TRY_ASSIGN(std::vector<inspect::JobReport> jobs,
+             inspect::MakeJobReports(objects.Texts(), warnings));
+  return RenderJobs(flags, std::move(jobs));
 }
 
-// Nothing about other Jobs is to be read.
-void KeepOnly(const std::string& name, std::vector<inspect::ListedObject>& jobs) {
-  std::erase_if(jobs, [&](const auto& job) { return job.key.name != name; });
+std::string FrameOfJobs(const JobFlags& flags,
+                        const inspect::LiveCluster& cluster,
+                        const inspect::ClusterWatch& objects) {
+  inspect::JobTexts texts;
+  texts.jobs = objects.TextsOf(kube::kJobs);
+  texts.pods = objects.TextsOf(kube::kPods);
+  for (const kube::Resource& kind : {kube::kPodGroups, kube::kNodes, kube::kHyperNodes}) {
+    const std::vector<std::string_view> more = objects.TextsOf(kind);
+    texts.others.insert(texts.others.end(), more.begin(), more.end());
+  }
+  std::vector<std::string> warnings;
+  Result<std::vector<inspect::JobReport>> jobs = inspect::MakeJobReports(texts, warnings);
+  if (!jobs) return jobs.error().message + "\n";
+  if (!flags.all_namespaces) {
+    const std::string ns = NamespaceOf(flags, cluster);
+    std::erase_if(*jobs, [&](const inspect::JobReport& job) { return job.key.ns != ns; });
+  }
+  std::string text = RenderJobs(flags, std::move(*jobs));
+  for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
+  return text;
+}
+
+int WatchJobs(const JobFlags& flags) {
+  const Status end =
+      WatchCluster(flags.connection,
+                   [&](const inspect::LiveCluster& cluster, const inspect::ClusterWatch& objects) {
+                     return FrameOfJobs(flags, cluster, objects);
+                   });
+  fmt::print(stderr, "{}\n", end.error().message);
+  return 1;
+}
+
+// Nothing about other jobs is to be read; a Job comes before a PodGroup of its name.
+Result<inspect::JobReport> FindJob(inspect::LiveCluster& cluster,
+                                   const kube::ObjectKey& key,
+                                   std::vector<std::string>& warnings) {
+  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(cluster, key.ns));
+  std::erase_if(objects.jobs, [&](const auto& other) { return other.key != key; });
+  TRY_ASSIGN(std::vector<inspect::JobReport> jobs,
+             inspect::MakeJobReports(objects.Texts(), warnings));
+  for (inspect::JobReport& job : jobs) {
+    if (job.key == key) return std::move(job);
+  }
+  TRY(cluster.Get({kube::kJobs, key.ns, key.name, {}}));
+  return Fail(Code::kInvalidArgument, fmt::format("{}", fmt::join(warnings, "; ")));
 }
 
 Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags, *cluster));
-  TRY(cluster->Get({kube::kJobs, key.ns, key.name, {}}));
-  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, key.ns));
-  KeepOnly(key.name, objects.jobs);
-  TRY_ASSIGN(const std::vector<inspect::JobReport> jobs,
-             inspect::MakeJobReports(objects, warnings));
-  if (jobs.empty()) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}", fmt::join(warnings, "; ")));
-  }
-  const inspect::JobReport& job = jobs.front();
+  TRY_ASSIGN(const inspect::JobReport job, FindJob(*cluster, key, warnings));
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
   TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, key.ns, {}));
@@ -121,6 +177,14 @@ Result<std::string> CancelJob(const JobFlags& flags) {
 }
 
 using Work = Result<std::string> (*)(const JobFlags& flags, std::vector<std::string>& warnings);
+
+// A predicate over labels from kubectl's syntax.
+Result<std::function<bool(const Labels&)>> ParseLabelFilter(const std::string& text) {
+  TRY_ASSIGN(auto requirements, apiserver::ParseLabelSelector(text));
+  return [requirements = std::move(requirements)](const Labels& labels) {
+    return apiserver::MatchesAll(requirements, {labels.begin(), labels.end()});
+  };
+}
 
 int RunJob(Work work, const JobFlags& flags) {
   std::vector<std::string> warnings;
@@ -162,6 +226,41 @@ CLI::App& AddNamedJobCommand(CLI::App& parent,
   return command;
 }
 
+// Which jobs, in which order, and how.
+void AddListFlags(CLI::App& list, const std::shared_ptr<JobFlags>& flags, Run& run) {
+  list.add_flag("-A,--all-namespaces", flags->all_namespaces, "List the jobs of all namespaces");
+  list.add_option("--queue", flags->choice.queue, "Only jobs of this queue")->type_name("NAME");
+  list.add_option_function<std::string>(
+          "--state",
+          [flags](const std::string& text) {
+            flags->choice.states = inspect::ParseStates(text).value();
+          },
+          "Only jobs in one of these: waiting, running, finished, suspended, or a phase")
+      ->type_name("STATE,...")
+      ->check([](const std::string& text) { return MessageOf(inspect::ParseStates(text)); });
+  list.add_option_function<std::string>(
+          "-l,--selector",
+          [flags](const std::string& text) {
+            flags->choice.labels = ParseLabelFilter(text).value();
+          },
+          "Only jobs with these labels, as kubectl takes them: a=b,c!=d,e in (f,g),h,!i")
+      ->type_name("LABELS")
+      ->check([](const std::string& text) { return MessageOf(ParseLabelFilter(text)); });
+  list.add_option_function<std::string>(
+          "--sort-by",
+          [flags](const std::string& text) {
+            flags->choice.order = inspect::ParseJobOrder(text).value();
+          },
+          "Order; most GPUs, longest time and greatest age come first; default: name")
+      ->type_name(inspect::KnownJobOrders())
+      ->check([](const std::string& text) { return MessageOf(inspect::ParseJobOrder(text)); });
+  list.add_flag("-w,--watch", flags->watch, "Print the list again after each change");
+  AddOutputFlag(list, flags->output, {"table", "wide", "name", "json", "yaml"});
+  list.callback([flags, &run] {
+    run = [flags] { return flags->watch ? WatchJobs(*flags) : RunJob(ListJobs, *flags); };
+  });
+}
+
 }  // namespace
 
 void AddJobCommand(CLI::App& app, Run& run) {
@@ -172,11 +271,10 @@ void AddJobCommand(CLI::App& app, Run& run) {
   const auto flags = std::make_shared<JobFlags>();
   CLI::App& list = AddJobCommandOf(
       job,
-      {"list", "List Jobs with phase, queue and domain, and why they wait", ListJobs},
+      {"list", "List jobs with pods, GPUs, phase, time and domain, and why they wait", ListJobs},
       flags,
       run);
-  list.add_flag("-A,--all-namespaces", flags->all_namespaces, "List the Jobs of all namespaces");
-  AddOutputFlag(list, flags->output, {"table", "json"});
+  AddListFlags(list, flags, run);
   CLI::App& describe = AddNamedJobCommand(
       job,
       {"describe",

@@ -60,6 +60,8 @@ std::string Render(const RunResult& result, const ClusterState& state, OutputFor
     case OutputFormat::kYaml:
       return RenderYaml(result);
     case OutputFormat::kTable:
+    case OutputFormat::kWide:
+    case OutputFormat::kName:
       return RenderTable(result, state, StandardOutputStyle());
   }
   return "";

@@ -29,7 +29,10 @@ TextStyle StandardOutputStyle() {
   if (isatty(STDOUT_FILENO) == 0) return style;
   style.colour = !IsSet("NO_COLOR");
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) style.width = size.ws_col;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+    style.width = size.ws_col;
+    style.fit = true;
+  }
   return style;
 }
 

@@ -12,6 +12,7 @@ Result<std::unique_ptr<ClusterWatch>> ClusterWatch::Start(LiveCluster& cluster) 
     TRY_ASSIGN(const bool served, cluster.Serves(part.resource));
     if (!served) continue;
     watch->informers_.Add(part);
+    watch->kinds_.push_back(part.resource);
     ++watch->unsynced_;
   }
   return watch;
@@ -54,6 +55,14 @@ std::vector<std::string_view> ClusterWatch::Texts() const {
   std::vector<std::string_view> texts;
   texts.reserve(texts_.size());
   for (const auto& [key, text] : texts_) texts.push_back(text);
+  return texts;
+}
+
+std::vector<std::string_view> ClusterWatch::TextsOf(const kube::Resource& resource) const {
+  std::vector<std::string_view> texts;
+  for (const auto& [key, text] : texts_) {
+    if (kinds_[static_cast<std::size_t>(key.source)] == resource) texts.push_back(text);
+  }
   return texts;
 }
 

@@ -23,6 +23,8 @@ class ClusterWatch {
 
   // The objects, valid until the next Wait.
   [[nodiscard]] std::vector<std::string_view> Texts() const;
+  // The same of one kind.
+  [[nodiscard]] std::vector<std::string_view> TextsOf(const kube::Resource& resource) const;
 
  private:
   explicit ClusterWatch(LiveCluster& cluster) : informers_(cluster.client(), queue_, {}) {}
@@ -36,6 +38,7 @@ class ClusterWatch {
     auto operator<=>(const Key&) const = default;
   };
   kube::DeltaQueue queue_;
+  std::vector<kube::Resource> kinds_;  // by the number of their informer
   std::map<Key, std::string> texts_;
   int unsynced_ = 0;
   kube::Informers informers_;  // last: pushes into the queue until it is gone

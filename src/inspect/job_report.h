@@ -3,19 +3,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "base/result.h"
 #include "inspect/live_cluster.h"
+#include "model/labels.h"
 #include "objects/meta.h"
 
 namespace strata::inspect {
 
-// A Job of a running cluster, with what has become of it.
+// What people ask for: whether a job waits, runs, has ended, or was told not to run.
+enum class JobState : std::uint8_t { kWaiting, kRunning, kFinished, kSuspended };
+// "waiting"
+[[nodiscard]] std::string_view ToString(JobState state);
+// The state that goes with a phase of a Job or PodGroup; none for an unknown word.
+[[nodiscard]] std::optional<JobState> StateOfPhase(std::string_view phase);
+
+// A job of a running cluster, with what has become of it: a Volcano Job, or a PodGroup that belongs
+// to none (those of Kubeflow, Ray and pods without a Job).
 struct JobReport {
+  enum class Kind : std::uint8_t { kJob, kPodGroup };
   struct Task {
     std::string name;
     std::int32_t replicas = 0;
@@ -30,34 +43,60 @@ struct JobReport {
     std::string leaf;  // the lowest HyperNode of its node; "" when it is in none
   };
 
+  Kind kind = Kind::kJob;
+  std::string owner;  // of a PodGroup: "PyTorchJob/train"; "" when nothing owns it
+  Labels labels;
   kube::ObjectKey key;
   std::string uid;
-  std::string phase;  // of the Job
+  std::string phase;  // of the Job or PodGroup
+  JobState state = JobState::kWaiting;
   std::string queue;
   std::string group;  // its PodGroup; "" while there is none
   std::size_t ready = 0;
   std::size_t total = 0;
   std::int32_t min_available = 0;
-  std::string domain;  // the lowest HyperNode that holds its pods; "" when none does
+  Quantity gpus;             // of all its pods: resources whose names end in "/gpu"
+  bool shares_gpus = false;  // a pod takes less than the whole of a GPU
+  // The lowest HyperNode that holds its pods, or held them until it ended; "" when none does.
+  std::string domain;
   std::int32_t tier = 0;
+  std::set<std::string> nodes;  // those of its pods that have one
   Time created{};
-  std::string reason;   // why it waits or ended: a word, "" when all is well
-  std::string message;  // and the sentence
+  std::optional<Time> since;              // of its phase
+  std::optional<Time> started;            // when its first pod ran
+  std::optional<Time> finished;           // only of a finished job
+  std::optional<std::int32_t> exit_code;  // of the first pod, by name, that failed
+  std::string reason;                     // why it waits or ended: a word, "" when all is well
+  std::string message;                    // and the sentence
   std::vector<Task> tasks;
   std::vector<Pod> pods;                       // by leaf and name
   std::vector<objects::Condition> conditions;  // of the PodGroup
 };
 
-// The objects of a cluster that describe its Jobs. JSON texts.
+// For how long a waiting job waits, a running one runs, a finished one ran, a suspended one is
+// suspended; none where nothing says so.
+[[nodiscard]] std::optional<Duration> TimeOf(const JobReport& job, Time now);
+
+// The objects of a cluster that describe its jobs: JSON texts that somebody else keeps.
+struct JobTexts {
+  std::vector<std::string_view> jobs;
+  std::vector<std::string_view> pods;
+  std::vector<std::string_view> others;  // PodGroups, nodes, HyperNodes
+};
+// The same with their texts.
 struct JobObjects {
   std::vector<ListedObject> jobs;
-  std::vector<ListedObject> others;  // PodGroups, pods, nodes, HyperNodes
+  std::vector<ListedObject> pods;
+  std::vector<ListedObject> others;
+
+  [[nodiscard]] JobTexts Texts() const;
 };
 // "" is every namespace.
 [[nodiscard]] Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& ns);
 
-// Pure. Ascending by (namespace, name). What cannot be read is left out; `warnings` say so.
-[[nodiscard]] Result<std::vector<JobReport>> MakeJobReports(const JobObjects& objects,
+// Pure. Ascending by namespace and name, a Job before a PodGroup of its name. What cannot be read
+// is left out; `warnings` say so.
+[[nodiscard]] Result<std::vector<JobReport>> MakeJobReports(const JobTexts& texts,
                                                             std::vector<std::string>& warnings);
 
 // One line of a Job's history.

@@ -1,8 +1,12 @@
 #include "inspect/job_report.h"
 
+#include <chrono>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/timestamp.h"
 #include "inspect/render_jobs.h"
 
 namespace strata::inspect {
@@ -79,15 +83,24 @@ std::vector<ListedObject> Network() {
                     R"({"tier":2,"members":)" + Members("HyperNode", {"leaf-a", "leaf-b"}) + "}")};
 }
 
-JobReport ReportOf(const ListedObject& job, std::vector<ListedObject> others) {
-  const std::vector<ListedObject> network = Network();
-  others.insert(others.end(), network.begin(), network.end());
+std::vector<JobReport> ReportsOf(std::vector<ListedObject> jobs,
+                                 const std::vector<ListedObject>& others) {
+  JobObjects objects{std::move(jobs), {}, Network()};
+  for (const ListedObject& object : others) {
+    const bool pod = object.text.find(R"("kind":"Pod",)") != std::string::npos;
+    (pod ? objects.pods : objects.others).push_back(object);
+  }
   std::vector<std::string> warnings;
-  const auto reports = MakeJobReports({{job}, std::move(others)}, warnings);
+  auto reports = MakeJobReports(objects.Texts(), warnings);
   EXPECT_TRUE(reports) << reports.error().message;
   EXPECT_THAT(warnings, IsEmpty());
-  EXPECT_EQ(reports->size(), 1U);
-  return reports->front();
+  return std::move(*reports);
+}
+
+JobReport ReportOf(const ListedObject& job, const std::vector<ListedObject>& others) {
+  const std::vector<JobReport> reports = ReportsOf({job}, others);
+  EXPECT_EQ(reports.size(), 1U);
+  return reports.front();
 }
 
 TEST(MakeJobReports, FindTheLowestDomainOfPodsWithANode) {
@@ -137,6 +150,90 @@ TEST(MakeJobReports, TakeTheMessageOfAFinishedJob) {
   EXPECT_EQ(job.message, "exit 1");
 }
 
+// A pod of a PodGroup without a Job, that has two GPUs and ran from 10:00.
+ListedObject Member(const std::string& name, const std::string& node, const std::string& status) {
+  return Object("ml",
+                name,
+                R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+                    R"(","namespace":"ml","annotations":{"scheduling.k8s.io/group-name":"ray"}},
+                    "spec":{"nodeName":")" +
+                    node + R"(","containers":[{"name":"c","image":"i","resources":{"limits":{
+                    "nvidia.com/gpu":2}}}]},"status":{"startTime":"2026-01-01T10:00:00Z",)" +
+                    status + "}}");
+}
+
+ListedObject PlainGroup(const std::string& phase, const std::string& owner) {
+  return Object("ml",
+                "ray",
+                R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{
+                    "name":"ray","namespace":"ml","creationTimestamp":"2026-01-01T09:00:00Z",
+                    "labels":{"team":"vision"},"ownerReferences":[)" +
+                    owner + R"(]},"spec":{"minMember":2,"queue":"gpu"},"status":{"phase":")" +
+                    phase + "\"}}");
+}
+
+Time At(const std::string& clock) {
+  return ParseTimestamp("2026-01-01T" + clock + "Z").value();
+}
+
+constexpr const char* kRayOwner =
+    R"({"apiVersion":"ray.io/v1","kind":"RayCluster","name":"r","uid":"u","controller":true})";
+
+TEST(MakeJobReports, ListPodGroupsThatBelongToNoJob) {
+  const auto reports = ReportsOf({},
+                                 {PlainGroup("Running", kRayOwner),
+                                  Member("head", "a1", R"("phase":"Running")"),
+                                  Member("worker", "a2", R"("phase":"Running")"),
+                                  Member("late", "", R"("phase":"Pending")")});
+  ASSERT_EQ(reports.size(), 1U);
+  const JobReport& job = reports.front();
+  EXPECT_EQ(job.kind, JobReport::Kind::kPodGroup);
+  EXPECT_EQ(job.owner, "RayCluster/r");
+  EXPECT_EQ(job.state, JobState::kRunning);
+  EXPECT_EQ(std::make_pair(job.ready, job.total), std::make_pair(std::size_t{2}, std::size_t{3}));
+  EXPECT_EQ(job.gpus, Quantity::FromValue(6));
+  EXPECT_FALSE(job.shares_gpus);
+  EXPECT_EQ(job.domain, "leaf-a");
+  EXPECT_THAT(job.nodes, ElementsAre("a1", "a2"));
+  EXPECT_EQ(TimeOf(job, At("10:20:00")), std::chrono::minutes(20));
+}
+
+TEST(MakeJobReports, LeaveThePodGroupsOfJobsOut) {
+  const std::string owner =
+      R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","name":"gone","uid":"u"})";
+  EXPECT_THAT(ReportsOf({}, {PlainGroup("Running", owner)}), IsEmpty());
+  EXPECT_EQ(ReportsOf({Job("{}")}, {Group("[]")}).size(), 1U);
+}
+
+TEST(MakeJobReports, AGroupWaitsSinceItWasCreated) {
+  const auto reports = ReportsOf({}, {PlainGroup("Inqueue", "")});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].state, JobState::kWaiting);
+  EXPECT_EQ(reports[0].total, 2U);
+  EXPECT_EQ(TimeOf(reports[0], At("09:05:00")), std::chrono::minutes(5));
+}
+
+TEST(MakeJobReports, AFinishedGroupSaysWhereItRanHowLongAndHowItEnded) {
+  const std::string ended =
+      R"("phase":"Failed","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":137,
+         "reason":"OOMKilled","finishedAt":"2026-01-01T10:30:00Z"}}}])";
+  const auto reports = ReportsOf({}, {PlainGroup("Completed", ""), Member("head", "b1", ended)});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].domain, "leaf-b");
+  EXPECT_EQ(reports[0].exit_code, 137);
+  EXPECT_EQ(TimeOf(reports[0], At("12:00:00")), std::chrono::minutes(30));
+}
+
+TEST(MakeJobReports, AFinishedJobRanUntilItsPhaseChanged) {
+  const JobReport job =
+      ReportOf(Job(R"({"state":{"phase":"Completed","lastTransitionTime":"2026-01-01T12:00:00Z"},
+              "conditions":[{"status":"Running","lastTransitionTime":"2026-01-01T10:00:00Z"}]})"),
+               {Group("[]"), Pod("0", "a1", "Succeeded")});
+  EXPECT_EQ(job.state, JobState::kFinished);
+  EXPECT_EQ(job.domain, "leaf-a");
+  EXPECT_EQ(TimeOf(job, At("23:00:00")), std::chrono::hours(2));
+}
+
 TEST(LastEvents, AreOfTheJobAndTheNewestComeLast) {
   const auto event =
       [](const std::string& name, const std::string& about, const std::string& time) {
@@ -160,20 +257,83 @@ TEST(LastEvents, AreOfTheJobAndTheNewestComeLast) {
   EXPECT_EQ(events[1].object, "Pod train-0");
 }
 
-TEST(RenderJobList, IsAlignedAndEscapesControlCharacters) {
+JobReport WaitingJob() {
   JobReport job;
   job.key = {"ml", "train"};
   job.phase = "Pending";
   job.queue = "gpu";
   job.total = 4;
+  job.gpus = Quantity::FromValue(2000);
+  job.created = At("10:00:00");
   job.reason = "NotEnoughResources";
   job.message = "needs\x1b[31m 4";
-  EXPECT_EQ(RenderJobList({job}, NamespaceColumn::kShow, Time{}, {}),
-            "NAMESPACE  JOB    PHASE    QUEUE  READY  DOMAIN  TIER  AGE  REASON\n"
-            "ml         train  Pending  gpu      0/4  -          -    -  NotEnoughResources\n"
-            "    needs [31m 4\n");
-  EXPECT_EQ(RenderJobList({}, NamespaceColumn::kShow, Time{}, {}), "No jobs.\n");
-  EXPECT_THAT(RenderJobListJson({job}), HasSubstr("\"total\": 4"));
+  return job;
+}
+
+TEST(RenderJobList, IsAligned) {
+  EXPECT_EQ(RenderJobList({WaitingJob()}, {.ns = true}, At("10:02:05"), {}),
+            "NAMESPACE  JOB    QUEUE  PODS  GPUS  PHASE    TIME  DOMAIN  REASON\n"
+            "ml         train  gpu     0/4  2000  Pending  2m5s  -       NotEnoughResources\n");
+  EXPECT_EQ(RenderJobList({}, {}, Time{}, {}), "No jobs.\n");
+}
+
+TEST(RenderJobList, FitsATerminalOf80ColumnsAndShowsAllOnAWiderOne) {
+  JobReport job = WaitingJob();
+  job.key = {"computer-vision", "pytorch-distributed-training-of-a-large-model"};
+  job.queue = "research-and-development";
+  job.domain = "hypernode-racks-tier1-9hkx2";
+  job.shares_gpus = true;
+  TextStyle style{.colour = false, .width = 80, .fit = true};
+  const std::string narrow = RenderJobList({job}, {.ns = true}, At("10:02:05"), style);
+  EXPECT_EQ(narrow,
+            "NAMESPACE  JOB       QUEUE   PODS         GPUS  PHASE    TIME  DOMAIN   REASON\n"
+            "computer…  pytorch…  resea…   0/4  2000 shared  Pending  2m5s  hypern…  NotEnou…\n");
+  style.width = 200;
+  const std::string wide = RenderJobList({job}, {.ns = true}, At("10:02:05"), style);
+  EXPECT_EQ(wide, RenderJobList({job}, {.ns = true}, At("10:02:05"), {}));
+}
+
+TEST(RenderJobList, WideHasTheMessageWithoutControlCharacters) {
+  const std::string text = RenderJobList({WaitingJob()}, {.wide = true}, At("10:02:05"), {});
+  EXPECT_THAT(text, HasSubstr("OWNER  MESSAGE\n"));
+  EXPECT_THAT(text, testing::EndsWith("  -      needs [31m 4\n"));
+}
+
+TEST(RenderJobList, AFailedJobShowsItsExitCode) {
+  JobReport job = WaitingJob();
+  job.state = JobState::kFinished;
+  job.phase = "Failed";
+  job.reason = "";
+  job.exit_code = 137;
+  EXPECT_THAT(RenderJobList({job}, {}, Time{}, {}), HasSubstr("  exit code 137\n"));
+}
+
+TEST(RenderJobList, CallsPodsWithoutAPodGroupByTheirOwner) {
+  JobReport group = WaitingJob();
+  group.kind = JobReport::Kind::kPodGroup;
+  group.key.name = "podgroup-98e67d25-c8de-4029-9f41-9e10668490cd";
+  group.owner = "ReplicaSet/web";
+  EXPECT_THAT(RenderJobList({group}, {}, Time{}, {}), HasSubstr("\nReplicaSet/web  gpu "));
+}
+
+TEST(RenderJobList, NamesAreThoseOfKubectl) {
+  JobReport group = WaitingJob();
+  group.kind = JobReport::Kind::kPodGroup;
+  group.key.name = "ray";
+  EXPECT_EQ(RenderJobNames({WaitingJob(), group}),
+            "job.batch.volcano.sh/train\npodgroup.scheduling.volcano.sh/ray\n");
+}
+
+TEST(RenderJobList, JsonAndYamlHaveTheSameKeys) {
+  const std::string json = RenderJobListJson({WaitingJob()});
+  for (const char* key :
+       {"namespace",    "name",      "phase", "queue",   "podGroup", "ready",   "total",
+        "minAvailable", "hyperNode", "tier",  "created", "reason",   "message", "kind",
+        "owner",        "state",     "gpus",  "started", "finished", "nodes"}) {
+    EXPECT_THAT(json, HasSubstr(std::string("\"") + key + "\":"));
+    EXPECT_THAT(RenderJobListYaml({WaitingJob()}), HasSubstr(std::string(key) + ":"));
+  }
+  EXPECT_THAT(json, HasSubstr("\"total\": 4"));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "inspect/render_jobs.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "base/age.h"
 #include "base/timestamp.h"
 #include "json/dump.h"
+#include "objects/yaml_writer.h"
 
 namespace strata::inspect {
 namespace {
@@ -33,11 +36,16 @@ std::string Age(Time created, Time now) {
   return created == Time{} ? "-" : HumanDuration(now - created);
 }
 
-// A message of the cluster on lines of its own; it may hold anything.
+// A message of the cluster, which may hold anything, without line breaks.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  return line;
+}
+
+// A message of the cluster on lines of its own.
 std::string Sentence(std::string_view text, std::size_t indent, const TextStyle& style) {
-  std::string clean;
-  for (const char c : text) clean += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  return clean.empty() ? "" : Wrap(clean, indent, style);
+  return text.empty() ? "" : Wrap(OneLine(text), indent, style);
 }
 
 std::string PhasesOf(const JobReport::Task& task) {
@@ -97,61 +105,150 @@ std::string TimeText(Time time) {
   return time == Time{} ? "" : FormatTimestamp(time);
 }
 
+std::string TimeText(const std::optional<Time>& time) {
+  return TimeText(time.value_or(Time{}));
+}
+
+std::int64_t GpusOf(const JobReport& job) {
+  return job.gpus.Value().value_or(std::numeric_limits<std::int64_t>::max());
+}
+
 Json Summary(const JobReport& job) {
-  return {{"namespace", job.key.ns},
-          {"name", job.key.name},
-          {"phase", job.phase},
-          {"queue", job.queue},
-          {"podGroup", job.group},
-          {"ready", job.ready},
-          {"total", job.total},
-          {"minAvailable", job.min_available},
-          {"hyperNode", job.domain},
-          {"tier", job.tier},
-          {"created", TimeText(job.created)},
-          {"reason", job.reason},
-          {"message", job.message}};
+  Json json = {{"namespace", job.key.ns},
+               {"name", job.key.name},
+               {"phase", job.phase},
+               {"queue", job.queue},
+               {"podGroup", job.group},
+               {"ready", job.ready},
+               {"total", job.total},
+               {"minAvailable", job.min_available},
+               {"hyperNode", job.domain},
+               {"tier", job.tier},
+               {"created", TimeText(job.created)},
+               {"reason", job.reason},
+               {"message", job.message}};
+  json["kind"] = job.kind == JobReport::Kind::kJob ? "Job" : "PodGroup";
+  json["owner"] = job.owner;
+  json["state"] = ToString(job.state);
+  json["gpus"] = GpusOf(job);
+  json["sharesGpus"] = job.shares_gpus;
+  json["nodes"] = job.nodes;
+  json["started"] = TimeText(job.started);
+  json["finished"] = TimeText(job.finished);
+  if (job.exit_code) json["exitCode"] = *job.exit_code;
+  return json;
+}
+
+Json ListJson(const std::vector<JobReport>& jobs) {
+  Json json = Json::object();
+  Json& list = json["jobs"] = Json::array();
+  for (const JobReport& job : jobs) list.push_back(Summary(job));
+  return json;
+}
+
+std::string GpuCell(const JobReport& job) {
+  if (job.gpus.IsZero()) return "-";
+  return std::to_string(GpusOf(job)) + (job.shares_gpus ? " shared" : "");
+}
+
+std::string TimeCell(const JobReport& job, Time now) {
+  const std::optional<Duration> time = TimeOf(job, now);
+  return time ? HumanDuration(*time) : "-";
+}
+
+// Why it waits, or how it ended.
+std::string ReasonCell(const JobReport& job) {
+  if (!job.reason.empty()) return job.reason;
+  if (job.state == JobState::kFinished && job.exit_code) {
+    return fmt::format("exit code {}", *job.exit_code);
+  }
+  return "-";
+}
+
+std::string NodesCell(const JobReport& job) {
+  if (job.nodes.empty()) return "-";
+  return job.nodes.size() == 1 ? *job.nodes.begin() : std::to_string(job.nodes.size());
+}
+
+std::vector<TextTable::Column> ColumnsOf(JobColumns columns) {
+  std::vector<TextTable::Column> all = {{"JOB", Align::kLeft, 0, 8},
+                                        {"QUEUE", Align::kLeft, 0, 6},
+                                        {"PODS", Align::kRight},
+                                        {"GPUS", Align::kRight},
+                                        {"PHASE"},
+                                        {"TIME", Align::kRight},
+                                        {"DOMAIN", Align::kLeft, 0, 6},
+                                        {"REASON", Align::kLeft, 0, 8}};
+  if (columns.ns) all.insert(all.begin(), {"NAMESPACE", Align::kLeft, 0, 8});
+  if (!columns.wide) return all;
+  const std::vector<TextTable::Column> more = {{"TIER", Align::kRight},
+                                               {"NODES"},
+                                               {"MIN", Align::kRight},
+                                               {"AGE", Align::kRight},
+                                               {"OWNER"},
+                                               {"MESSAGE"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+// The PodGroup that the controller made for pods without one says nothing; whose they are does.
+std::string NameCell(const JobReport& job) {
+  const bool made = job.kind == JobReport::Kind::kPodGroup && job.key.name.starts_with("podgroup-");
+  return made && !job.owner.empty() ? job.owner : job.key.name;
+}
+
+std::vector<Cell> CellsOf(const JobReport& job, JobColumns columns, Time now) {
+  std::vector<Cell> cells = {{NameCell(job)},
+                             {job.queue},
+                             {fmt::format("{}/{}", job.ready, job.total)},
+                             {GpuCell(job)},
+                             {job.phase, InkOf(job.phase)},
+                             {TimeCell(job, now)},
+                             {OrDash(job.domain)},
+                             {ReasonCell(job)}};
+  if (columns.ns) cells.insert(cells.begin(), {job.key.ns});
+  if (!columns.wide) return cells;
+  const std::vector<Cell> more = {{job.domain.empty() ? "-" : std::to_string(job.tier)},
+                                  {NodesCell(job)},
+                                  {std::to_string(job.min_available)},
+                                  {Age(job.created, now)},
+                                  {OrDash(job.owner)},
+                                  {OrDash(OneLine(job.message))}};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
 }
 
 }  // namespace
 
 std::string RenderJobList(const std::vector<JobReport>& jobs,
-                          NamespaceColumn column,
+                          JobColumns columns,
                           Time now,
                           const TextStyle& style) {
   if (jobs.empty()) return "No jobs.\n";
-  std::vector<TextTable::Column> columns = {{"JOB"},
-                                            {"PHASE"},
-                                            {"QUEUE"},
-                                            {"READY", Align::kRight},
-                                            {"DOMAIN"},
-                                            {"TIER", Align::kRight},
-                                            {"AGE", Align::kRight},
-                                            {"REASON"}};
-  const bool show_namespace = column == NamespaceColumn::kShow;
-  if (show_namespace) columns.insert(columns.begin(), {"NAMESPACE"});
-  TextTable table(std::move(columns));
+  TextTable table(ColumnsOf(columns));
+  for (const JobReport& job : jobs) table.AddRow(CellsOf(job, columns, now));
+  // What was asked for beyond the usual is shown as it is.
+  TextStyle as_wide = style;
+  as_wide.fit = style.fit && !columns.wide;
+  return table.Render(as_wide);
+}
+
+std::string RenderJobNames(const std::vector<JobReport>& jobs) {
+  std::string names;
   for (const JobReport& job : jobs) {
-    std::vector<Cell> cells = {{job.key.name},
-                               {job.phase, InkOf(job.phase)},
-                               {job.queue},
-                               {fmt::format("{}/{}", job.ready, job.total)},
-                               {OrDash(job.domain)},
-                               {job.domain.empty() ? "-" : std::to_string(job.tier)},
-                               {Age(job.created, now)},
-                               {OrDash(job.reason)}};
-    if (show_namespace) cells.insert(cells.begin(), {job.key.ns});
-    table.AddRow(std::move(cells));
-    table.AddText(Sentence(job.message, 4, style));
+    const char* kind = job.kind == JobReport::Kind::kJob ? "job.batch.volcano.sh"
+                                                         : "podgroup.scheduling.volcano.sh";
+    names += fmt::format("{}/{}\n", kind, job.key.name);
   }
-  return table.Render(style);
+  return names;
 }
 
 std::string RenderJob(const JobReport& job,
                       const std::vector<EventLine>& events,
                       Time now,
                       const TextStyle& style) {
-  std::string text = RenderJobList({job}, NamespaceColumn::kShow, now, style);
+  std::string text = RenderJobList({job}, {.ns = true, .wide = false}, now, style);
+  text += Sentence(job.message, 4, style);
   text += fmt::format("\nPodGroup {}; {} of {} pods must run for it to start.\n",
                       OrDash(job.group),
                       job.min_available,
@@ -164,10 +261,11 @@ std::string RenderJob(const JobReport& job,
 }
 
 std::string RenderJobListJson(const std::vector<JobReport>& jobs) {
-  Json json = Json::object();
-  Json& list = json["jobs"] = Json::array();
-  for (const JobReport& job : jobs) list.push_back(Summary(job));
-  return DumpPrettyJson(json) + "\n";
+  return DumpPrettyJson(ListJson(jobs)) + "\n";
+}
+
+std::string RenderJobListYaml(const std::vector<JobReport>& jobs) {
+  return objects::WriteYaml(ListJson(jobs));
 }
 
 std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& events) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,11 +10,17 @@
 // Jobs for people and programs. Each is text that ends in a newline.
 namespace strata::inspect {
 
-enum class NamespaceColumn : std::uint8_t { kHide, kShow };
+struct JobColumns {
+  bool ns = false;
+  bool wide = false;  // also what does not fit on a line of 80 columns
+};
+// One line each.
 [[nodiscard]] std::string RenderJobList(const std::vector<JobReport>& jobs,
-                                        NamespaceColumn column,
+                                        JobColumns columns,
                                         Time now,
                                         const TextStyle& style);
+// "job.batch.volcano.sh/train", one on each line, as kubectl takes them.
+[[nodiscard]] std::string RenderJobNames(const std::vector<JobReport>& jobs);
 [[nodiscard]] std::string RenderJob(const JobReport& job,
                                     const std::vector<EventLine>& events,
                                     Time now,
@@ -23,6 +28,7 @@ enum class NamespaceColumn : std::uint8_t { kHide, kShow };
 
 // One document each; the order of keys is fixed.
 [[nodiscard]] std::string RenderJobListJson(const std::vector<JobReport>& jobs);
+[[nodiscard]] std::string RenderJobListYaml(const std::vector<JobReport>& jobs);
 [[nodiscard]] std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& events);
 
 }  // namespace strata::inspect

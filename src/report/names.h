@@ -14,6 +14,10 @@ namespace strata {
                                                     std::string_view wanted,
                                                     std::size_t count);
 
+// Whether `a` comes before `b` where people read names: numbers in them count as numbers, so that
+// s2 is before s10. Names that differ only in leading zeros are in the order of their bytes.
+[[nodiscard]] bool NaturalLess(std::string_view a, std::string_view b);
+
 // "s0, s1 and 8 more".
 [[nodiscard]] std::string NameSome(const std::vector<std::string>& names);
 

@@ -28,6 +28,28 @@ std::string_view CodeOf(Ink ink) {
   return "";
 }
 
+std::size_t Total(const std::vector<std::optional<std::size_t>>& widths) {
+  std::size_t total = 0;
+  std::size_t shown = 0;
+  for (const auto& width : widths) {
+    if (!width) continue;
+    total += *width;
+    ++shown;
+  }
+  return total + (shown > 0 ? 2 * (shown - 1) : 0);
+}
+
+// The first `width` columns of `text`, the last of them an ellipsis if something is missing.
+std::string Shorten(std::string_view text, std::size_t width) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t shown = 0; end < text.size(); ++end) {
+    const bool starts = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (starts && ++shown == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
 }  // namespace
 
 std::string Paint(std::string_view text, Ink ink, const TextStyle& style) {
@@ -90,18 +112,60 @@ void TextTable::AddText(std::string_view lines) {
   rows_.back().below += lines;
 }
 
+void TextTable::LeaveOut(std::size_t limit, Widths& widths) const {
+  while (Total(widths) > limit) {
+    int most = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i]) most = std::max(most, columns_[i].spare);
+    }
+    if (most == 0) return;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (columns_[i].spare == most) widths[i].reset();
+    }
+  }
+}
+
+void TextTable::Cut(std::size_t limit, Widths& widths) const {
+  for (std::size_t total = Total(widths); total > limit; --total) {
+    std::optional<std::size_t>* widest = nullptr;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::size_t least = std::max(columns_[i].cut_to, DisplayWidth(columns_[i].title));
+      if (columns_[i].cut_to == 0 || !widths[i] || *widths[i] <= least) continue;
+      if (widest == nullptr || *widths[i] > **widest) widest = &widths[i];
+    }
+    if (widest == nullptr) return;
+    --**widest;
+  }
+}
+
+TextTable::Widths TextTable::WidthsIn(const TextStyle& style) const {
+  Widths widths;
+  for (const Column& column : columns_) widths.emplace_back(DisplayWidth(column.title));
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(*widths[i], DisplayWidth(row.cells[i].text));
+    }
+  }
+  if (!style.fit) return widths;
+  LeaveOut(style.width, widths);
+  Cut(style.width, widths);
+  return widths;
+}
+
 std::string TextTable::Line(const std::vector<Cell>& cells,
-                            const std::vector<std::size_t>& widths,
+                            const Widths& widths,
                             const TextStyle& style) const {
   std::string line;
   std::size_t spaces = 0;  // owed before the next text
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::size_t padding = widths[i] - DisplayWidth(cells[i].text);
+    if (!widths[i]) continue;
+    const std::string text = Shorten(cells[i].text, *widths[i]);
+    const std::size_t padding = *widths[i] - DisplayWidth(text);
     const bool right = columns_[i].align == Align::kRight;
     if (right) spaces += padding;
-    if (!cells[i].text.empty()) {
+    if (!text.empty()) {
       line.append(spaces, ' ');
-      line += Paint(cells[i].text, cells[i].ink, style);
+      line += Paint(text, cells[i].ink, style);
       spaces = 0;
     }
     spaces += (right ? 0 : padding) + 2;
@@ -111,16 +175,8 @@ std::string TextTable::Line(const std::vector<Cell>& cells,
 
 std::string TextTable::Render(const TextStyle& style) const {
   std::vector<Cell> titles;
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) {
-    titles.push_back({column.title, Ink::kBold});
-    widths.push_back(DisplayWidth(column.title));
-  }
-  for (const Row& row : rows_) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      widths[i] = std::max(widths[i], DisplayWidth(row.cells[i].text));
-    }
-  }
+  for (const Column& column : columns_) titles.push_back({column.title, Ink::kBold});
+  const Widths widths = WidthsIn(style);
   std::string out = Line(titles, widths, style);
   for (const Row& row : rows_) {
     out += Line(row.cells, widths, style);

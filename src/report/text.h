@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,8 @@ namespace strata {
 
 struct TextStyle {
   bool colour = false;
-  std::size_t width = 100;  // sentences are wrapped at it; tables are as wide as they are
+  std::size_t width = 100;  // sentences are wrapped at it
+  bool fit = false;         // tables, too, are at most that wide; else as wide as they are
 };
 
 enum class Ink : std::uint8_t { kPlain, kBold, kDim, kGreen, kYellow, kRed };
@@ -30,12 +32,17 @@ enum class Ink : std::uint8_t { kPlain, kBold, kDim, kGreen, kYellow, kRed };
 [[nodiscard]] std::string WrapLines(const std::vector<std::string>& lines, const TextStyle& style);
 
 // Rows under a heading, two spaces between columns, no spaces at the end of a line.
+//
+// Where it has to fit, columns are left out in the order of `spare`, then the widest of those that
+// may be cut lose letters, until it fits or nothing is left to save.
 class TextTable {
  public:
   enum class Align : std::uint8_t { kLeft, kRight };
   struct Column {
     std::string title;
     Align align = Align::kLeft;
+    int spare = 0;           // the highest is left out first, equal ones together; 0: never
+    std::size_t cut_to = 0;  // cells may be cut to this width; 0: never
   };
   struct Cell {
     std::string text;
@@ -56,8 +63,13 @@ class TextTable {
     std::vector<Cell> cells;
     std::string below;
   };
+  // By column; none is left out.
+  using Widths = std::vector<std::optional<std::size_t>>;
+  [[nodiscard]] Widths WidthsIn(const TextStyle& style) const;
+  void LeaveOut(std::size_t limit, Widths& widths) const;
+  void Cut(std::size_t limit, Widths& widths) const;
   [[nodiscard]] std::string Line(const std::vector<Cell>& cells,
-                                 const std::vector<std::size_t>& widths,
+                                 const Widths& widths,
                                  const TextStyle& style) const;
 
   std::vector<Column> columns_;

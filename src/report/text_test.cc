@@ -38,6 +38,29 @@ TEST(Text, ColoursDoNotMoveColumns) {
             "\x1b[1mA\x1b[0m  \x1b[1mB\x1b[0m\n\x1b[32mx\x1b[0m  y\n");
 }
 
+TextTable WideTable() {
+  TextTable table({{"NAME", Align::kLeft, 0, 4},
+                   {"CPU", Align::kRight, 1},
+                   {"FREE", Align::kRight, 1},
+                   {"MEMBERS", Align::kLeft, 2}});
+  table.AddRow({{"rack-überall"}, {"16"}, {"8"}, {"n0 n1 n2"}});
+  return table;
+}
+
+TEST(Text, LeavesSpareColumnsOutWhereATableHasToFit) {
+  const TextTable table = WideTable();
+  EXPECT_EQ(table.Render({.colour = false, .width = 20}),
+            "NAME          CPU  FREE  MEMBERS\nrack-überall   16     8  n0 n1 n2\n");
+  EXPECT_EQ(table.Render({.colour = false, .width = 32, .fit = true}),
+            "NAME          CPU  FREE\nrack-überall   16     8\n");
+  EXPECT_EQ(table.Render({.colour = false, .width = 22, .fit = true}), "NAME\nrack-überall\n");
+}
+
+TEST(Text, CutsTheWidestCellsLast) {
+  EXPECT_EQ(WideTable().Render({.colour = false, .width = 9, .fit = true}), "NAME\nrack-übe…\n");
+  EXPECT_EQ(WideTable().Render({.colour = false, .width = 1, .fit = true}), "NAME\nrac…\n");
+}
+
 TEST(Text, WrapsAtWordsBehindTheIndent) {
   EXPECT_EQ(Wrap("one two three", 2, {.colour = false, .width = 9}), "  one two\n  three\n");
   EXPECT_EQ(Wrap("extraordinarily long", 1, {.colour = false, .width = 6}),

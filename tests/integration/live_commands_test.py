@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Commands for people against a running API server: snapshot, topology, queue list, explain, job, top; completion, manual, plugin."""
+import fcntl
 import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import unittest
 
@@ -200,15 +203,77 @@ class LiveCommands(unittest.TestCase):
 
     def test_job_list_says_where_and_why(self):
         text, _ = self.strata("job", "list")
-        head, row, sentence = text.splitlines()
-        self.assertEqual(head.split(), ["JOB", "PHASE", "QUEUE", "READY", "DOMAIN", "TIER", "AGE", "REASON"])
-        self.assertEqual(row.split()[:6], [JOB, "Pending", "default", "2/4", "s0", "1"])
-        self.assertEqual(row.split()[-1], "NotEnoughResources")
-        self.assertEqual(sentence.strip(), "2/4 tasks wait")
+        head, row = text.splitlines()
+        self.assertEqual(head.split(), ["JOB", "QUEUE", "PODS", "GPUS", "PHASE", "TIME", "DOMAIN", "REASON"])
+        self.assertEqual(row.split()[:3] + row.split()[4:5], [JOB, "default", "2/4", "Pending"])
+        self.assertEqual(row.split()[-2:], ["s0", "NotEnoughResources"])
+        self.assertTrue(self.strata("job", "list", "-o", "wide")[0].endswith("2/4 tasks wait\n"))
         self.assertIn("default", self.strata("job", "list", "-A")[0].splitlines()[1])
         self.assertEqual(self.strata("job", "list", "-n", "kube-system")[0], "No jobs.\n")
         job = json.loads(self.strata("job", "list", "-o", "json")[0])["jobs"][0]
         self.assertEqual((job["ready"], job["total"], job["hyperNode"], job["podGroup"]), (2, 4, "s0", self.group))
+        self.assertEqual(self.strata("job", "list", "-o", "name")[0], f"job.batch.volcano.sh/{JOB}\n")
+
+    def test_job_list_chooses_and_sorts(self):
+        _, errors = self.strata("job", "list", "--state", "busy", code=2)
+        self.assertIn('unknown state "busy" (want waiting, running, finished, suspended', errors)
+        for flags, found in ((["--state", "waiting"], True), (["--state", "running,Failed"], False), (["--queue", "nope"], False),
+                             (["-l", "!team"], True), (["-l", "team=vision"], False), (["--sort-by", "time"], True)):
+            self.assertEqual(self.strata("job", "list", *flags, "-o", "name")[0] != "", found, flags)
+
+    def test_job_list_has_groups_of_other_controllers(self):
+        ns = "ray"
+        self.server.json("POST", "/api/v1/namespaces", {"metadata": {"name": ns}})
+        owner = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "name": "r", "uid": "u-1", "controller": True}
+        group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "spec": {"minMember": 2, "queue": "default"},
+                 "metadata": {"name": "ray-r-pg", "ownerReferences": [owner]}}
+        path = GROUPS.replace("default", ns)
+        self.assertEqual(self.server.json("POST", path, group)[0], 201)
+        self.addCleanup(self.server.json, "DELETE", path + "/ray-r-pg")
+        job, = json.loads(self.strata("job", "list", "-n", ns, "-o", "json")[0])["jobs"]
+        self.assertEqual((job["kind"], job["owner"], job["total"], job["state"]), ("PodGroup", "RayCluster/r", 2, "waiting"))
+        self.assertIn("ray-r-pg", self.strata("job", "describe", f"{ns}/ray-r-pg")[0])
+
+    def test_job_list_watches(self):
+        process = subprocess.Popen([STRATA, "job", "list", "--watch"], stdout=subprocess.PIPE, text=True,
+                                   env={"PATH": os.environ["PATH"], "KUBECONFIG": self.server.kubeconfig})
+        limit = threading.Timer(60, process.kill)
+        limit.start()
+        try:
+            self.assertTrue(process.stdout.readline().startswith("JOB "))
+            self.assertTrue(process.stdout.readline().startswith(JOB))
+            self.assertEqual(process.stdout.readline(), "\n")
+        finally:
+            limit.cancel()
+            process.kill()
+            process.communicate()
+
+    def test_a_list_fits_a_terminal_of_80_columns(self):
+        self.make_other("a-job-with-a-name-that-is-rather-long-for-one-line", "computer-vision-research")
+        piped, _ = self.strata("job", "list", "-A")
+        self.assertIn("a-job-with-a-name-that-is-rather-long-for-one-line", piped)
+        self.assertTrue(any(len(line) > 80 for line in piped.splitlines()))
+        self.assertTrue(all(len(line) <= 80 for line in self.on_terminal(80, "job", "list", "-A")))
+        wide = "\n".join(self.on_terminal(200, "job", "list", "-A"))
+        self.assertIn("a-job-with-a-name-that-is-rather-long-for-one-line", wide)
+        self.assertNotIn("…", wide)
+
+    def on_terminal(self, columns, *arguments):
+        """Lines of a command on a terminal so wide."""
+        terminal, end = os.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        environment = {"PATH": os.environ["PATH"], "KUBECONFIG": self.server.kubeconfig, "NO_COLOR": "1"}
+        process = subprocess.Popen([STRATA, *arguments], stdout=end, stderr=subprocess.PIPE, env=environment)
+        os.close(end)
+        text = b""
+        try:
+            while True:
+                text += os.read(terminal, 65536)
+        except OSError:  # the program has ended
+            pass
+        os.close(terminal)
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        return text.decode().replace("\r\n", "\n").splitlines()
 
     def test_job_describe_groups_pods_by_leaf(self):
         job = json.loads(self.strata("job", "describe", JOB, "-o", "json")[0])
