@@ -155,6 +155,9 @@ void NameAll(const CompletedObjects& objects, Explanation& out) {
     for (const EvictionRecord::Protected& kept : plan.choice.kept) add(kept.job);
   }
   for (const RunResult::Evictions& plan : out.evicted_for) add_plan(plan);
+  if (!out.line) return;
+  for (const std::string& group : out.line->jobs) add(group);
+  for (const std::string& group : out.line->starts) add(group);
 }
 
 void TellReality(const CompletedObjects& objects, Explanation& out) {
@@ -171,9 +174,9 @@ Status Stopped(const std::stop_token& stop) {
   return stop.stop_requested() ? Status(Fail(Code::kUnavailable, "stopped")) : Status();
 }
 
-}  // namespace
+enum class Starts : std::uint8_t { kFind, kSkip };
 
-Result<Explanation> ExplainJob(const ExplainQuery& query) {
+[[nodiscard]] Result<Explanation> ExplainWith(const ExplainQuery& query, Starts starts) {
   const objects::ObjectSet& objects = query.objects->objects;
   JobTrace trace(
       query.job,
@@ -192,6 +195,11 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   const bool waits = !out.outcome.reason.empty() && out.evicted_for.empty();
   std::vector<Holder> holders;
   if (waits) holders = Holders(*query.objects, *cluster.state, out).Find();
+  if (waits) out.line = FindLine(result, query.job);
+  if (out.line && starts == Starts::kFind) {
+    TRY_ASSIGN(out.line->starts, FindStarts(*query.objects, *query.config, query.options, result));
+    TRY(Stopped(query.stop));
+  }
   NameAll(*query.objects, out);
   if (!waits) return out;
   const Refusal verdict{out.outcome.reason, out.outcome.message};
@@ -215,6 +223,12 @@ Result<Explanation> ExplainJob(const ExplainQuery& query) {
   return out;
 }
 
+}  // namespace
+
+Result<Explanation> ExplainJob(const ExplainQuery& query) {
+  return ExplainWith(query, Starts::kSkip);
+}
+
 Result<Explanation> ExplainSubject(const ExplainQuery& query,
                                    const Subject& subject,
                                    const ClusterState& state) {
@@ -227,7 +241,7 @@ Result<Explanation> ExplainSubject(const ExplainQuery& query,
   } else {
     ExplainQuery of_group = query;
     of_group.job = subject.groups.front();
-    Result<Explanation> story = ExplainJob(of_group);
+    Result<Explanation> story = ExplainWith(of_group, Starts::kFind);
     if (!story && story.error().code == Code::kNotFound) {
       // A run lets the PodGroup of a pod go together with the pod.
       return Fail(Code::kNotFound,

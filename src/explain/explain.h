@@ -12,6 +12,7 @@
 #include "explain/facts.h"
 #include "explain/holders.h"
 #include "explain/kept_relaxations.h"
+#include "explain/line.h"
 #include "explain/relaxations.h"
 #include "explain/subject.h"
 #include "sched/config.h"
@@ -78,6 +79,7 @@ struct Explanation {
   std::vector<Pod> pods;                          // placed or promised in that cycle
   std::string queue;                              // with queue_holders: the queue that is full
   std::vector<Holder> queue_holders;              // its other jobs, the largest first
+  std::optional<Line> line;                       // of its queue, where it waits there
   std::vector<Plan> evictions;                    // so that this job can start
   std::vector<RunResult::Evictions> evicted_for;  // others; its own pods are the only victim named
   std::size_t holders = 0;  // all who hold what is short, anywhere in the cluster

@@ -99,7 +99,8 @@ void TryEvictions(const RelaxationQuery& query,
                                          choice.action,
                                          CountVictims(*plan),
                                          NameSome(jobs),
-                                         WhereOf(*plan))});
+                                         WhereOf(*plan)),
+                     .command = ActionsCommand(ActionNames(config))});
   }
 }
 

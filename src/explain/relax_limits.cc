@@ -39,23 +39,12 @@ class Limits {
       : query_(query),
         objects_(query.objects->objects),
         group_(*FindGroup(objects_, query.job)),
+        commands_(*query.objects, query.job),
         resolver_(resolver),
         found_(found) {
     for (const objects::Pod* pod : WaitingPodsOf(objects_, query.job)) {
       for (const auto& [name, amount] : objects::QuotaUsage(*pod)) asked_[name] += amount;
     }
-    for (const auto& [job, group] : query.objects->group_of_job) {
-      // A PodGroup that came with the input is what counts, unless a controller would put it right.
-      of_job_ = of_job_ || (group == query.job && group_.meta.source.empty());
-      if (of_job_ && group == query.job) object_ = "Job " + job;
-    }
-    for (const objects::OwnerReference& owner : group_.meta.owners) {
-      const bool is_job = owner.kind == "Job" && owner.api_version.starts_with("batch.volcano.sh/");
-      if (!owner.controller || !is_job) continue;
-      of_job_ = true;
-      object_ = fmt::format("Job {}/{}", group_.meta.ns, owner.name);
-    }
-    if (!of_job_) object_ = "PodGroup " + query.job;
   }
 
   void TryQueues() {
@@ -73,7 +62,8 @@ class Limits {
              .to = "Open",
              .nodes = {},
              .size = 1,
-             .text = fmt::format("open queue {}", name)},
+             .text = fmt::format("open queue {}", name),
+             .command = OpenQueueCommand(name)},
             [&](auto& objects) { OpenQueue(objects, name); });
       }
       for (const auto& [resource, amount] : queue->capability) TryCapability(*queue, resource);
@@ -101,21 +91,26 @@ class Limits {
       const objects::SubGroupPolicy& policy = group_.sub_groups[i];
       if (policy.min_sub_groups == 0) continue;
       by_sub_groups = true;
-      TryMinimum(of_job_ ? fmt::format("spec.tasks[{}].partitionPolicy.minPartitions", policy.name)
-                         : fmt::format("spec.subGroupPolicy[{}].minSubGroups", policy.name),
-                 "sub-group",
-                 {policy.min_sub_groups, policy.sub_group_size},
-                 [this, i](objects::ObjectSet& objects, std::int64_t count) {
-                   SetMinSubGroups(objects, query_.job, i, static_cast<std::int32_t>(count));
-                 });
+      TryMinimum(
+          commands_.of_job()
+              ? fmt::format("spec.tasks[{}].partitionPolicy.minPartitions", policy.name)
+              : fmt::format("spec.subGroupPolicy[{}].minSubGroups", policy.name),
+          "sub-group",
+          {policy.min_sub_groups, policy.sub_group_size},
+          [this, i](objects::ObjectSet& objects, std::int64_t count) {
+            SetMinSubGroups(objects, query_.job, i, static_cast<std::int32_t>(count));
+          },
+          [this, i](std::int64_t count) { return commands_.SetMinSubGroups(i, count); });
     }
     if (by_sub_groups) return;
-    TryMinimum(of_job_ ? "spec.minAvailable" : "spec.minMember",
-               "pod",
-               {group_.min_member, 1},
-               [this](objects::ObjectSet& objects, std::int64_t count) {
-                 SetMinMember(objects, query_.job, static_cast<std::int32_t>(count));
-               });
+    TryMinimum(
+        commands_.of_job() ? "spec.minAvailable" : "spec.minMember",
+        "pod",
+        {group_.min_member, 1},
+        [this](objects::ObjectSet& objects, std::int64_t count) {
+          SetMinMember(objects, query_.job, static_cast<std::int32_t>(count));
+        },
+        [this](std::int64_t count) { return commands_.SetMinimum(count); });
   }
 
  private:
@@ -194,7 +189,8 @@ class Limits {
       if (Try(Raised(Kind::kQueueLimit,
                      "Queue " + name,
                      "spec.capability." + resource,
-                     {now.ToString(), amount.ToString()}),
+                     {now.ToString(), amount.ToString()},
+                     CapabilityCommand(name, resource, amount)),
               set(amount))) {
         return;
       }
@@ -214,7 +210,8 @@ class Limits {
     found_.push_back(Raised(Kind::kQueueLimit,
                             "Queue " + name,
                             "spec.weight",
-                            {std::to_string(queue.weight), std::to_string(weight)}));
+                            {std::to_string(queue.weight), std::to_string(weight)},
+                            WeightCommand(name, weight)));
   }
 
   void TryHard(const objects::ResourceQuota& quota,
@@ -243,7 +240,8 @@ class Limits {
       if (Try(Raised(Kind::kQuotaLimit,
                      "ResourceQuota " + name,
                      "spec.hard." + resource,
-                     {hard.ToString(), amount.ToString()}),
+                     {hard.ToString(), amount.ToString()},
+                     QuotaCommand(name, resource, amount)),
               set(amount))) {
         return;
       }
@@ -265,8 +263,10 @@ class Limits {
   static Relaxation Raised(Kind kind,
                            std::string object,
                            std::string field,
-                           std::pair<std::string, std::string> values) {
+                           std::pair<std::string, std::string> values,
+                           AdviceCommand command) {
     Relaxation relaxation;
+    relaxation.command = std::move(command);
     relaxation.kind = kind;
     relaxation.text =
         fmt::format("raise {} of {} from {} to {}", field, object, values.first, values.second);
@@ -280,8 +280,8 @@ class Limits {
 
   [[nodiscard]] std::string TopologyFieldOf(std::size_t policy) const {
     const std::string& name = group_.sub_groups[policy].name;
-    return of_job_ ? fmt::format("spec.tasks[{}].partitionPolicy.networkTopology", name)
-                   : fmt::format("spec.subGroupPolicy[{}].networkTopology", name);
+    return commands_.of_job() ? fmt::format("spec.tasks[{}].partitionPolicy.networkTopology", name)
+                              : fmt::format("spec.subGroupPolicy[{}].networkTopology", name);
   }
 
   static std::string TopologyText(const objects::NetworkTopology& topology) {
@@ -320,14 +320,15 @@ class Limits {
       const std::string from = top ? "hard" : TopologyText(*now);
       Relaxation relaxation{
           .kind = Kind::kHigherTier,
-          .object = object_,
+          .object = commands_.Object(),
           .field = field,
           .from = from,
           .to = TopologyText(raised),
           .nodes = {},
           .size = steps,
           .text = top ? fmt::format("let it span the whole cluster: {} soft", field)
-                      : fmt::format("allow tier {}: {} {} instead of {}", tier, field, tier, from)};
+                      : fmt::format("allow tier {}: {} {} instead of {}", tier, field, tier, from),
+          .command = commands_.SetTopology(policy, raised)};
       if (Try(std::move(relaxation),
               [&](auto& objects) { SetTopology(objects, query_.job, policy, raised); })) {
         return;
@@ -338,7 +339,8 @@ class Limits {
   void TryMinimum(const std::string& field,
                   std::string_view thing,
                   Minimum minimum,
-                  const std::function<void(objects::ObjectSet&, std::int64_t)>& set) {
+                  const std::function<void(objects::ObjectSet&, std::int64_t)>& set,
+                  const std::function<AdviceCommand(std::int64_t)>& command) {
     if (minimum.now <= 1) return;
     const auto text = [&](std::int64_t count) {
       return fmt::format("start with {} {}{} instead of {}: {} {}",
@@ -355,23 +357,23 @@ class Limits {
     if (!places(1)) return;
     const std::int64_t count = Resolver::Nearest(minimum.now, 1, places);
     found_.push_back({.kind = Kind::kFewerPods,
-                      .object = object_,
+                      .object = commands_.Object(),
                       .field = field,
                       .from = std::to_string(minimum.now),
                       .to = std::to_string(count),
                       .nodes = {},
                       .size = (minimum.now - count) * minimum.pods_each,
-                      .text = text(count)});
+                      .text = text(count),
+                      .command = command(count)});
   }
 
   const RelaxationQuery& query_;
   const objects::ObjectSet& objects_;
   const objects::PodGroup& group_;
+  JobCommands commands_;
   Resolver& resolver_;
   std::vector<Relaxation>& found_;
   objects::ResourceList asked_;  // by the pods that wait
-  std::string object_;           // what the user wrote: the Job, or the PodGroup
-  bool of_job_ = false;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/plural.h"
 #include "explain/own_names.h"
+#include "explain/pod_patch.h"
 #include "explain/relax_by_eviction.h"
 #include "explain/relax_limits.h"
 #include "explain/resolver.h"
@@ -53,6 +54,7 @@ class PodRelaxations {
         objects_(query.objects->objects),
         resolver_(resolver),
         found_(found),
+        commands_(*query.objects, query.job),
         waiting_(WaitingPodsOf(objects_, query.job)) {}
 
   void TryGates() {
@@ -68,7 +70,8 @@ class PodRelaxations {
          .nodes = {},
          .size = gated,
          .text = fmt::format("remove the scheduling gates of its {}",
-                             gated == 1 ? "pod" : fmt::format("{} pods", gated))},
+                             gated == 1 ? "pod" : fmt::format("{} pods", gated)),
+         .command = commands_.RemoveGates()},
         [&](auto& objects) { RemoveGates(objects, query_.job); });
   }
 
@@ -112,7 +115,10 @@ class PodRelaxations {
            .to = TaintText(taint),
            .nodes = {},
            .size = 1,
-           .text = fmt::format("tolerate the taint {}", TaintText(taint))},
+           .text = fmt::format("tolerate the taint {}", TaintText(taint)),
+           .command =
+               commands_.ChangePods([&](const auto& spec) { return ToleratingSteps(taint, spec); },
+                                    JobCommands::Pods::kMayChange)},
           [&](auto& objects) { Tolerate(objects, query_.job, taint); });
     }
   }
@@ -140,21 +146,27 @@ class PodRelaxations {
       }
     }
     for (const auto& selector : selectors) {
-      TryTerm("pods: spec.nodeSelector",
-              fmt::format("{}={}", selector.first, selector.second),
-              [&](auto& objects) { DropNodeSelector(objects, query_.job, selector.first); });
+      TryTerm(
+          "pods: spec.nodeSelector",
+          fmt::format("{}={}", selector.first, selector.second),
+          [&](const auto& spec) { return WithoutSelectorSteps(selector.first, spec); },
+          [&](auto& objects) { DropNodeSelector(objects, query_.job, selector.first); });
     }
     for (const Requirement& requirement : requirements) {
-      TryTerm("pods: spec.affinity.nodeAffinity", ToString(requirement), [&](auto& objects) {
-        DropNodeRequirement(objects, query_.job, requirement);
-      });
+      TryTerm(
+          "pods: spec.affinity.nodeAffinity",
+          ToString(requirement),
+          [&](const auto& spec) { return WithoutRequirementSteps(requirement, spec); },
+          [&](auto& objects) { DropNodeRequirement(objects, query_.job, requirement); });
     }
     for (const auto& term : together) TryPodTerm(PodTermKind::kAffinity, term);
     for (const auto& term : apart) TryPodTerm(PodTermKind::kAntiAffinity, term);
     for (const auto& spread : spreads) {
-      TryTerm("pods: spec.topologySpreadConstraints",
-              fmt::format("maxSkew {} over {}", spread.max_skew, spread.topology_key),
-              [&](auto& objects) { DropSpread(objects, query_.job, spread); });
+      TryTerm(
+          "pods: spec.topologySpreadConstraints",
+          fmt::format("maxSkew {} over {}", spread.max_skew, spread.topology_key),
+          [&](const auto& spec) { return WithoutEntrySteps(kSpreadPath, spread, spec.spread); },
+          [&](auto& objects) { DropSpread(objects, query_.job, spread); });
     }
   }
 
@@ -177,7 +189,8 @@ class PodRelaxations {
            .text =
                pod ? fmt::format("without pod {}", holder.name)
                    : fmt::format(
-                         "without job {} ({})", own.Of(holder.name), Plural(holder.pods, "pod"))},
+                         "without job {} ({})", own.Of(holder.name), Plural(holder.pods, "pod")),
+           .command = EndCommand(*query_.objects, holder)},
           [&](auto& objects) {
             pod ? RemovePod(objects, holder.name) : RemoveGroup(objects, holder.name);
           });
@@ -192,7 +205,10 @@ class PodRelaxations {
     if (resolver_.Places(relaxation.text, change)) found_.push_back(std::move(relaxation));
   }
 
-  void TryTerm(std::string field, const std::string& term, const Change& change) {
+  void TryTerm(std::string field,
+               const std::string& term,
+               const JobCommands::EditPod& edit,
+               const Change& change) {
     const std::string name = field.substr(field.rfind('.') + 1);
     Try({.kind = Kind::kDropTerm,
          .object = Group(),
@@ -201,7 +217,8 @@ class PodRelaxations {
          .to = "",
          .nodes = {},
          .size = 1,
-         .text = fmt::format("drop {} {}", name, term)},
+         .text = fmt::format("drop {} {}", name, term),
+         .command = commands_.ChangePods(edit, JobCommands::Pods::kAreFixed)},
         change);
   }
 
@@ -211,6 +228,11 @@ class PodRelaxations {
                                        : "pods: spec.affinity.podAntiAffinity",
         fmt::format(
             "{} over {}", term.selector ? ToString(*term.selector) : "<none>", term.topology_key),
+        [&](const objects::PodSpec& spec) {
+          return kind == PodTermKind::kAffinity
+                     ? WithoutEntrySteps(kAffinityPath, term, spec.pod_affinity.required)
+                     : WithoutEntrySteps(kAntiAffinityPath, term, spec.pod_anti_affinity.required);
+        },
         [&](auto& objects) { DropPodTerm(objects, query_.job, kind, term); });
   }
 
@@ -251,7 +273,8 @@ class PodRelaxations {
                           .nodes = nodes,
                           .size = static_cast<std::int64_t>(nodes.size()),
                           .text = cordon ? fmt::format("uncordon {}{}", thing, names)
-                                         : fmt::format("with {}{} ready again", thing, names)};
+                                         : fmt::format("with {}{} ready again", thing, names),
+                          .command = cordon ? UncordonCommand(nodes) : AdviceCommand{}};
     found_.push_back(std::move(relaxation));
   }
 
@@ -259,10 +282,19 @@ class PodRelaxations {
   const objects::ObjectSet& objects_;
   Resolver& resolver_;
   std::vector<Relaxation>& found_;
+  JobCommands commands_;
   std::vector<const objects::Pod*> waiting_;
 };
 
 }  // namespace
+
+std::string WithCommand(const Relaxation& relaxation) {
+  if (relaxation.command.line.empty()) return relaxation.text;
+  return fmt::format("{}{}: {}",
+                     relaxation.text,
+                     relaxation.command.restarts ? " (restarts the job)" : "",
+                     relaxation.command.line);
+}
 
 std::string_view ToString(Relaxation::Kind kind) {
   switch (kind) {

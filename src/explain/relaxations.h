@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "explain/advice_commands.h"
 #include "explain/holders.h"
 #include "sched/config.h"
 #include "whatif/cluster.h"
@@ -41,9 +42,13 @@ struct Relaxation {
   std::vector<std::string> nodes;  // kUncordon, kReady: all of them
   std::int64_t size = 0;           // what orders relaxations of one kind: tiers, pods, nodes
   std::string text;                // "allow tier 3: raise ... from 2 to 3"
+  AdviceCommand command = {};      // that makes it
 
   bool operator==(const Relaxation&) const = default;
 };
+
+// Text and command in one line: "uncordon node n1: kubectl uncordon n1".
+[[nodiscard]] std::string WithCommand(const Relaxation& relaxation);
 
 // "higherTier": the word of the JSON output.
 [[nodiscard]] std::string_view ToString(Relaxation::Kind kind);

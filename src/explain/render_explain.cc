@@ -159,6 +159,7 @@ class Lines {
           fmt::format(
               "queue {} is held by {}", story_.queue, Holding(story_, story_.queue_holders)));
     }
+    AddLine();
     AddPods();
     AddRelaxations();
     return std::move(lines_);
@@ -242,6 +243,26 @@ class Lines {
     if (!miss.holders.empty()) Add(4, "held by " + Holding(story_, miss.holders));
   }
 
+  [[nodiscard]] std::string NameJobs(const std::vector<std::string>& groups) const {
+    std::vector<std::string> names;
+    for (const std::string& group : groups) names.push_back(Called(story_, group));
+    return NameSome(names);
+  }
+
+  void AddLine() {
+    if (!story_.line || story_.line->jobs.size() < 2) return;
+    const Line& line = *story_.line;
+    const auto own = line.jobs.begin() + static_cast<std::ptrdiff_t>(line.position) - 1;
+    std::string text = fmt::format("number {} of the {} jobs that wait in queue {}",
+                                   line.position,
+                                   line.jobs.size(),
+                                   line.queue);
+    if (line.position > 1) text += "; before it: " + NameJobs({line.jobs.begin(), own});
+    Add(2, text);
+    if (line.starts.empty()) return;
+    Add(2, "if all that runs ended now, these would start: " + NameJobs(line.starts));
+  }
+
   void AddPods() {
     for (std::size_t i = 0; i < std::min(story_.pods.size(), kShownPods); ++i) {
       const Explanation::Pod& pod = story_.pods[i];
@@ -272,7 +293,10 @@ class Lines {
       return;
     }
     Add(2, fmt::format("each of these alone would let it start ({}):", tried));
-    for (const Relaxation& relaxation : report.found) Add(4, relaxation.text);
+    for (const Relaxation& relaxation : report.found) {
+      Add(4, relaxation.text + (relaxation.command.restarts ? " (restarts the job)" : ""));
+      if (!relaxation.command.line.empty()) Add(6, relaxation.command.line);
+    }
   }
 
   const Explanation& story_;

@@ -139,7 +139,18 @@ Json ToJson(const Relaxation& relaxation) {
   json["to"] = relaxation.to;
   if (!relaxation.nodes.empty()) json["nodes"] = relaxation.nodes;
   json["text"] = relaxation.text;
+  json["command"] = relaxation.command.line;
+  json["restarts"] = relaxation.command.restarts;
   return json;
+}
+
+Json ToJson(const Line& line) {
+  const auto own = line.jobs.begin() + static_cast<std::ptrdiff_t>(line.position) - 1;
+  return {{"queue", line.queue},
+          {"position", line.position},
+          {"waiting", line.jobs.size()},
+          {"before", std::vector<std::string>(line.jobs.begin(), own)},
+          {"starts", line.starts}};
 }
 
 template <typename T>
@@ -189,6 +200,7 @@ std::string RenderJson(const Explanation& explanation) {
   json["searches"] = ArrayOf(explanation.searches);
   json["nearestMisses"] = ArrayOf(explanation.misses);
   json["queueHeldBy"] = ToJson(explanation.queue_holders);
+  if (explanation.line) json["line"] = ToJson(*explanation.line);
   json["pods"] = ArrayOf(explanation.pods);
   json["evictions"] = ArrayOf(explanation.evictions);
   json["evictedFor"] = ArrayOf(explanation.evicted_for);

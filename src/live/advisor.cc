@@ -72,7 +72,8 @@ void Advisor::Look(const ClusterFeed& feed, const SchedulerConfig& config, Time 
 }
 
 void Advisor::Answer(std::optional<RelaxationReport> report) {
-  const std::string text = report && !report->found.empty() ? report->found.front().text : "";
+  const std::string text =
+      report && !report->found.empty() ? WithCommand(report->found.front()) : "";
   if (agenda_.Finish(std::move(report), now_())) on_advice_({item_.job, item_.verdict, text});
 }
 

@@ -56,7 +56,8 @@ TEST_F(AdvisorTest, TellsTheSmallestChangeOnce) {
   advisor_.Look(feed_, config_, Time{});
   TakeLetters();
   const std::string advice =
-      "default/gang-gang: start with 8 pods instead of 9: spec.minAvailable 8";
+      "default/gang-gang: start with 8 pods instead of 9: spec.minAvailable 8: kubectl patch "
+      R"(vcjob gang -n default --type=merge -p '{"spec":{"minAvailable":8}}')";
   EXPECT_THAT(told_, ElementsAre(advice));
   advisor_.Follow(feed_.state(), Cycle());
   Pass(seconds(60));

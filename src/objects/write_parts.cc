@@ -39,7 +39,19 @@ Json WriteOwner(const OwnerReference& owner) {
   return json;
 }
 
+Json WriteRequirement(const Requirement& requirement) {
+  Json expression = {{"key", requirement.key}, {"operator", OperatorWord(requirement.op)}};
+  if (!requirement.values.empty()) expression["values"] = requirement.values;
+  return expression;
+}
+
 }  // namespace
+
+Json WriteRequirements(const std::vector<Requirement>& requirements) {
+  Json json = Json::array();
+  for (const Requirement& requirement : requirements) json.push_back(WriteRequirement(requirement));
+  return json;
+}
 
 Json WriteLabels(const Labels& labels) {
   Json json = Json::object();
@@ -56,9 +68,7 @@ Json WriteLabelSelector(const LabelSelector& selector) {
       labels[requirement.key] = requirement.values.front();
       continue;
     }
-    Json expression = {{"key", requirement.key}, {"operator", OperatorWord(requirement.op)}};
-    if (!requirement.values.empty()) expression["values"] = requirement.values;
-    expressions.push_back(std::move(expression));
+    expressions.push_back(WriteRequirement(requirement));
   }
   Json json = Json::object();
   if (!labels.empty()) json["matchLabels"] = std::move(labels);

@@ -14,6 +14,9 @@
 namespace strata::objects {
 
 [[nodiscard]] nlohmann::ordered_json WriteLabels(const Labels& labels);
+// [{"key": "zone", "operator": "In", "values": ["a"]}]
+[[nodiscard]] nlohmann::ordered_json WriteRequirements(
+    const std::vector<Requirement>& requirements);
 // {"matchExpressions": [...]}
 [[nodiscard]] nlohmann::ordered_json WriteLabelSelector(const LabelSelector& selector);
 [[nodiscard]] nlohmann::ordered_json WriteTopology(const NetworkTopology& topology);

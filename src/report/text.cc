@@ -97,7 +97,13 @@ std::string WrapLines(const std::vector<std::string>& lines, const TextStyle& st
   std::string out;
   for (const std::string& line : lines) {
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-    out += Wrap(line, indent, style);
+    const std::string_view words = std::string_view(line).substr(indent);
+    // A command is copied into a shell, so no line break may come into it.
+    if (words.starts_with("kubectl ") || words.starts_with("strata ")) {
+      out += line + '\n';
+    } else {
+      out += Wrap(line, indent, style);
+    }
   }
   return out;
 }

@@ -28,7 +28,8 @@ enum class Ink : std::uint8_t { kPlain, kBold, kDim, kGreen, kYellow, kRed };
 // ended by a newline. A word longer than a line stands alone.
 [[nodiscard]] std::string Wrap(std::string_view text, std::size_t indent, const TextStyle& style);
 
-// Wraps each line by itself; the continuation lines are indented as the line is.
+// Wraps each line by itself; the continuation lines are indented as the line is. A line that begins
+// with kubectl or strata is a command to copy and stays whole.
 [[nodiscard]] std::string WrapLines(const std::vector<std::string>& lines, const TextStyle& style);
 
 // Rows under a heading, two spaces between columns, no spaces at the end of a line.

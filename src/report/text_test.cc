@@ -68,5 +68,12 @@ TEST(Text, WrapsAtWordsBehindTheIndent) {
   EXPECT_EQ(Wrap("", 3, {}), "");
 }
 
+TEST(WrapLines, LeavesACommandWhole) {
+  const TextStyle narrow{.colour = false, .width = 20};
+  EXPECT_EQ(
+      WrapLines({"  a sentence that is too long", "    kubectl uncordon n0 n1 n2 n3 n4"}, narrow),
+      "  a sentence that is\n  too long\n    kubectl uncordon n0 n1 n2 n3 n4\n");
+}
+
 }  // namespace
 }  // namespace strata

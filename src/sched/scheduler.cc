@@ -14,6 +14,7 @@
 #include "sched/caches.h"
 #include "sched/eviction/claims.h"
 #include "sched/eviction/settings.h"
+#include "sched/job_queues.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
 #include "sched/search.h"
@@ -302,6 +303,23 @@ CycleResult Scheduler::Close() {
   parts_->cycle.reset();
   if (parts_->attempts) parts_->attempts->Close();
   return result;
+}
+
+std::map<QueueId, std::vector<JobId>> Scheduler::Lines() const {
+  CHECK(parts_->cycle);
+  const WorkloadTable& workload = parts_->state.workload();
+  JobQueues queues(parts_->cycle->session);
+  std::map<QueueId, std::vector<JobId>> lines;
+  for (const JobId id : workload.WaitingJobs()) {
+    const QueueId queue = workload.job(id).queue;
+    if (!queue.valid()) continue;
+    queues.Add(id);
+    lines.try_emplace(queue);
+  }
+  for (auto& [queue, line] : lines) {
+    while (!queues.Left(queue).empty()) line.push_back(queues.TakeJob(queue));
+  }
+  return lines;
 }
 
 }  // namespace strata

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/result.h"
 #include "model/cluster_state.h"
 #include "sched/config.h"
@@ -56,6 +58,10 @@ class Scheduler {
   // The same; calls `ran` with the name of each action after it has run.
   void RunActions(const std::function<void(const std::string& action)>& ran);
   [[nodiscard]] CycleResult Close();
+
+  // The jobs that wait in each queue, in the order in which they get their turn. REQUIRES: a cycle
+  // is open. COST: a sort of the jobs that wait.
+  [[nodiscard]] std::map<QueueId, std::vector<JobId>> Lines() const;
 
  private:
   struct Parts;

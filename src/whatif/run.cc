@@ -75,6 +75,7 @@ class Run {
     const auto start = Elapsed();
     scheduler.Open(now_, options_.trace);
     const auto opened = Elapsed();
+    lines_ = scheduler.Lines();
     scheduler.RunActions();
     const auto acted = Elapsed();
     CycleResult cycle = scheduler.Close();
@@ -241,6 +242,7 @@ class Run {
     result_.warnings.assign(warnings_.begin(), warnings_.end());
     result_.topology_ready = state_.tree().ready();
     SummariseJobs();
+    SummariseLines();
     SummariseHyperNodes();
   }
 
@@ -267,6 +269,16 @@ class Run {
                                 group.pods,
                                 group.pods == 1 ? "pod waits" : "pods wait",
                                 group.name);
+    }
+  }
+
+  void SummariseLines() {
+    for (const auto& [queue, line] : lines_) {
+      std::vector<std::string> waiting;
+      for (const JobId id : line) {
+        if (verdicts_.contains(id)) waiting.push_back(state_.workload().job(id).spec.name);
+      }
+      if (!waiting.empty()) result_.lines[state_.workload().queue(queue).spec.name] = waiting;
     }
   }
 
@@ -303,7 +315,8 @@ class Run {
   const std::set<std::string, std::less<>>& made_groups_;
   const RunOptions& options_;
   Time now_{};
-  std::map<JobId, Refusal> verdicts_;  // of the last cycle
+  std::map<JobId, Refusal> verdicts_;            // of the last cycle
+  std::map<QueueId, std::vector<JobId>> lines_;  // at its beginning
   std::map<TaskId, Leaving> leaving_;
   std::set<std::string> evicted_;
   std::set<RunResult::Warning> warnings_;

@@ -79,6 +79,8 @@ struct RunResult {
   std::vector<Evictions> evictions;              // in decision order
   std::map<std::string, Devices> devices;        // by "ns/pod", where GPUs were chosen
   std::map<std::string, Job> jobs;               // by "ns/podgroup"
+  // By queue: the jobs that wait there at the end, in the order in which they get their turn.
+  std::map<std::string, std::vector<std::string>> lines;
   std::map<std::string, HyperNode> hypernodes;
   bool topology_ready = true;
   std::vector<Warning> warnings;  // ascending, each once
