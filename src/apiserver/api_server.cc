@@ -177,6 +177,10 @@ net::HttpResponse ApiServer::Refusal(int status) {
   } else if (status == 431) {
     error.reason = "";
     error.message = "Request Header Fields Too Large";
+  } else if (status == 429) {
+    error.reason = "TooManyRequests";
+    error.message = "too many requests are in progress, please try again later";
+    error.retry_after_seconds = 1;
   } else if (status >= 500) {
     error.reason = "InternalError";
     error.message = "Internal error occurred";
