@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/lifecycle/bootstrap.h"
+#include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/request/call.h"
 #include "apiserver/request/query_options.h"
 #include "apiserver/state/server_state.h"
@@ -127,6 +128,7 @@ void HandleResource(ServerState& state,
 
 struct ApiServer::Impl {
   ServerState state;
+  EventExpiry expiry{state};
 };
 
 ApiServer::ApiServer(ObjectStore& store,
@@ -139,7 +141,9 @@ ApiServer::ApiServer(ObjectStore& store,
 ApiServer::~ApiServer() = default;
 
 Status ApiServer::Start() {
-  return Bootstrap(impl_->state);
+  TRY(Bootstrap(impl_->state));
+  impl_->expiry.Start();
+  return {};
 }
 
 const ResourceTable& ApiServer::table() const {
@@ -177,6 +181,10 @@ net::HttpResponse ApiServer::Refusal(int status) {
   } else if (status == 431) {
     error.reason = "";
     error.message = "Request Header Fields Too Large";
+  } else if (status == 429) {
+    error.reason = "TooManyRequests";
+    error.message = "too many requests are in progress, please try again later";
+    error.retry_after_seconds = 1;
   } else if (status >= 500) {
     error.reason = "InternalError";
     error.message = "Internal error occurred";

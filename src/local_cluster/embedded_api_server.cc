@@ -148,13 +148,13 @@ class EmbeddedApiServer::Impl {
     };
     if (settings_.plain_http) {
       using apiserver::Reach;
-      handler = apiserver::RefuseForeignPages(
-          address_.IsLoopback() ? Reach::kLoopback : Reach::kNetwork, std::move(handler));
+      options.check_head =
+          apiserver::RefuseForeignPages(address_.IsLoopback() ? Reach::kLoopback : Reach::kNetwork);
     } else {
       TRY_ASSIGN(
           options.certificate,
           net::IssueCertificate(trust_.authority, address_.CertificateHosts(), clock_.Now()));
-      handler = apiserver::RequireToken(trust_.token, std::move(handler));
+      options.check_head = apiserver::RequireToken(trust_.token);
     }
     TRY_ASSIGN(server_, net::HttpServer::Listen(loop_, std::move(options), std::move(handler)));
     address_.port = server_->port();

@@ -108,6 +108,9 @@ TEST(RequestReader, ABadEndOfTheChunksMayComeInPieces) {
       if (reader.state() == RequestReader::State::kRefused) break;
       waiting += sent.substr(at, piece);
       waiting.erase(0, reader.Feed(waiting));
+      if (reader.state() == RequestReader::State::kBody) {
+        waiting.erase(0, reader.Feed(waiting));
+      }
     }
     ASSERT_EQ(reader.state(), RequestReader::State::kRefused) << piece;
     EXPECT_EQ(reader.refusal(), 400);

@@ -20,7 +20,8 @@ constexpr std::size_t kMaxBytesOfWatcher = std::size_t{16} << 10U;
 constexpr std::size_t kStreamBytes = std::size_t{64} << 10U;
 // Below that head and body go out as one piece: one packet, one TLS record.
 constexpr std::size_t kSmallBody = std::size_t{16} << 10U;
-constexpr Duration kHandshakeTime = std::chrono::seconds(10);
+constexpr int kTooManyRequests = 429;
+constexpr int kBodyTooLarge = 413;
 constexpr Duration kLingerTime = std::chrono::seconds(2);
 
 class ExchangeOfConnection final : public Exchange {
@@ -66,11 +67,25 @@ void Release(std::string& text) {
 
 }  // namespace
 
+void ShedRequests(ConnectionHub& hub) {
+  while (hub.request_bytes > hub.options.max_request_bytes) {
+    std::shared_ptr<Connection> first;
+    for (const auto& connection : hub.connections) {
+      const auto rank = connection->RankForRefusal();
+      if (rank && (first == nullptr || *rank < *first->RankForRefusal())) first = connection;
+    }
+    if (first == nullptr) return;  // the others are being handled
+    first->Refuse(kTooManyRequests);
+  }
+}
+
 Connection::Connection(std::shared_ptr<ConnectionHub> hub, std::unique_ptr<ByteStream<OnIo>> stream)
     : hub_(std::move(hub)), stream_(std::move(stream)) {}
 
 void Connection::Start() {
-  Expect(kHandshakeTime);
+  ++hub_->strangers;
+  since_ = std::chrono::steady_clock::now();
+  Expect(hub_->options.stranger_timeout);
   stream_->Handshake({shared_from_this(), &Connection::OnHandshake});
 }
 
@@ -90,6 +105,8 @@ void Connection::Drain() {
 void Connection::Close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
+  if (caller_ == Caller::kStranger) --hub_->strangers;
+  HoldRequestBytes(0);
   const auto self = shared_from_this();
   error_code ignored;
   // What a peer does not take would otherwise stay with the system.
@@ -102,9 +119,31 @@ void Connection::Close() {
   }
 }
 
-std::optional<Connection::Instant> Connection::idle_since() const {
-  if (phase_ != Phase::kIdle) return std::nullopt;
-  return idle_since_;
+std::optional<Connection::Rank> Connection::RankForReplacement() const {
+  const bool waits = phase_ == Phase::kHandshake || phase_ == Phase::kIdle;
+  const bool is_stalling = phase_ == Phase::kReading && caller_ == Caller::kStranger;
+  if (!waits && !is_stalling) return std::nullopt;
+  return Rank(caller_, since_);
+}
+
+std::optional<Connection::Rank> Connection::RankForRefusal() const {
+  if (phase_ != Phase::kReading || held_request_bytes_ == 0 || writing_) return std::nullopt;
+  return Rank(caller_, since_);
+}
+
+void Connection::BecomeKnown() {
+  if (std::exchange(caller_, Caller::kKnown) == Caller::kStranger) --hub_->strangers;
+}
+
+void Connection::HoldRequestBytes(std::size_t bytes) {
+  hub_->request_bytes += bytes;
+  hub_->request_bytes -= std::exchange(held_request_bytes_, bytes);
+}
+
+Duration Connection::IdleLimit() const {
+  const HttpServerOptions& options = hub_->options;
+  if (caller_ == Caller::kKnown) return options.idle_timeout;
+  return std::min(options.idle_timeout, options.stranger_timeout);
 }
 
 void Connection::Expect(Duration within) {
@@ -115,7 +154,7 @@ void Connection::OnHandshake(error_code error, std::size_t) {
   if (phase_ == Phase::kClosed) return;
   if (error) return Close();
   phase_ = Phase::kIdle;
-  idle_since_ = std::chrono::steady_clock::now();
+  since_ = std::chrono::steady_clock::now();
   reader_.emplace(hub_->options.max_body_bytes);
   Parse();
 }
@@ -150,23 +189,33 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
 
 void Connection::Parse() {
   if (in_used_ == 0 && phase_ == Phase::kIdle) {
-    Expect(hub_->options.idle_timeout);
+    Expect(IdleLimit());
     return Read();
   }
   using State = RequestReader::State;
   const bool in_head = phase_ == Phase::kReading && reader_->state() == State::kHead;
-  if (phase_ != Phase::kReading) {
-    request_deadline_ = std::chrono::steady_clock::now() + hub_->options.request_timeout;
+  if (phase_ != Phase::kReading) BeginRequest();
+  const bool had_head = reader_->state() != State::kHead;
+  std::size_t taken = reader_->Feed(in_);
+  const bool has_head = reader_->state() == State::kBody || reader_->state() == State::kDone;
+  if (!had_head && has_head && !JudgeHead()) return;
+  if (reader_->state() == State::kBody) {
+    taken += reader_->Feed(std::string_view(in_).substr(taken));
   }
-  phase_ = Phase::kReading;
-  in_.erase(0, reader_->Feed(in_));
+  in_.erase(0, taken);
   in_used_ = in_.size();
+  HoldRequestBytes(in_used_ + reader_->body_bytes());
+  if (hub_->request_bytes > hub_->options.max_request_bytes) {
+    ShedRequests(*hub_);
+    if (phase_ != Phase::kReading) return;
+  }
   if (reader_->state() == State::kRefused) return Refuse(reader_->refusal());
   if (reader_->state() == State::kDone) return Dispatch();
   // A peer that sends a head byte by byte gets no additional time for each.
   if (!in_head || reader_->state() == State::kBody) Expect(hub_->options.stall_timeout);
   deadline_ = std::min(deadline_, request_deadline_);
   if (reader_->ExpectsContinue() && !std::exchange(continued_, true)) {
+    writing_ = true;
     return stream_->Write(boost::asio::buffer(kContinue.data(), kContinue.size()),
                           {shared_from_this(), &Connection::OnContinueWritten});
   }
@@ -174,9 +223,42 @@ void Connection::Parse() {
 }
 
 void Connection::OnContinueWritten(error_code error, std::size_t bytes) {
+  writing_ = false;
   if (phase_ == Phase::kClosed) return;
   if (error || bytes != kContinue.size()) return Close();
   Read();
+}
+
+void Connection::BeginRequest() {
+  const HttpServerOptions& options = hub_->options;
+  const bool is_known = caller_ == Caller::kKnown;
+  phase_ = Phase::kReading;
+  since_ = std::chrono::steady_clock::now();
+  request_deadline_ =
+      since_ + (is_known ? options.request_timeout
+                         : std::min(options.request_timeout, options.stranger_timeout));
+}
+
+bool Connection::JudgeHead() {
+  HeadVerdict verdict;
+  if (hub_->options.check_head) verdict = hub_->options.check_head(reader_->head());
+  const bool has_body = reader_->state() == RequestReader::State::kBody;
+  if (verdict.refusal) {
+    phase_ = Phase::kHandling;
+    keep_alive_ = false;  // what still comes is not read
+    HoldRequestBytes(0);
+    head_only_ = reader_->head().method == "HEAD";
+    Answer(++exchange_, std::move(*verdict.refusal));
+    return false;
+  }
+  if (verdict.caller == Caller::kStranger) {
+    if (!has_body) return true;
+    Refuse(kBodyTooLarge);
+    return false;
+  }
+  BecomeKnown();
+  request_deadline_ = since_ + hub_->options.request_timeout;
+  return true;
 }
 
 void Connection::Dispatch() {
@@ -193,6 +275,9 @@ void Connection::Dispatch() {
 void Connection::Refuse(int status) {
   phase_ = Phase::kHandling;
   keep_alive_ = false;
+  head_only_ = false;
+  HoldRequestBytes(0);
+  reader_.emplace(hub_->options.max_body_bytes);  // its part of a body goes
   HttpResponse response{.status = status, .headers = {}, .body = {}};
   if (hub_->options.refusal) response = hub_->options.refusal(status);
   Answer(++exchange_, std::move(response));
@@ -318,11 +403,12 @@ void Connection::FinishAnswer() {
   if (hub_->draining) return Close();
   if (!keep_alive_) return Linger();
   phase_ = Phase::kIdle;
-  idle_since_ = std::chrono::steady_clock::now();
+  since_ = std::chrono::steady_clock::now();
+  HoldRequestBytes(0);
   continued_ = false;
   waiting_ = false;
   reader_.emplace(hub_->options.max_body_bytes);
-  if (reading_) return Expect(hub_->options.idle_timeout);
+  if (reading_) return Expect(IdleLimit());
   Parse();
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "net/byte_stream.h"
 #include "net/http_server.h"
@@ -23,9 +24,14 @@ struct ConnectionHub {
   HttpServerOptions options;
   RequestHandler handler;  // empty once the server is gone
   std::set<std::shared_ptr<Connection>> connections;
+  std::size_t strangers = 0;      // of the connections
+  std::size_t request_bytes = 0;  // of all requests that are being read or handled
   bool draining = false;
   std::function<void()> on_empty;  // called when the last connection has gone, while draining
 };
+
+// Refuses requests until those that are left take no more than the limit.
+void ShedRequests(ConnectionHub& hub);
 
 // One request at a time: read, handled, answered; then the next. Everything happens on the loop.
 class Connection final : public std::enable_shared_from_this<Connection> {
@@ -47,8 +53,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Ends a stream properly and closes when nothing is under way; else after the answer.
   void Drain();
   void Close();
-  // Since when it has waited for a request; none while there is one.
-  [[nodiscard]] std::optional<Instant> idle_since() const;
+  // Which of two connections goes first when there are too many: the lesser one.
+  using Rank = std::pair<HeadVerdict::Caller, Instant>;
+  // None while it does something that is not to be cut off.
+  [[nodiscard]] std::optional<Rank> RankForReplacement() const;
+  // None unless it holds a part of a request.
+  [[nodiscard]] std::optional<Rank> RankForRefusal() const;
+  [[nodiscard]] HeadVerdict::Caller caller() const { return caller_; }
+  // Answers the request that is being read with the error page for `status`; then closes.
+  void Refuse(int status);
 
   // From the Exchange with that number; nothing when it is not the current one any more.
   void Answer(std::uint64_t exchange, HttpResponse response);
@@ -74,8 +87,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void OnWritten(boost::system::error_code error, std::size_t bytes);
   void Read();
   void Parse();
+  void BeginRequest();
+  // False when the request is answered already.
+  [[nodiscard]] bool JudgeHead();
   void Dispatch();
-  void Refuse(int status);
   void Write();
   void OnAllWritten();
   void Pump();
@@ -85,6 +100,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void FinishAnswer();
   void Linger();
   void Expect(Duration within);
+  void BecomeKnown();
+  void HoldRequestBytes(std::size_t bytes);
+  [[nodiscard]] Duration IdleLimit() const;
   void ExpectNothing() { deadline_ = Instant::max(); }
   [[nodiscard]] bool IsCurrent(std::uint64_t exchange, Phase phase) const {
     return exchange == exchange_ && phase_ == phase;
@@ -100,8 +118,11 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string in_;  // what has come and is not parsed yet; during a read, with room behind it
   std::size_t in_used_ = 0;
   bool reading_ = false;
-  Instant idle_since_{};
-  bool continued_ = false;  // "100 Continue" was sent
+  using Caller = HeadVerdict::Caller;
+  Caller caller_ = Caller::kStranger;
+  Instant since_{};                     // it was accepted, idle or began to read, whichever is last
+  std::size_t held_request_bytes_ = 0;  // counted in hub_->request_bytes
+  bool continued_ = false;              // "100 Continue" was sent
 
   std::uint64_t exchange_ = 0;  // the number of the current one
   bool head_only_ = false;

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "net/event_loop_impl.h"
+#include "net/file_limit.h"
 #include "net/http_connection.h"
 
 namespace strata::net {
@@ -24,6 +25,8 @@ using boost::system::error_code;
 using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>;
 
 constexpr Duration kAcceptAgain = std::chrono::milliseconds(100);
+// What a process opens beside its connections: the database, its log, connections to other servers.
+constexpr std::size_t kOtherFiles = 256;
 
 // Answers go out at once, and a peer whose machine has gone is found within a minute.
 void SetOptions(TcpSocket& socket) {
@@ -58,7 +61,7 @@ Result<std::unique_ptr<asio::ssl::context>> MakeTls(const ServerCertificate& cer
 class HttpServerOnLoop final : public HttpServer {
  public:
   HttpServerOnLoop(EventLoop& loop, HttpServerOptions options, RequestHandler handler)
-      : loop_(loop), acceptor_(loop.impl().context), socket_(loop.impl().context) {
+      : loop_(loop), acceptor_(loop.impl().context) {
     hub_->options = std::move(options);
     hub_->handler = std::move(handler);
   }
@@ -82,11 +85,13 @@ class HttpServerOnLoop final : public HttpServer {
     if (options.certificate) {
       TRY_ASSIGN(tls_, MakeTls(*options.certificate));
     }
+    LimitToOpenFiles();
     const tcp::endpoint endpoint(address, options.port);
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (!error) acceptor_.non_blocking(true, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
     if (error) return Fail(Code::kUnavailable, "listen on " + where + ": " + error.message());
     Accept();
@@ -115,37 +120,62 @@ class HttpServerOnLoop final : public HttpServer {
     return {hub_->connections.begin(), hub_->connections.end()};
   }
 
+  void LimitToOpenFiles() {
+    std::size_t& connections = hub_->options.max_connections;
+    const std::size_t files = RaiseFileLimit(connections + kOtherFiles);
+    connections = std::min(connections, files - std::min(files / 2, kOtherFiles));
+  }
+
   void StopAccepting() {
     error_code ignored;
     acceptor_.close(ignored);
   }
 
+  // Accepts only once somebody waits: when the process has no file left, Linux fails to accept
+  // even where nobody does.
   void Accept() {
-    acceptor_.async_accept(socket_, [this, alive = alive_](error_code error) {
+    acceptor_.async_wait(Acceptor::wait_read, [this, alive = alive_](error_code error) {
       if (!*alive || !acceptor_.is_open()) return;
-      if (error) {  // out of descriptors, most likely: some will be closed
+      TcpSocket socket(loop_.impl().context);
+      if (!error) acceptor_.accept(socket, error);
+      if (error == asio::error::would_block) return Accept();
+      if (error) {
+        const bool out_of_files = error == boost::system::errc::too_many_files_open ||
+                                  error == boost::system::errc::too_many_files_open_in_system;
+        if (out_of_files && CloseLongestWaiting(HeadVerdict::Caller::kKnown)) return Accept();
         loop_.After(kAcceptAgain, [this, alive] {
           if (*alive && acceptor_.is_open()) Accept();
         });
         return;
       }
-      Take(std::move(socket_));
-      socket_ = TcpSocket(loop_.impl().context);
+      Take(std::move(socket));
       Accept();
     });
   }
 
-  // Whether there is a place for one more.
-  bool MakeRoom() {
-    if (hub_->connections.size() < hub_->options.max_connections) return true;
+  // Closes the connection that has waited longest, strangers first, and no caller beyond
+  // `up_to`. False when there is none to close.
+  bool CloseLongestWaiting(HeadVerdict::Caller up_to) {
     std::shared_ptr<Connection> longest;
     for (const auto& connection : hub_->connections) {
-      const auto since = connection->idle_since();
-      if (since && (longest == nullptr || *since < *longest->idle_since())) longest = connection;
+      const auto rank = connection->RankForReplacement();
+      if (!rank || rank->first > up_to) continue;
+      if (longest == nullptr || *rank < *longest->RankForReplacement()) longest = connection;
     }
     if (longest == nullptr) return false;
     longest->Close();
     return true;
+  }
+
+  // Whether there is a place for one more.
+  bool MakeRoom() {
+    using Caller = HeadVerdict::Caller;
+    const HttpServerOptions& options = hub_->options;
+    if (hub_->strangers >= options.max_strangers && !CloseLongestWaiting(Caller::kStranger)) {
+      return false;
+    }
+    return hub_->connections.size() < options.max_connections ||
+           CloseLongestWaiting(Caller::kKnown);
   }
 
   void Take(TcpSocket socket) {
@@ -167,8 +197,10 @@ class HttpServerOnLoop final : public HttpServer {
   // One timer for all: a deadline of its own would cost every request more than the sweep does.
   void ScheduleSweep() {
     const HttpServerOptions& options = hub_->options;
-    const Duration shortest =
-        std::min({options.idle_timeout, options.stall_timeout, options.request_timeout});
+    const Duration shortest = std::min({options.idle_timeout,
+                                        options.stall_timeout,
+                                        options.request_timeout,
+                                        options.stranger_timeout});
     const Duration period =
         std::clamp(shortest / 4, Duration(5), Duration(std::chrono::seconds(1)));
     sweeping_ = true;
@@ -185,7 +217,6 @@ class HttpServerOnLoop final : public HttpServer {
   std::shared_ptr<ConnectionHub> hub_ = std::make_shared<ConnectionHub>();
   std::unique_ptr<asio::ssl::context> tls_;
   Acceptor acceptor_;
-  TcpSocket socket_;  // the next connection's
   std::uint16_t port_ = 0;
   bool sweeping_ = false;
   TimerId sweep_{};

@@ -52,6 +52,18 @@ class Exchange {
   virtual void Wake() = 0;
 };
 
+// What the head of a request says about its sender.
+struct HeadVerdict {
+  // A stranger showed nothing that a passer-by could not show: its request has no body, and its
+  // connection little time and the first to go.
+  enum class Caller : std::uint8_t { kStranger, kKnown };
+  Caller caller = Caller::kKnown;
+  // Sent instead of handling the request, whose body is then not read.
+  std::optional<HttpResponse> refusal = {};
+};
+// Called when the head of a request is complete, before any of its body is read.
+using HeadCheck = std::function<HeadVerdict(const HttpRequest& head)>;
+
 using RequestHandler = std::function<void(std::shared_ptr<Exchange>)>;
 
 struct ServerCertificate {
@@ -71,10 +83,22 @@ struct HttpServerOptions {
   Duration stall_timeout = std::chrono::minutes(1);
   // ... when a request has not come whole so long after its first byte.
   Duration request_timeout = std::chrono::minutes(2);
-  // At the limit a new connection replaces the one that has been idle longest, or is rejected.
+  // ... when its handshake, or the head of the next request, has not come whole so long after the
+  // connection or its last answer, as long as it has carried no request of a known caller.
+  Duration stranger_timeout = std::chrono::seconds(10);
+  // Without one every caller is known.
+  HeadCheck check_head;
+  // At a limit a new connection replaces the one that has waited longest (strangers first, between
+  // requests or before the end of a head; then known callers between requests), or is rejected.
+  // Listen lowers max_connections to what the process may open, after it has raised that limit as
+  // far as it is allowed and needed.
   std::size_t max_connections = 8192;
-  // The answer to a body that is larger, to a header nobody can read, and so on; `status` is the
-  // HTTP code.
+  std::size_t max_strangers = 1024;
+  // Requests that are being read or handled take no more together. Beyond it, those whose reading
+  // began first are refused (429), strangers before known callers.
+  std::size_t max_request_bytes = std::size_t{256} << 20U;
+  // The answer to a body that is larger, to a request too many, to a header nobody can read, and so
+  // on; `status` is the HTTP code.
   std::function<HttpResponse(int status)> refusal;
 };
 

@@ -49,6 +49,20 @@ bool KnowsEncoding(const http::request_parser<http::string_body>& parser) {
   return head.version() >= 11 && beast::iequals(head[http::field::transfer_encoding], "chunked");
 }
 
+HttpRequest HeadOf(const http::request<http::string_body>& from) {
+  HttpRequest head;
+  head.method = Text(from.method_string());
+  const auto sent = from.target();
+  const std::string_view target = WithoutHost({sent.data(), sent.size()});
+  const std::size_t mark = target.find('?');
+  head.path = target.substr(0, mark);
+  if (mark != std::string_view::npos) head.query = target.substr(mark + 1);
+  for (const auto& field : from) {
+    head.headers.push_back({.name = Text(field.name_string()), .value = Text(field.value())});
+  }
+  return head;
+}
+
 std::string HeaderText(std::string_view value) {
   std::string text(value);
   for (char& c : text) {
@@ -75,9 +89,15 @@ struct RequestReader::Impl {
         parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     if (error && error != http::error::need_more) {
       Refuse(RefusalOf(error));
-    } else if (parser.is_header_done() && !KnowsEncoding(parser)) {
+      return taken;
+    }
+    const bool ends_head = state == State::kHead && parser.is_header_done();
+    if (ends_head && !KnowsEncoding(parser)) {
       Refuse(400);
-    } else if (parser.is_done()) {
+      return taken;
+    }
+    if (ends_head) head = HeadOf(parser.get());
+    if (parser.is_done()) {
       state = State::kDone;
     } else if (parser.is_header_done()) {
       state = State::kBody;
@@ -101,6 +121,7 @@ struct RequestReader::Impl {
 
   http::request_parser<http::string_body> parser;
   ChunkReader chunks;
+  HttpRequest head;
   State state = State::kHead;
   int refusal = 0;
 };
@@ -112,11 +133,8 @@ RequestReader::~RequestReader() = default;
 
 std::size_t RequestReader::Feed(std::string_view bytes) {
   CHECK(impl_->state == State::kHead || impl_->state == State::kBody);
-  std::size_t taken = 0;
-  if (impl_->state == State::kHead) taken = impl_->FeedBeast(bytes);
-  if (impl_->state != State::kBody) return taken;
-  const std::string_view rest = bytes.substr(taken);
-  return taken + (impl_->parser.chunked() ? impl_->FeedChunks(rest) : impl_->FeedBeast(rest));
+  const bool in_chunks = impl_->state == State::kBody && impl_->parser.chunked();
+  return in_chunks ? impl_->FeedChunks(bytes) : impl_->FeedBeast(bytes);
 }
 
 RequestReader::State RequestReader::state() const {
@@ -125,6 +143,14 @@ RequestReader::State RequestReader::state() const {
 
 int RequestReader::refusal() const {
   return impl_->refusal;
+}
+
+const HttpRequest& RequestReader::head() const {
+  return impl_->head;
+}
+
+std::size_t RequestReader::body_bytes() const {
+  return impl_->parser.get().body().size() + impl_->chunks.body().size();
 }
 
 bool RequestReader::ExpectsContinue() const {
@@ -144,18 +170,9 @@ bool RequestReader::http_1_0() const {
 
 HttpRequest RequestReader::Take() {
   CHECK(impl_->state == State::kDone);
-  auto& from = impl_->parser.get();
-  HttpRequest request;
-  request.method = Text(from.method_string());
-  const auto sent = from.target();
-  const std::string_view target = WithoutHost({sent.data(), sent.size()});
-  const std::size_t mark = target.find('?');
-  request.path = target.substr(0, mark);
-  if (mark != std::string_view::npos) request.query = target.substr(mark + 1);
-  for (const auto& field : from) {
-    request.headers.push_back({.name = Text(field.name_string()), .value = Text(field.value())});
-  }
-  request.body = std::move(impl_->parser.chunked() ? impl_->chunks.body() : from.body());
+  HttpRequest request = std::move(impl_->head);
+  request.body =
+      std::move(impl_->parser.chunked() ? impl_->chunks.body() : impl_->parser.get().body());
   return request;
 }
 

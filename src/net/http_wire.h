@@ -27,11 +27,16 @@ class RequestReader {
   };
 
   // Takes what it can from the front of `bytes` and returns how many that was; the rest comes again
-  // with the next call, with more behind it. REQUIRES: kHead or kBody.
+  // with the next call. Stops at the end of the head, so that it can be judged before any of the
+  // body is read: in kBody, call again with the rest. REQUIRES: kHead or kBody.
   std::size_t Feed(std::string_view bytes);
   [[nodiscard]] State state() const;
   // 400, 413 (body too large) or 431 (head above 64 KiB).
   [[nodiscard]] int refusal() const;
+  // From kBody on: the request without its body.
+  [[nodiscard]] const HttpRequest& head() const;
+  // How much of the body has come.
+  [[nodiscard]] std::size_t body_bytes() const;
   // In kBody: the peer wants to hear "100 Continue" before it sends the body.
   [[nodiscard]] bool ExpectsContinue() const;
 

@@ -27,6 +27,7 @@ TEST(RequestReader, ReadsTheSameHoweverTheBytesAreCut) {
       waiting += sent.substr(at, step);
       at += step;
       waiting.erase(0, reader.Feed(waiting));
+      if (reader.state() == State::kBody) waiting.erase(0, reader.Feed(waiting));
       RC_ASSERT((reader.state() == State::kDone) == (at >= sent.size()));
     }
     RC_ASSERT(waiting.empty());
@@ -71,12 +72,27 @@ TEST(RequestReader, NeverReadsBeyondItsInputAndAlwaysEnds) {
           words[static_cast<std::size_t>(*strata::testing::Below(static_cast<int>(words.size())))];
     }
     RequestReader reader(100);
-    const std::size_t taken = reader.Feed(text);
+    std::size_t taken = reader.Feed(text);
+    RC_ASSERT(taken <= text.size());
+    if (reader.state() == State::kBody) taken += reader.Feed(text.substr(taken));
     RC_ASSERT(taken <= text.size());
     if (reader.state() == State::kRefused) {
       RC_ASSERT(reader.refusal() == 400 || reader.refusal() == 413);
     }
   });
+}
+
+TEST(RequestReader, StopsAtTheEndOfTheHead) {
+  const std::string head = "POST /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n";
+  RequestReader reader(100);
+  EXPECT_EQ(reader.Feed(head + "xyz"), head.size());
+  EXPECT_EQ(reader.state(), State::kBody);
+  EXPECT_EQ(reader.head().method, "POST");
+  EXPECT_EQ(reader.head().path, "/a");
+  EXPECT_EQ(reader.head().HeaderValue("host"), "x");
+  EXPECT_EQ(reader.body_bytes(), 0U);
+  EXPECT_EQ(reader.Feed("xyz"), 3U);
+  EXPECT_EQ(reader.Take().body, "xyz");
 }
 
 TEST(RequestReader, APathMayComeWithItsHost) {

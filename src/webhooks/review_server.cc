@@ -43,8 +43,6 @@ net::HttpResponse AnswerReview(const Webhook* webhook,
                                const ReviewPages& pages,
                                Time now) {
   using Outcome = ReviewCounters::Outcome;
-  if (request.method != "POST") return TextPage(405, "want POST\n");
-  if (!IsJson(request.HeaderValue("Content-Type"))) return TextPage(415, "want JSON\n");
   // Refusing what is right would be worse than letting the API server ask again.
   if (webhook != nullptr && !pages.view.IsSynced()) {
     return TextPage(503, "the cluster has not been seen yet\n");
@@ -72,6 +70,19 @@ net::HttpResponse AnswerReview(const Webhook* webhook,
 }
 
 }  // namespace
+
+net::HeadVerdict CheckReviewHead(const net::HttpRequest& head) {
+  net::HeadVerdict verdict{.caller = net::HeadVerdict::Caller::kStranger, .refusal = {}};
+  if (!IsWebhookPath(head.path)) return verdict;
+  if (head.method != "POST") {
+    verdict.refusal = TextPage(405, "want POST\n");
+  } else if (!IsJson(head.HeaderValue("Content-Type"))) {
+    verdict.refusal = TextPage(415, "want JSON\n");
+  } else {
+    verdict.caller = net::HeadVerdict::Caller::kKnown;
+  }
+  return verdict;
+}
 
 void ReviewCounters::Count(std::string_view path, Outcome outcome) {
   const MutexLock lock(mutex_);
@@ -129,6 +140,7 @@ Status ReviewServer::Open() {
   http.port = options_.port;
   http.certificate = options_.certificate;
   http.max_body_bytes = kMaxReviewBytes;
+  http.check_head = CheckReviewHead;
   http.refusal = [](int status) { return TextPage(status, "refused\n"); };
   TRY_ASSIGN(server_,
              net::HttpServer::Listen(

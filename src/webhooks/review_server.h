@@ -50,7 +50,12 @@ struct ReviewServerOptions {
   admission::UsedQueues used_queues = admission::UsedQueues::kMayGo;
 };
 
-// The answer to one request: a review under the path of a webhook, or a page that says how we are
+// Lets a review pass, and what has no body: nothing tells an API server from any other caller but
+// that it asks for a review.
+[[nodiscard]] net::HeadVerdict CheckReviewHead(const net::HttpRequest& head);
+
+// The answer to one request that passed: a review under the path of a webhook, or a page that says
+// how we are
 // (/healthz, /livez, /readyz). Pure except for counting. A request for a webhook that is not
 // among `webhooks` comes from a configuration that was turned off: nothing is rejected there.
 struct ReviewPages {

@@ -66,9 +66,21 @@ TEST_F(PagesTest, RejectsABodyThatIsNotAReviewInOneLine) {
     EXPECT_EQ(answer.status, 400) << bad;
     EXPECT_EQ(answer.body.find('\n'), answer.body.size() - 1) << answer.body;
   }
-  EXPECT_EQ(Post("/jobs/validate", review, "text/plain").status, 415);
-  EXPECT_EQ(Ask({"GET", "/jobs/validate", "", {}, ""}).status, 405);
   EXPECT_EQ(Post("/nodes/validate", review).status, 404);
+}
+
+TEST(CheckReviewHead, LetsOnlyReviewsHaveABody) {
+  using Caller = net::HeadVerdict::Caller;
+  const auto check = [](const char* method, const char* path, const char* type) {
+    return CheckReviewHead({method, path, "", {{"Content-Type", type}}, ""});
+  };
+  const net::HeadVerdict review = check("POST", "/jobs/validate", "application/json");
+  EXPECT_EQ(review.caller, Caller::kKnown);
+  EXPECT_FALSE(review.refusal);
+  EXPECT_EQ(check("POST", "/jobs/validate", "text/plain").refusal->status, 415);
+  EXPECT_EQ(check("GET", "/jobs/validate", "").refusal->status, 405);
+  EXPECT_EQ(check("GET", "/readyz", "").caller, Caller::kStranger);
+  EXPECT_EQ(check("POST", "/elsewhere", "application/json").caller, Caller::kStranger);
 }
 
 TEST_F(PagesTest, AllowsEverythingOnAPathThatIsNotEnabled) {

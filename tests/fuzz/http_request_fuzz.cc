@@ -24,9 +24,12 @@ void FeedInPieces(RequestReader& reader, std::string_view text, std::size_t piec
   while (!text.empty() && Wants(reader)) {
     waiting += text.substr(0, piece);
     text.remove_prefix(std::min(piece, text.size()));
-    const std::size_t taken = reader.Feed(waiting);
-    CHECK(taken <= waiting.size());
-    waiting.erase(0, taken);
+    std::size_t taken = 0;
+    do {  // the reader stops between head and body
+      taken = reader.Feed(waiting);
+      CHECK(taken <= waiting.size());
+      waiting.erase(0, taken);
+    } while (taken > 0 && !waiting.empty() && Wants(reader));
   }
 }
 

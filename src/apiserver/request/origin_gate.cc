@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "apiserver/request/api_error.h"
 #include "apiserver/request/call.h"
@@ -36,14 +35,16 @@ bool IsForeign(Reach reach, const net::HttpRequest& request) {
 
 }  // namespace
 
-net::RequestHandler RefuseForeignPages(Reach reach, net::RequestHandler next) {
-  return [reach, next = std::move(next)](std::shared_ptr<net::Exchange> asked) {
-    if (!IsForeign(reach, asked->request())) return next(std::move(asked));
+net::HeadCheck RefuseForeignPages(Reach reach) {
+  return [reach](const net::HttpRequest& request) {
+    net::HeadVerdict verdict;
+    if (!IsForeign(reach, request)) return verdict;
     ApiError error;
     error.code = 403;
     error.reason = "Forbidden";
     error.message = "forbidden: the request comes from a web page of another server";
-    asked->Respond(ErrorResponse(error, {}));
+    verdict = {.caller = net::HeadVerdict::Caller::kStranger, .refusal = ErrorResponse(error, {})};
+    return verdict;
   };
 }
 

@@ -1,12 +1,8 @@
 #include "apiserver/request/origin_gate.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include <gtest/gtest.h>
-
-#include "apiserver/test_server.h"
 
 namespace strata::apiserver {
 namespace {
@@ -16,11 +12,8 @@ int StatusFor(Reach reach, const std::string& host, const std::string& origin = 
       .method = "POST", .path = "/api/v1/pods", .query = "", .headers = {}, .body = {}};
   if (!host.empty()) request.headers.push_back({"Host", host});
   if (!origin.empty()) request.headers.push_back({"Origin", origin});
-  const auto exchange = std::make_shared<TestExchange>(std::move(request));
-  RefuseForeignPages(reach, [](const std::shared_ptr<net::Exchange>& asked) {
-    asked->Respond({.status = 200, .headers = {}, .body = {}});
-  })(exchange);
-  return exchange->answer.status;
+  const net::HeadVerdict verdict = RefuseForeignPages(reach)(request);
+  return verdict.refusal ? verdict.refusal->status : 200;
 }
 
 TEST(OriginGate, PassesRequestsOfTools) {

@@ -7,7 +7,6 @@
 #include <array>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "apiserver/request/api_error.h"
@@ -91,17 +90,22 @@ ApiError Forbidden(const net::HttpRequest& request) {
 
 }  // namespace
 
-net::RequestHandler RequireToken(const std::string& token, net::RequestHandler next) {
-  return [digest = DigestOf(token), next = std::move(next)](std::shared_ptr<net::Exchange> asked) {
-    const net::HttpRequest& request = asked->request();
-    if (OpenToAll(request.path)) return next(std::move(asked));
+net::HeadCheck RequireToken(const std::string& token) {
+  return [digest = DigestOf(token)](const net::HttpRequest& request) {
+    net::HeadVerdict verdict{.caller = net::HeadVerdict::Caller::kStranger};
+    if (OpenToAll(request.path)) return verdict;
     const std::optional<std::string_view> bearer = BearerOf(request);
-    if (!bearer) return asked->Respond(ErrorResponse(Forbidden(request), {}));
+    if (!bearer) {
+      verdict.refusal = ErrorResponse(Forbidden(request), {});
+      return verdict;
+    }
     const Digest brought = DigestOf(*bearer);
     if (CRYPTO_memcmp(brought.data(), digest.data(), digest.size()) != 0) {
-      return asked->Respond(ErrorResponse(Unauthorized(), {}));
+      verdict.refusal = ErrorResponse(Unauthorized(), {});
+      return verdict;
     }
-    next(std::move(asked));
+    verdict.caller = net::HeadVerdict::Caller::kKnown;
+    return verdict;
   };
 }
 

@@ -1,12 +1,9 @@
 #include "apiserver/request/token_gate.h"
 
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include "apiserver/test_server.h"
 
 namespace strata::apiserver {
 namespace {
@@ -19,11 +16,8 @@ net::HttpResponse AskGate(const std::string& method,
   net::HttpRequest request{
       .method = method, .path = path, .query = query, .headers = {}, .body = {}};
   if (!authorization.empty()) request.headers.push_back({"authorization", authorization});
-  const auto exchange = std::make_shared<TestExchange>(std::move(request));
-  RequireToken("right", [](const std::shared_ptr<net::Exchange>& asked) {
-    asked->Respond({.status = 200, .headers = {}, .body = {}});
-  })(exchange);
-  return exchange->answer;
+  const net::HeadVerdict verdict = RequireToken("right")(request);
+  return verdict.refusal.value_or(net::HttpResponse{.status = 200, .headers = {}, .body = {}});
 }
 
 std::string MessageFor(const std::string& method,
@@ -56,6 +50,17 @@ TEST(TokenGate, IsOpenForProbesAndTheVersionOnly) {
        {"/healthzz", "/", "/version/../api/v1/pods", "//version", "/metrics"}) {
     EXPECT_EQ(AskGate("GET", path, "").status, 403) << path;
   }
+}
+
+TEST(TokenGate, KnowsOnlyCallersWithTheToken) {
+  using Caller = net::HeadVerdict::Caller;
+  net::HttpRequest request{
+      .method = "GET", .path = "/healthz", .query = {}, .headers = {}, .body = {}};
+  EXPECT_EQ(RequireToken("right")(request).caller, Caller::kStranger);
+  request.path = "/api/v1/pods";
+  EXPECT_EQ(RequireToken("right")(request).caller, Caller::kStranger);
+  request.headers.push_back({"Authorization", "Bearer right"});
+  EXPECT_EQ(RequireToken("right")(request).caller, Caller::kKnown);
 }
 
 TEST(TokenGate, TellsAnonymousWhatItMayNotDo) {

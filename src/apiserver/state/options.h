@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,6 +69,8 @@ struct ApiServerOptions {
   // Whether new objects get metadata.managedFields. Without it an object has no owners until the
   // first server-side apply, as in Kubernetes, and takes about half the space.
   bool records_owners = true;
+  // Events are deleted when nobody has written them for so long; 0: never.
+  Duration event_ttl = std::chrono::hours(1);
 };
 
 }  // namespace strata::apiserver
