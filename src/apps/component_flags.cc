@@ -115,6 +115,12 @@ void AddHealthzFlags(CLI::App& command, ComponentFlags& flags) {
       ->each([&flags](const std::string&) { flags.healthz_address_given = true; });
 }
 
+void AddDebugChangesFlag(CLI::App& command, ComponentFlags& flags) {
+  command.add_flag("--allow-debug-changes",
+                   flags.debug_changes,
+                   "Serve PUT /debug/flags/v on every address; default: on loopback addresses");
+}
+
 void AddVerbosityFlag(CLI::App& command, ComponentFlags& flags) {
   // "-v 3", and "-v=3" as klog accepts it.
   command
@@ -153,6 +159,7 @@ void AddComponentFlags(CLI::App& command,
   AddLeaseFlags(command, flags);
   AddMetricsFlags(command, flags);
   AddHealthzFlags(command, flags);
+  AddDebugChangesFlag(command, flags);
   AddVerbosityFlag(command, flags);
   AddIgnoredFlags(command, flags, kIgnoredByAll);
   AddIgnoredFlags(command, flags, ignored);
@@ -164,6 +171,7 @@ void AddServingFlags(CLI::App& command,
   command.set_version_flag("--version", "strata " STRATA_VERSION);
   AddClientFlags(command, flags);
   AddHealthzFlags(command, flags);
+  AddDebugChangesFlag(command, flags);
   AddVerbosityFlag(command, flags);
   AddIgnoredFlags(command, flags, kIgnoredByAll);
   AddIgnoredFlags(command, flags, ignored);

@@ -76,6 +76,7 @@ class Process {
     const DebugSources sources{.metrics = component.metrics,
                                .ready = component.ready,
                                .log = &log_,
+                               .changes_allowed = options_.debug_changes,
                                .late_thread = component.late_thread};
     Servers servers;
     for (const Page& page : pages) {

@@ -20,8 +20,9 @@ struct ComponentOptions {
   double write_rate = 50;  // requests per second that write
   double write_burst = 100;
   int verbosity = 0;
-  bool metrics = false;  // serve the debug pages on metrics_address
-  bool healthz = false;  // and on healthz_address
+  bool metrics = false;        // serve the debug pages on metrics_address
+  bool healthz = false;        // and on healthz_address
+  bool debug_changes = false;  // serve PUT on every address, not on loopback ones alone
   std::string metrics_address = ":8080";
   std::string healthz_address = ":11251";
   // Whether the user named the address. A default address in use is a warning, a named one an

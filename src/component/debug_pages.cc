@@ -18,8 +18,13 @@ net::HttpResponse Text(int status, std::string body) {
 constexpr const char* kNotReady =
     "the cluster has not been seen yet, or a watch of it is overdue\n";
 
-net::HttpResponse SetVerbosity(const net::HttpRequest& request, obs::Log& log) {
+net::HttpResponse SetVerbosity(const net::HttpRequest& request,
+                               bool changes_allowed,
+                               obs::Log& log) {
   if (request.method != "PUT") return Text(405, "want PUT with a number\n");
+  if (!changes_allowed) {
+    return Text(403, "changes are served on a loopback address, or with --allow-debug-changes\n");
+  }
   const auto level = WholeNumber(Trim(request.body), kMaxVerbosity);
   if (!level) {
     return Text(400,
@@ -35,7 +40,7 @@ net::HttpResponse SetVerbosity(const net::HttpRequest& request, obs::Log& log) {
 
 net::HttpResponse AnswerDebugPage(const net::HttpRequest& request, const DebugSources& sources) {
   if (request.path == "/debug/flags/v" && sources.log != nullptr) {
-    return SetVerbosity(request, *sources.log);
+    return SetVerbosity(request, sources.changes_allowed, *sources.log);
   }
   if (request.method != "GET") return Text(405, "want GET\n");
   if (request.path == "/metrics") {
@@ -61,6 +66,7 @@ Result<std::unique_ptr<net::HttpServer>> ServeDebugPages(net::EventLoop& loop,
                                                          const std::string& address,
                                                          DebugSources sources) {
   TRY_ASSIGN(const ListenAddress listen, ParsePagesAddress(address));
+  sources.changes_allowed = sources.changes_allowed || listen.IsLoopback();
   net::HttpServerOptions options;
   options.host = listen.host;
   options.port = listen.port;

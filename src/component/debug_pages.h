@@ -22,12 +22,15 @@ struct DebugSources {
   std::function<std::string()> metrics;
   std::function<bool()> ready;
   obs::Log* log = nullptr;  // PUT /debug/flags/v sets its verbosity
+  // Whether PUT is served. ServeDebugPages always serves it on a loopback address.
+  bool changes_allowed = false;
   // The thread that hangs, "" when none does; may be empty.
   std::function<std::string()> late_thread = {};
 };
 
 // GET /metrics, /healthz, /livez, /readyz, and PUT /debug/flags/v with a number as its body, as
-// Kubernetes' components serve them. Calls `sources`, and has no other effect.
+// Kubernetes' components serve them. The PUT is rejected unless `sources` allow it. Calls
+// `sources`, and has no other effect.
 [[nodiscard]] net::HttpResponse AnswerDebugPage(const net::HttpRequest& request,
                                                 const DebugSources& sources);
 

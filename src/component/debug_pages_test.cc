@@ -23,12 +23,14 @@ struct Pages {
     request.method = method;
     request.path = path;
     request.body = body;
-    return AnswerDebugPage(request, {[] { return "jobs 1\n"; }, [this] { return ready; }, &log});
+    return AnswerDebugPage(
+        request, {[] { return "jobs 1\n"; }, [this] { return ready; }, &log, changes_allowed});
   }
 
   FixedClock clock;
   obs::Log log{"test", clock, {}};
   bool ready = false;
+  bool changes_allowed = true;
 };
 
 TEST(DebugPages, HealthIsOkFromTheStart) {
@@ -59,6 +61,16 @@ TEST(DebugPages, VerbosityIsSetByPut) {
   EXPECT_EQ(response.body, "successfully set klog.logging.verbosity to 4\n");
   EXPECT_TRUE(pages.log.On(4));
   EXPECT_FALSE(pages.log.On(5));
+}
+
+TEST(DebugPages, AChangeIsRejectedWhereOtherMachinesCanAsk) {
+  Pages pages;
+  pages.changes_allowed = false;
+  const net::HttpResponse response = pages.Answer("PUT", "/debug/flags/v", "4");
+  EXPECT_EQ(response.status, 403);
+  EXPECT_EQ(response.body,
+            "changes are served on a loopback address, or with --allow-debug-changes\n");
+  EXPECT_FALSE(pages.log.On(1));
 }
 
 TEST(DebugPages, InvalidVerbosityIsRejectedAndChangesNothing) {

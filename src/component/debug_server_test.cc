@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,6 +41,19 @@ TEST(DebugServer, ServesThePagesOfTheComponent) {
   net::RawClient client(world.Port());
   client.Send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(client.ReadTo("m 1\n"), HasSubstr("200"));
+}
+
+TEST(DebugServer, ChangesTheVerbosityOnALoopbackAddressAlone) {
+  for (const auto& [address, answer] :
+       {std::pair("127.0.0.1:0", "set klog.logging.verbosity to 4\n"),
+        std::pair("0.0.0.0:0", "with --allow-debug-changes\n")}) {
+    World world;
+    const auto server = DebugServer::Start(address, world.component, world.log);
+    ASSERT_TRUE(server) << server.error().message;
+    net::RawClient client(world.Port());
+    client.Send("PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n4");
+    EXPECT_THAT(client.ReadTo(answer), HasSubstr(answer)) << address;
+  }
 }
 
 TEST(DebugServer, ServesNothingWithoutAnAddress) {

@@ -50,6 +50,18 @@ void NoteLeftOut(std::size_t count, std::vector<std::string>& notes) {
   }
 }
 
+void NoteDisputes(const Fabric& fabric, std::vector<std::string>& notes) {
+  if (fabric.disputed.empty()) return;
+  const auto& [chassis, machines] = *fabric.disputed.begin();
+  const std::size_t others = fabric.disputed.size() - 1;
+  notes.push_back(
+      fmt::format("left out {} machines that claim one LLDP chassis, {}: {}{}",
+                  machines.size(),
+                  chassis,
+                  Several(machines),
+                  others == 0 ? "" : fmt::format(" (and those of {} more chassis)", others)));
+}
+
 // One pass of one source.
 class SourcePass {
  public:
@@ -232,6 +244,7 @@ class SourcePass {
       found.notes.push_back(
           fmt::format("{} hosts have no link that is up: {}", unlinked.size(), Several(unlinked)));
     }
+    NoteDisputes(fabric, found.notes);
     if (known.fabric.unnamed_hosts > 0) {
       found.notes.push_back(
           fmt::format("left out {} adapters whose description does not name their host",

@@ -323,6 +323,26 @@ TEST(Discover, AProgramsManifestsMustBeAForest) {
   EXPECT_THAT(Pass(world).errors, ElementsAre(HasSubstr("exec: mine: output: ")));
 }
 
+TEST(Discover, ReportsHostsThatClaimOneLldpChassis) {
+  const auto neighbour = [](const std::string& port, const char* chassis, const char* name) {
+    return R"({"name":")" + port + R"(","chassis":[{"id":[{"value":")" + chassis +
+           R"("}],"name":[{"value":")" + name +
+           R"("}],"capability":[{"type":"Station","enabled":true}]}]})";
+  };
+  const World world{
+      .conf = "- {source: roce, enabled: true, config: {lldpDir: lldp}}\n",
+      .texts = {{"lldp/leaf01.json0",
+                 R"({"lldp":[{"interface":[)" + neighbour("p1", "m7", "node-01") + "," +
+                     neighbour("p2", "m8", "node-02") + "]}]}"},
+                {"lldp/leaf02.json0",
+                 R"({"lldp":[{"interface":[)" + neighbour("p1", "m7", "node-03") + "]}]}"}},
+      .nodes = "",
+      .previous = ""};
+  EXPECT_THAT(Pass(world).warnings,
+              ElementsAre("roce: left out 2 machines that claim one LLDP chassis, m7: node-01, "
+                          "node-03"));
+}
+
 TEST(Discover, AnEmptyLabelConfigIsAWarning) {
   World world{.conf = "- {source: label, enabled: true, config: {}}\n"};
   world.nodes = "{apiVersion: v1, kind: Node, metadata: {name: n1}}";

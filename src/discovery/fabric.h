@@ -31,6 +31,8 @@ struct Fabric {
   std::map<Pair, LinkCount> host_links;         // (host, switch)
   std::map<Pair, LinkCount> switch_links;       // (lower id, higher id)
   std::size_t unnamed_hosts = 0;                // adapters that do not say whose they are
+  // Machines that are left out because several say that they are the same one, by that identity.
+  std::map<std::string, std::vector<std::string>> disputed;
 
   enum class Seen : std::uint8_t { kByHost, kBySwitch };
 

@@ -76,6 +76,7 @@ class LldpWiring {
     for (const auto& [owner, neighbours] : reports_) {
       for (const LldpNeighbour& neighbour : neighbours) Learn(neighbour);
     }
+    FindDisputes();
     // Only what sees a host can be a switch that nobody else saw.
     for (const auto& [owner, neighbours] : reports_) {
       const bool sees_host = std::any_of(
@@ -88,6 +89,7 @@ class LldpWiring {
 
   Fabric Build() {
     for (const auto& [owner, neighbours] : reports_) {
+      if (disputed_names_.contains(MachineOf(owner))) continue;
       if (switch_owners_.contains(owner)) {
         AddSwitchReport(owner, neighbours);
       } else {
@@ -119,6 +121,35 @@ class LldpWiring {
     if (!neighbour.chassis.empty()) chassis_[Key(neighbour.name)].insert(neighbour.chassis);
   }
 
+  // A node by its node's name: it may call itself by several.
+  [[nodiscard]] std::string MachineOf(const std::string& name) const {
+    std::optional<std::string> node;
+    if (names_.knows_nodes()) node = names_.Find(name);
+    return node ? *node : Key(name);
+  }
+
+  // Copied machines, and machines that pass for others. As one machine they would join all that
+  // their neighbours are in.
+  void FindDisputes() {
+    std::map<std::string, std::set<std::string>> claimants;  // by chassis
+    for (const auto& [owner, neighbours] : reports_) {
+      for (const LldpNeighbour& neighbour : neighbours) {
+        if (neighbour.name.empty() || neighbour.chassis.empty()) continue;
+        claimants[neighbour.chassis].insert(MachineOf(neighbour.name));
+      }
+    }
+    for (const auto& [chassis, machines] : claimants) {
+      if (machines.size() < 2) continue;
+      fabric_.disputed[chassis] = {machines.begin(), machines.end()};
+      disputed_names_.insert(machines.begin(), machines.end());
+    }
+  }
+
+  [[nodiscard]] bool IsDisputed(const LldpNeighbour& neighbour) const {
+    return fabric_.disputed.contains(neighbour.chassis) ||
+           (!neighbour.name.empty() && disputed_names_.contains(MachineOf(neighbour.name)));
+  }
+
   // A switch does not report its own chassis: it is the one that others saw under its name.
   [[nodiscard]] std::string IdOf(const std::string& owner) const {
     const auto found = chassis_.find(Key(owner));
@@ -141,6 +172,7 @@ class LldpWiring {
     const std::string id = IdOf(owner);
     fabric_.AddSwitch(id, owner);
     for (const LldpNeighbour& neighbour : neighbours) {
+      if (IsDisputed(neighbour)) continue;
       if (IsHost(neighbour)) {
         if (!Counts(neighbour.port)) continue;
         fabric_.AddHost(neighbour.name);
@@ -156,7 +188,8 @@ class LldpWiring {
     fabric_.AddHost(owner);
     for (const LldpNeighbour& neighbour : neighbours) {
       const bool anonymous = IdOf(neighbour).empty();
-      if (!Counts(neighbour.interface) || IsHost(neighbour) || anonymous) continue;
+      const bool counts = Counts(neighbour.interface) && !IsDisputed(neighbour);
+      if (!counts || IsHost(neighbour) || anonymous) continue;
       fabric_.AddSwitch(IdOf(neighbour), neighbour.name);
       fabric_.LinkHost(owner, IdOf(neighbour), Fabric::Seen::kByHost);
     }
@@ -168,6 +201,7 @@ class LldpWiring {
   std::set<std::string> forwarders_;                      // by key
   std::map<std::string, std::set<std::string>> chassis_;  // by key
   std::set<std::string> switch_owners_;
+  std::set<std::string> disputed_names_;  // machines that claim a chassis that another claims, too
   Fabric fabric_;
 };
 

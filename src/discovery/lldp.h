@@ -35,8 +35,9 @@ using LldpReports = std::map<std::string, std::vector<LldpNeighbour>>;  // by th
 //
 // Nodes of the cluster are hosts. Any other machine is a switch when a neighbour says that it
 // bridges or routes, or when it sees hosts; else a host that is not a node. Switches are told apart
-// by chassis id. Only host interfaces that one of `interfaces` matches count, at either end of the
-// link; none given means all.
+// by chassis id. Machines of several names that claim one chassis id are `disputed`: they are left
+// out, and no link leads to them. Only host interfaces that one of `interfaces` matches count, at
+// either end of the link; none given means all.
 [[nodiscard]] Fabric FabricOfLldp(const LldpReports& reports,
                                   const HostNames& names,
                                   const std::vector<NamePattern>& interfaces);

@@ -184,6 +184,45 @@ TEST(Lldp, SwitchesAreToldApartByChassis) {
   EXPECT_THAT(fabric->switches, UnorderedElementsAre(Pair("m1", "leaf"), Pair("m2", "leaf")));
 }
 
+// Copies of one image, or a machine that passes for another: as one they would join two racks.
+TEST(Lldp, HostsThatClaimOneChassisJoinNothing) {
+  const Result<Fabric> fabric =
+      FabricOfTexts({{"leaf01",
+                      Json0({Neighbour("swp1", "m7", "node-01", "eth2", "Station"),
+                             Neighbour("swp2", "m8", "node-02", "eth2", "Station")})},
+                     {"leaf02",
+                      Json0({Neighbour("swp1", "m7", "node-03", "eth2", "Station"),
+                             Neighbour("swp2", "m9", "node-04", "eth2", "Station")})},
+                     {"node-01", Json0({Neighbour("eth2", "m1", "leaf01", "swp1", "Bridge")})}},
+                    HostNames(),
+                    {});
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
+  EXPECT_THAT(LinksOf(*fabric), ElementsAre("node-02>leaf01 x1", "node-04>leaf02 x1"));
+  EXPECT_THAT(fabric->disputed, ElementsAre(Pair("m7", ElementsAre("node-01", "node-03"))));
+}
+
+TEST(Lldp, HostsThatBridgeAndClaimOneChassisAreNotOneSwitch) {
+  const Result<Fabric> fabric =
+      FabricOfTexts({{"node-01", Json0({Neighbour("eth2", "m7", "vm-host-1", "p1", "Bridge")})},
+                     {"node-02", Json0({Neighbour("eth2", "m7", "vm-host-2", "p1", "Bridge")})},
+                     {"vm-host-1", Json0({Neighbour("p1", "m8", "node-01", "eth2", "Station")})}},
+                    HostNames(),
+                    {});
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
+  EXPECT_THAT(LinksOf(*fabric), IsEmpty());
+  EXPECT_THAT(fabric->switches, IsEmpty());
+}
+
+TEST(Lldp, AMachineOfAShortAndAFullNameIsOneMachine) {
+  const Result<Fabric> fabric = FabricOfTexts(
+      {{"leaf01", Json0({Neighbour("swp1", "m7", "node-01", "eth2", "Station")})},
+       {"leaf02", Json0({Neighbour("swp1", "m7", "node-01.example.com", "eth3", "Station")})}},
+      HostNames(),
+      {});
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().message;
+  EXPECT_THAT(fabric->disputed, IsEmpty());
+}
+
 TEST(Lldp, ANeighbourWithoutANameIsItsChassis) {
   const Result<Fabric> fabric = FabricOfTexts(
       {{"a", R"({"lldp":[{"interface":[{"name":"e","chassis":[{"id":[{"value":"m1"}]}]}]}]})"}},

@@ -1,11 +1,8 @@
 #include "live/cache_dump.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <map>
 #include <span>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +10,7 @@
 
 #include "json/dump.h"
 #include "model/amount_format.h"
+#include "os/private_file.h"
 #include "sched/need.h"
 
 namespace strata::live {
@@ -141,17 +139,12 @@ Result<std::string> WriteCacheDump(const ClusterState& state,
                                    const std::string& folder,
                                    Time now) {
   const bool text = form == DumpForm::kText;
-  std::string path = fmt::format("{}/{}-{}.{}",
-                                 folder,
-                                 text ? "strata-cache" : "snapshot",
-                                 now.time_since_epoch().count(),
-                                 text ? "txt" : "json");
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (file) file << (text ? DescribeState(state) : StateJson(state)) << std::flush;
-  if (!file) {
-    return Fail(Code::kUnavailable, path + ": " + std::generic_category().message(errno));
-  }
-  return path;
+  return os::WriteNewPrivateFile(
+      {.folder = folder,
+       .prefix =
+           fmt::format("{}-{}", text ? "strata-cache" : "snapshot", now.time_since_epoch().count()),
+       .suffix = text ? ".txt" : ".json"},
+      text ? DescribeState(state) : StateJson(state));
 }
 
 }  // namespace strata::live

@@ -15,11 +15,11 @@ namespace strata::live {
 // The same as one JSON object, for programs. Pure.
 [[nodiscard]] std::string StateJson(const ClusterState& state);
 
-// strata-cache-<milliseconds>.txt and snapshot-<milliseconds>.json.
+// strata-cache-<milliseconds>-<random>.txt and snapshot-<milliseconds>-<random>.json.
 enum class DumpForm : std::uint8_t { kText, kJson };
 
-// Writes one of them into a new file of `folder` and returns its path. kUnavailable with the
-// system's message when that cannot be.
+// Writes one of them into a new file of `folder`, which only its owner may read, and returns its
+// path. kUnavailable with the system's message when that cannot be.
 [[nodiscard]] Result<std::string> WriteCacheDump(const ClusterState& state,
                                                  DumpForm form,
                                                  const std::string& folder,

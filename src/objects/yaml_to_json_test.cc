@@ -137,5 +137,20 @@ TEST(YamlToJson, DepthAndAliasBombsAreErrors) {
   EXPECT_THAT(Json(merge_bomb), HasSubstr("aliases expand too far"));
 }
 
+// 3 MiB of this took 2 s, in which an API server answered nobody.
+TEST(YamlToJson, ALongListInManyBracketsIsAnErrorAndALongListIsNone) {
+  const auto nested = [](std::size_t brackets, std::size_t items) {
+    std::string text(brackets, '[');
+    for (std::size_t i = 0; i < items; ++i) text += "1,";
+    return text + "1" + std::string(brackets, ']');
+  };
+  EXPECT_THAT(Json(nested(150, 100'000)), HasSubstr("too many values in 150 levels of nesting"));
+  std::string documents;
+  for (int i = 0; i < 100; ++i) documents += "--- " + nested(150, 1'000) + "\n";
+  EXPECT_THAT(Json(documents), HasSubstr("levels of nesting"));
+  EXPECT_EQ(Json(nested(150, 1'000)).substr(0, 152), std::string(150, '[') + "1,");
+  EXPECT_EQ(Json(nested(12, 1'000'000)).substr(0, 14), std::string(12, '[') + "1,");
+}
+
 }  // namespace
 }  // namespace strata::objects

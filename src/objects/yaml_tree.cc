@@ -23,6 +23,12 @@ namespace {
 // Far more than what is read (yaml_to_json.cc), and little enough for one stack.
 constexpr std::size_t kMaxOpenNodes = 500;
 
+// libyaml looks at every open bracket for every token, so a long list in many brackets takes it
+// long: 2 s for 3 MiB in 480 of them. This is how many brackets it may look at for each byte of a
+// text. Manifests need far fewer: the deeper a value, the longer its line.
+constexpr std::size_t kLooksPerByte = 16;
+constexpr std::size_t kFreeLooks = 1'000'000;
+
 tl::unexpected<Error> FailAt(const yaml_mark_t& mark, std::string_view message) {
   return Fail(Code::kInvalidArgument,
               fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, message));
@@ -87,7 +93,15 @@ bool IsNullWord(std::string_view text) {
 // Builds one document from the parser's events.
 class TreeBuilder {
  public:
+  // `looks_left` is what is left for the whole text, and must outlive the builder.
+  explicit TreeBuilder(std::size_t& looks_left) : looks_left_(looks_left) {}
+
   Status Take(const YamlEvent& event) {
+    if (looks_left_ < open_.size()) {
+      return FailAt(event->start_mark,
+                    fmt::format("too many values in {} levels of nesting", open_.size()));
+    }
+    looks_left_ -= open_.size();
     switch (event->type) {
       case YAML_ALIAS_EVENT:
         return TakeAlias(event);
@@ -160,6 +174,7 @@ class TreeBuilder {
     }
   }
 
+  std::size_t& looks_left_;
   YamlDocument document_;
   std::vector<YamlNode*> open_;
   std::map<std::string, const YamlNode*, std::less<>> anchors_;
@@ -171,6 +186,7 @@ Result<std::vector<YamlDocument>> ParseYaml(std::string_view text) {
   TRY(CheckText(text));
   YamlEvents events(text);
   std::vector<YamlDocument> documents;
+  std::size_t looks_left = kFreeLooks + kLooksPerByte * text.size();
   std::optional<TreeBuilder> builder;
   while (true) {
     YamlEvent event;
@@ -179,7 +195,7 @@ Result<std::vector<YamlDocument>> ParseYaml(std::string_view text) {
       case YAML_STREAM_END_EVENT:
         return documents;
       case YAML_DOCUMENT_START_EVENT:
-        builder.emplace();
+        builder.emplace(looks_left);
         break;
       case YAML_DOCUMENT_END_EVENT:
         if (!builder->empty()) documents.push_back(std::move(*builder).Finish());

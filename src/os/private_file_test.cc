@@ -50,5 +50,25 @@ TEST(WritePrivateFile, NamesTheFolderThatItCannotCreate) {
   EXPECT_THAT(status.error().message, HasSubstr("/dev/null/x"));
 }
 
+TEST(WriteNewPrivateFile, IsReadableByItsOwnerOnlyAndHasANameOfItsOwn) {
+  const std::filesystem::path folder = NewFolder("new_private_file");
+  std::filesystem::create_directories(folder);
+  const auto first = WriteNewPrivateFile({folder, "dump", ".txt"}, "one");
+  const auto second = WriteNewPrivateFile({folder, "dump", ".txt"}, "two");
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_NE(*first, *second);
+  EXPECT_EQ(TextOf(*first), "one");
+  struct stat status {};
+  ASSERT_EQ(stat(first->c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST(WriteNewPrivateFile, NamesTheFileThatItCannotCreate) {
+  const auto path = WriteNewPrivateFile({"/nonexistent", "dump", ".txt"}, "one");
+  ASSERT_FALSE(path);
+  EXPECT_THAT(path.error().message, HasSubstr("/nonexistent/dump-"));
+}
+
 }  // namespace
 }  // namespace strata::os
