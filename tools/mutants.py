@@ -592,6 +592,27 @@ MUTANTS = (
         LIVE,
     ),
     Mutant(
+        "an incomplete gang is taken back only if it was never whole",
+        "src/sched/eviction/take_back.cc",
+        "!session_.plugins().IsIncompleteGang(job) || job.spec.was_whole) return false;",
+        "!session_.plugins().IsIncompleteGang(job) || (job.spec.was_whole && !MUTANT)) return false;",
+        SCHED,
+    ),
+    Mutant(
+        "an incomplete gang that can be completed is not taken back",
+        "src/sched/eviction/take_back.cc",
+        "  if (FitsWithoutEviction(session_, search_, id, worksheet)) return std::nullopt;",
+        "  if (!MUTANT && FitsWithoutEviction(session_, search_, id, worksheet)) return std::nullopt;",
+        SCHED,
+    ),
+    Mutant(
+        "a gang is Scheduled only once its minimum has arrived on nodes",
+        "src/live/group_status.cc",
+        "  return arrived > 0 && arrived",
+        "  return arrived > 0 && arrived + (MUTANT ? counts.Of(TaskStatus::kBinding) : 0)",
+        LIVE,
+    ),
+    Mutant(
         "a pod of Volcano's dialect is never placed by numbers alone",
         "src/sched/scheduler.cc",
         "    if (points.devices == nullptr) points.nodes.filters",

@@ -226,6 +226,7 @@ Status ClusterFeed::ReadGroup(const objects::PodGroup& group) {
   const JobPhase next = decided ? phase : spec.phase;
   JobSpec unmoved = spec;
   unmoved.phase = before.phase;
+  unmoved.was_whole = before.was_whole;
   const bool same = unmoved == before;
   if (!same || next != phase) Changed();
   if (!same) ReleaseNamesOf(before);

@@ -218,6 +218,8 @@ Result<JobSpec> ToJobSpec(const objects::PodGroup& group,
   TRY_ASSIGN(spec.sla_waiting_time, SlaWaitingTime(group.meta));
   TRY_ASSIGN(spec.role_affinity, ToRoleAffinity(group.meta));
   spec.preemptable = SaysPreemptable(group.meta);
+  spec.was_whole = spec.phase == JobPhase::kRunning || spec.phase == JobPhase::kCompleted ||
+                   objects::FindCondition(group.conditions, "Scheduled") != nullptr;
   return spec;
 }
 

@@ -197,6 +197,25 @@ status: {phase: Inqueue}
   EXPECT_EQ(job.phase, JobPhase::kInqueue);
 }
 
+// Whatever the condition says by now: Volcano and Strata write it when a gang has its minimum.
+TEST(JobSpecs, AGangWasWholeIfItRunsOrHasBeenScheduled) {
+  const auto was_whole = [](const std::string& status) {
+    ResourceNames names;
+    const objects::ObjectSet set = MustLoad(R"(
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: pg}
+spec: {minMember: 4}
+status: )" + status);
+    return ToJobSpec(set.pod_groups.at(0), NoClasses(), names)->was_whole;
+  };
+  EXPECT_FALSE(was_whole("{phase: Inqueue}"));
+  EXPECT_FALSE(
+      was_whole("{phase: Unknown, conditions: [{type: Unschedulable, status: \"True\"}]}"));
+  EXPECT_TRUE(was_whole("{phase: Unknown, conditions: [{type: Scheduled, status: \"False\"}]}"));
+  EXPECT_TRUE(was_whole("{phase: Running}"));
+}
+
 TEST(QueueSpecs, OnlyAnOpenQueueIsOpen) {
   const auto open = [](const std::string& state) {
     ResourceNames names;

@@ -64,9 +64,10 @@ SchedulerConfig WithAction(SchedulerConfig config, std::string_view name) {
 
 // What the run evicts for the job; null when it starts without that.
 const RunResult::Evictions* PlanFor(const RunResult& result, const std::string& job) {
-  const auto found = std::find_if(result.evictions.begin(),
-                                  result.evictions.end(),
-                                  [&](const auto& plan) { return plan.claimant == job; });
+  const auto found =
+      std::find_if(result.evictions.begin(), result.evictions.end(), [&](const auto& plan) {
+        return plan.claimant == job && !plan.TakesBack();
+      });
   return found == result.evictions.end() ? nullptr : &*found;
 }
 

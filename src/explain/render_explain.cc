@@ -313,6 +313,14 @@ std::string FirstSentence(const Explanation& explanation) {
     const RunResult::Evictions& plan = explanation.evicted_for.back();
     const RunResult::Evictions::Victim& own = plan.victims.front();
     const std::string pods = Plural(own.pods.size(), "pod");
+    if (plan.TakesBack()) {
+      return fmt::format(
+          "{} has only {} of its gang on nodes, and there is no room for the rest: {} would take "
+          "them back.",
+          name,
+          pods,
+          plan.action);
+    }
     return fmt::format("{} runs, but {} would evict {} for {}{}.",
                        name,
                        plan.action,

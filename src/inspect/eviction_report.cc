@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kPodsFor = " pods, for ";
+constexpr std::string_view kPodsSince = " pods, since ";  // nobody gets their room
 constexpr std::string_view kIn = " in ";
 
 // The part of `text` before `mark`, which is taken off together with the mark; all of it where
@@ -31,9 +32,11 @@ std::string_view TakeUpTo(std::string_view& text, std::string_view mark) {
   return before;
 }
 
-// Reads "gangpreempt: 3 of 3 pods, for ns/job in HyperNode s0 (tier 1)"; Volcano's is "preempt".
+// Reads "gangpreempt: 3 of 3 pods, for ns/job in HyperNode s0 (tier 1)", or the same with a reason
+// ("gangpreempt: 2 of 4 pods, since ..."); Volcano's is "preempt".
 void ReadMessage(std::string_view message, EvictionLine& line) {
   line.action = TakeUpTo(message, ": ");
+  if (message.find(kPodsSince) != std::string_view::npos) line.pods = TakeUpTo(message, kPodsSince);
   if (message.find(kPodsFor) == std::string_view::npos) return;
   line.pods = TakeUpTo(message, kPodsFor);
   line.claimant = TakeUpTo(message, kIn);

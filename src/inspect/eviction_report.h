@@ -16,7 +16,7 @@ struct EvictionLine {
   std::string action;    // "gangpreempt"
   std::string evicted;   // "ns/podgroup"
   std::string pods;      // "3 of 3"; "" where the event does not say
-  std::string claimant;  // "ns/podgroup" that got the room; likewise
+  std::string claimant;  // "ns/podgroup" that got the room; likewise, and where nobody did
   std::string where;     // "HyperNode s0 (tier 1)"; "" for the cluster as a whole
   std::int32_t count = 1;
 };

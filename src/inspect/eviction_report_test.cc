@@ -50,6 +50,19 @@ TEST(EvictionReport, ReadsWhoWentForWhomOldestFirst) {
   EXPECT_EQ(lines[2].where, "HyperNode s0 (tier 1)");
 }
 
+TEST(EvictionReport, AGangThatIsTakenBackGoesForNobody) {
+  const auto lines = MakeEvictionReport(
+      {Event("PodGroup",
+             "half",
+             "Evict",
+             "gangpreempt: 2 of 4 pods, since only 2 of its 4 pods have nodes, and there is no "
+             "room for the rest of the gang",
+             "2026-01-01T00:00:30Z")});
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_EQ(lines[0].pods, "2 of 4");
+  EXPECT_EQ(lines[0].claimant, "");
+}
+
 TEST(EvictionReport, IsATable) {
   EXPECT_EQ(RenderEvictions(SomeEvictions(), *ParseTimestamp("2026-01-01T00:01:00Z"), {}),
             "AGE  ACTION       EVICTED     PODS    FOR       IN\n"

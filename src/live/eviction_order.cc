@@ -22,6 +22,9 @@ using nlohmann::ordered_json;
 // Volcano's words; the action and the claimant are behind them.
 constexpr std::string_view kTargetMessage =
     "volcano: preempting to accommodate a higher priority pod";
+// The same without a claimant.
+constexpr std::string_view kTakenBackMessage =
+    "volcano: taking back a gang that cannot be completed";
 constexpr std::string_view kFor = " for ";
 
 std::string EvictMessage(const EvictionOrder& order) {
@@ -64,6 +67,13 @@ std::string Place(const CycleResult::EvictionPlan& plan) {
   return fmt::format("HyperNode {} (tier {})", plan.hypernode, plan.tier);
 }
 
+// "only 2 of its 4 pods have nodes, and there is no room for the rest of the gang"
+std::string WhyTakenBack(const Job& job, const CycleResult::EvictionPlan& plan) {
+  return fmt::format("only {} of its {} have nodes, and there is no room for the rest of the gang",
+                     plan.PodCount(),
+                     Plural(static_cast<std::uint64_t>(job.counts.Total()), "pod"));
+}
+
 // "3 gangs, 24 pods in HyperNode s0 (tier 1); waits up to 30s"
 std::string EvictingMessage(const ClusterState& state, const CycleResult::EvictionPlan& plan) {
   std::int32_t grace = 0;
@@ -87,14 +97,20 @@ kube::PodName ToPodName(const std::string& name, const std::string& uid) {
 
 EvictionOrder MakeEvictionOrder(const ClusterState& state,
                                 const CycleResult::EvictionPlan& plan,
-                                const GangClaim& claim) {
-  EvictionOrder order{.job = claim.job,
+                                const GangClaim* claim) {
+  const Job& job = state.workload().job(plan.claimant);
+  EvictionOrder order{.job = job.spec.name,
                       .action = plan.action,
-                      .reason = fmt::format("{}: {} needs {}", plan.action, claim.job, Place(plan)),
+                      .reason = plan.action + ": " + job.spec.name + " ",
                       .nominations = {},
-                      .victims = {}};
-  for (const GangClaim::Pod& pod : claim.pods) {
-    order.nominations.push_back({ToPodName(pod.name, pod.uid), pod.node});
+                      .victims = {},
+                      .takes_back = plan.TakesBack()};
+  order.reason +=
+      order.takes_back ? "cannot be completed: " + WhyTakenBack(job, plan) : "needs " + Place(plan);
+  if (!order.takes_back) {
+    for (const GangClaim::Pod& pod : claim->pods) {
+      order.nominations.push_back({ToPodName(pod.name, pod.uid), pod.node});
+    }
   }
   for (const auto& victim : plan.victims) {
     for (const TaskId id : victim.tasks) {
@@ -119,17 +135,18 @@ std::vector<kube::EventNote> EventsOf(const ClusterFeed& feed,
                       std::move(message)});
   };
   const ClusterState& state = feed.state();
-  about_group(order.job, "Evicting", EvictingMessage(state, plan));
+  if (!order.takes_back) about_group(order.job, "Evicting", EvictingMessage(state, plan));
   for (const auto& victim : plan.victims) {
     const Job& job = state.workload().job(victim.job);
-    about_group(job.spec.name,
-                "Evict",
-                fmt::format("{}: {} of {} pods, for {}{}",
-                            plan.action,
-                            victim.tasks.size(),
-                            job.counts.Total(),
-                            order.job,
-                            plan.hypernode.empty() ? "" : " in " + Place(plan)));
+    const std::string why =
+        order.takes_back
+            ? "since " + WhyTakenBack(job, plan)
+            : "for " + order.job + (plan.hypernode.empty() ? "" : " in " + Place(plan));
+    about_group(
+        job.spec.name,
+        "Evict",
+        fmt::format(
+            "{}: {} of {} pods, {}", plan.action, victim.tasks.size(), job.counts.Total(), why));
   }
   for (const EvictionOrder::Victim& victim : order.victims) {
     events.push_back(
@@ -145,11 +162,14 @@ std::string MarkPatch(const EvictionOrder& order, const kube::PodName& pod, Time
       });
   std::vector<ordered_json> conditions;
   if (!budgeted) conditions.push_back(Condition("Ready", false, "Evict", EvictMessage(order)));
-  conditions.push_back(
-      Condition("DisruptionTarget",
-                true,
-                kPreemptionReason,
-                fmt::format("{}: {}{}{}", kTargetMessage, order.action, kFor, order.job)));
+  conditions.push_back(Condition("DisruptionTarget",
+                                 true,
+                                 kPreemptionReason,
+                                 fmt::format("{}: {}{}{}",
+                                             order.takes_back ? kTakenBackMessage : kTargetMessage,
+                                             order.action,
+                                             kFor,
+                                             order.job)));
   return ConditionsPatch(pod, std::move(conditions), now);
 }
 
@@ -172,9 +192,10 @@ std::optional<EvictionMark> ReadMark(const objects::Pod& pod) {
   const objects::Condition* target =
       objects::FindCondition(pod.status.conditions, "DisruptionTarget");
   std::string_view text = target->message;
-  const std::string head = std::string(kTargetMessage) + ": ";
-  if (!text.starts_with(head)) return std::nullopt;
-  text.remove_prefix(head.size());
+  const std::string_view head =
+      text.starts_with(kTargetMessage) ? kTargetMessage : kTakenBackMessage;
+  if (!text.starts_with(head) || !text.substr(head.size()).starts_with(": ")) return std::nullopt;
+  text.remove_prefix(head.size() + 2);
   const std::size_t middle = text.find(kFor);
   if (middle == std::string_view::npos) return std::nullopt;
   return EvictionMark{std::string(text.substr(0, middle)),

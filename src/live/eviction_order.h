@@ -31,12 +31,14 @@ struct EvictionOrder {
   std::string reason;  // "gangpreempt: ns/job needs HyperNode s0 (tier 1)"
   std::vector<Nomination> nominations;
   std::vector<Victim> victims;
+  bool takes_back = false;  // the job itself, an incomplete gang
 };
 
-// REQUIRES: `claim` is the one that was made for the plan.
+// REQUIRES: `claim` is the one that was made for the plan; null only if the plan takes an
+// incomplete gang back, for which there is none.
 [[nodiscard]] EvictionOrder MakeEvictionOrder(const ClusterState& state,
                                               const CycleResult::EvictionPlan& plan,
-                                              const GangClaim& claim);
+                                              const GangClaim* claim);
 
 // What is told about a plan: of the claimant, of each victim's PodGroup and of each victim.
 [[nodiscard]] std::vector<kube::EventNote> EventsOf(const ClusterFeed& feed,

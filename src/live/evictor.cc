@@ -42,7 +42,7 @@ void Evictor::CarryOut(const CycleResult& result, const ClaimBook& claims) {
   for (const CycleResult::EvictionPlan& plan : result.evictions) {
     const ClusterState& state = tools_.feed.state();
     const GangClaim* claim = claims.Find(state.workload().job(plan.claimant).spec.name);
-    EvictionOrder order = MakeEvictionOrder(state, plan, *claim);
+    EvictionOrder order = MakeEvictionOrder(state, plan, claim);
     for (kube::EventNote& event : EventsOf(tools_.feed, plan, order)) {
       tools_.events.Record(std::move(event));
     }
@@ -95,6 +95,7 @@ bool Evictor::MaySpare(const GangClaim& claim) const {
 }
 
 void Evictor::Recover(ClaimBook& claims) {
+  claims.KnowsNothingBefore(tools_.clock.Now());
   Recovery found = FindLeftovers(tools_.feed, tools_.clock.Now());
   for (Recovery::Begun& begun : found.begun) {
     if (claims.Find(begun.claim.job) != nullptr || book_.IsBusyFor(begun.claim.job)) continue;

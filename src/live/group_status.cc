@@ -51,10 +51,20 @@ bool Says(const objects::Condition& condition, const Refusal& verdict) {
          objects::WithoutAdvice(condition.message) == verdict.message;
 }
 
+// Binds under way may fail, or may never be sent if this process ends.
 bool HasItsMinimum(const Job& job) {
   const TaskCounts& counts = job.counts;
-  const bool any = counts.Allocated() + counts.Of(TaskStatus::kSucceeded) > 0;
-  return any && counts.Ready() >= job.spec.min_available;
+  const std::int32_t arrived = counts.Of(TaskStatus::kBound) + counts.Of(TaskStatus::kRunning) +
+                               counts.Of(TaskStatus::kSucceeded);
+  return arrived > 0 && arrived + counts.pending_best_effort >= job.spec.min_available;
+}
+
+// All its pods were evicted, say, and wait again.
+bool BeginsAnew(const Job& job) {
+  const TaskCounts& counts = job.counts;
+  const std::int32_t begun = counts.Allocated() + counts.Of(TaskStatus::kReleasing) +
+                             counts.Of(TaskStatus::kSucceeded) + counts.Of(TaskStatus::kFailed);
+  return begun == 0 && counts.Of(TaskStatus::kPending) > 0;
 }
 
 }  // namespace
@@ -76,6 +86,9 @@ GroupStatus NextStatus(const GroupStatus& before,
                    .succeeded = job.counts.Of(TaskStatus::kSucceeded),
                    .failed = job.counts.Of(TaskStatus::kFailed),
                    .conditions = before.conditions};
+  if (BeginsAnew(job)) {
+    std::erase_if(next.conditions, [](const auto& one) { return one.type == kScheduled; });
+  }
   objects::Condition condition;
   condition.status = "True";
   if (HasItsMinimum(job)) {

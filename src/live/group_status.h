@@ -30,10 +30,11 @@ struct Moment {
   std::string transition_id;
 };
 
-// What the status is to be after a cycle. A gang that has its minimum is Scheduled; one that has
-// not and was refused (`verdict`, which may be null) is Unschedulable, with the word and sentence
-// of the refusal; of the two conditions the one that is not true is False. While neither can be
-// said the conditions stay as they were `before`.
+// What the status is to be after a cycle. A gang that has its minimum on nodes is Scheduled, which
+// tells later that it once was whole (JobSpec::was_whole); that is gone when all of its pods wait
+// again. A gang that has not and was refused (`verdict`, which may be null) is Unschedulable, with
+// the word and sentence of the refusal; of the two conditions the one that is not true is False.
+// While neither can be said the conditions stay as they were `before`.
 [[nodiscard]] GroupStatus NextStatus(const GroupStatus& before,
                                      const Job& job,
                                      const Refusal* verdict,

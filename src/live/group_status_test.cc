@@ -47,6 +47,20 @@ TEST(NextStatus, AGangWithItsMinimumIsScheduledAndNoLongerUnschedulable) {
   EXPECT_EQ(At(next, kUnschedulable).status, "False");
 }
 
+// A process that ends now would leave the gang with a part of its pods.
+TEST(NextStatus, AGangIsNotScheduledWhileItsPodsAreBeingBound) {
+  Job gang = Gang(2, 0, 1);
+  gang.counts.by_status[static_cast<std::size_t>(TaskStatus::kBinding)] = 1;
+  EXPECT_EQ(At(NextStatus({}, gang, nullptr, kFirst), kScheduled).status, "");
+}
+
+TEST(NextStatus, AGangThatLosesAPodWasScheduledOnceAndOneThatBeginsAnewWasNot) {
+  const GroupStatus whole = NextStatus({}, Gang(2, 0, 2), nullptr, kFirst);
+  const GroupStatus broken = NextStatus(whole, Gang(2, 1, 1), &kRefusal, kLater);
+  EXPECT_EQ(At(broken, kScheduled).status, "False");
+  EXPECT_EQ(At(NextStatus(broken, Gang(2, 2, 0), &kRefusal, kLater), kScheduled).status, "");
+}
+
 TEST(NextStatus, SaysTheSameWhileNothingChanges) {
   const GroupStatus once = NextStatus({}, Gang(2, 2, 0), &kRefusal, kFirst);
   const GroupStatus twice = NextStatus(once, Gang(2, 2, 0), &kRefusal, kLater);

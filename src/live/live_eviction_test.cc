@@ -331,6 +331,83 @@ TEST_F(LiveEvictionTest, ASchedulerThatFindsTheVictimsGoneBindsTheRest) {
   EXPECT_THAT(cluster_.WritesTo("/pods/high-1/binding"), SizeIs(1));
 }
 
+// Killed after the first of two binds of "half"; "rival" has taken the room of the other since.
+class LiveTakeBackTest : public LiveEvictionTest {
+ protected:
+  LiveTakeBackTest() {
+    for (const char* group : {"low", "high"}) {
+      for (const int i : {0, 1}) cluster_.Remove(kube::kPods, "ns", fmt::format("{}-{}", group, i));
+      cluster_.Remove(kube::kPodGroups, "ns", group);
+    }
+    PutHalf();
+    PutGroup("high", 1);
+    PutPod("half", 0, "n0", R"("phase":"Running")");
+    PutPod("half", 1, "", R"("phase":"Pending")");
+    PutPod("high", 0, "n1", R"("phase":"Running")");
+  }
+  void PutHalf(const std::string& conditions = "") {
+    cluster_.Put(
+        kube::kPodGroups,
+        "ns",
+        "half",
+        R"("spec":{"minMember":2},"status":{"phase":"Unknown","conditions":[)" + conditions + "]}");
+  }
+};
+
+TEST_F(LiveTakeBackTest, AnIncompleteGangThatHasNoRoomIsEvictedAndToldWhy) {
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(Asked(), ElementsAre("PATCH half-0/status", "DELETE half-0"));
+  EXPECT_THAT(cluster_.WritesTo("/pods/half-0/status").at(0),
+              AllOf(HasSubstr("because of gangpreempt: ns/half cannot be completed: only 1 of its "
+                              "2 pods have nodes, and there is no room for the rest of the gang"),
+                    HasSubstr("volcano: taking back a gang that cannot be completed")));
+  EXPECT_THAT(Events("gangpreempt: 1 of 2 pods, since only 1 of its 2 pods have nodes"), SizeIs(1));
+  EXPECT_THAT(Events("Evicting"), IsEmpty()) << "nobody gets the room";
+  EXPECT_EQ(InVain(), "0");
+  Pass(minutes(1));
+  EXPECT_THAT(Asked(), SizeIs(2)) << "it is not evicted twice";
+}
+
+TEST_F(LiveTakeBackTest, AGangThatWasScheduledOnceStays) {
+  PutHalf(R"({"type":"Scheduled","status":"False"})");
+  Start();
+  Pass(minutes(2));
+  EXPECT_THAT(Asked(), IsEmpty());
+}
+
+// Killed between condition and deletion; there is room for the rest now.
+TEST_F(LiveTakeBackTest, AMarkOfAGangThatCanBeCompletedByNowIsTakenBack) {
+  PutPod("half",
+         0,
+         "n0",
+         R"("phase":"Running","conditions":[{"type":"DisruptionTarget","status":"True",)"
+         R"("reason":"PreemptionByScheduler","message":"volcano: taking back a gang that cannot )"
+         R"(be completed: gangpreempt for ns/half"}])");
+  cluster_.Remove(kube::kPods, "ns", "high-0");
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(cluster_.WritesTo("/pods/half-0/status").back(), HasSubstr("EvictionCancelled"));
+  EXPECT_THAT(cluster_.WritesTo("/pods/half-0"), IsEmpty());
+  EXPECT_THAT(cluster_.WritesTo("/pods/half-1/binding"), SizeIs(1));
+}
+
+TEST_F(LiveTakeBackTest, ABudgetThatRefusesIsAskedAgainLater) {
+  cluster_.Put(kube::kDisruptionBudgets,
+               "ns",
+               "all",
+               R"("spec":{"minAvailable":0,"selector":{}},"status":{"disruptionsAllowed":1})");
+  cluster_.answer = [](const net::HttpRequest& request) {
+    const bool refuse = request.query.find("dryRun") != std::string::npos;
+    return refuse ? FakeCluster::Answer{429, "{}"} : FakeCluster::Answer{};
+  };
+  Start();
+  Pass(seconds(25));
+  EXPECT_THAT(Asked(), ElementsAre("POST half-0/eviction"));
+  Pass(seconds(10));
+  EXPECT_THAT(Asked(), SizeIs(2));
+}
+
 TEST_F(LiveEvictionTest, MarksOfAPlanThatNeverWasAreTakenBack) {
   cluster_.Remove(kube::kPods, "ns", "high-0");
   cluster_.Remove(kube::kPods, "ns", "high-1");

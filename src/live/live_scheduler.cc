@@ -96,7 +96,10 @@ class LiveScheduler::Impl {
                   [this] { return Now(); },
                   options_.random,
                   [this](const std::string& job, const std::string& why) {
-                    scheduler_->claims().Refuse(job, why, clock_.Now() + kPlanAgain);
+                    const auto id = state_.workload().FindJob(job);
+                    if (!id) return;
+                    scheduler_->claims().Refuse(
+                        job, state_.workload().job(*id).spec.uid, why, clock_.Now() + kPlanAgain);
                     agenda_.DecideAgain();
                   }},
                  mailbox_),

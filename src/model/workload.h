@@ -242,6 +242,7 @@ struct JobSpec {
   std::optional<Duration> sla_waiting_time;  // annotation sla-waiting-time; above 0
   RoleAffinity role_affinity = {};
   std::optional<bool> preemptable = std::nullopt;  // none: it says nothing about its eviction
+  bool was_whole = false;  // the gang had its minimum on nodes since it began
 
   bool operator==(const JobSpec&) const = default;
 };

@@ -29,7 +29,8 @@ struct CycleResult {
     std::string reason;
     std::string message;
   };
-  // Pods that go so that the gang of one job can start, all of them or none.
+  // Pods that go so that the gang of one job can start, all of them or none; or the pods of an
+  // incomplete gang that is taken back.
   struct EvictionPlan {
     struct Victim {
       JobId job;
@@ -61,6 +62,11 @@ struct CycleResult {
       std::size_t pods = 0;
       for (const Victim& victim : victims) pods += victim.tasks.size();
       return pods;
+    }
+    // True for an incomplete gang that is taken back: it is the claimant itself, and gets no room.
+    [[nodiscard]] bool TakesBack() const {
+      return victims.size() == 1 && victims.front().job == claimant &&
+             victims.front().unit == VictimUnit::Kind::kGang;
     }
     // Those that are broken; the others lose surplus pods alone.
     [[nodiscard]] std::size_t GangCount() const {

@@ -109,7 +109,10 @@ CycleResult Session::Close() {
   result.warnings = caches_.topologies().Warnings();
   result.phases_changed = phases_changed_;
   result.left = left_;
-  if (attempts_ != nullptr) result.again_at = attempts_->NextTime();
+  if (attempts_ != nullptr) {
+    if (const auto due = attempts_->NextTime()) DecideAgainAt(*due);
+  }
+  result.again_at = again_at_;
   return result;
 }
 

@@ -75,6 +75,8 @@ class Session {
   [[nodiscard]] WorkMeter& meter() { return meter_; }
   // So many HyperNodes or nodes are looked at.
   void Look(std::size_t count) { meter_.Look(count); }
+  // A cycle at that time may decide otherwise though nothing has changed.
+  void DecideAgainAt(Time time) { again_at_ = std::min(again_at_.value_or(time), time); }
   // The budget did not reach a job.
   void LeaveOver(CycleResult::Left left) { left_ = std::max(left_, left); }
 
@@ -145,6 +147,7 @@ class Session {
   WorkMeter meter_;
   CycleResult::Left left_ = CycleResult::Left::kNone;
   Time now_;
+  std::optional<Time> again_at_;
   std::map<JobId, Refusal> verdicts_;
   std::vector<CycleResult::Bind> binds_;
   std::vector<CycleResult::EvictionPlan> evictions_;

@@ -114,7 +114,7 @@ std::string RenderPods(const RunResult& result, const ClusterState& state, const
 std::string RenderEvictions(const RunResult& result, const TextStyle& style) {
   TextTable table({{"JOB"}, {"UNIT"}, {"PODS", Align::kRight}, {"BY"}, {"FOR"}});
   for (const RunResult::Evictions& evictions : result.evictions) {
-    std::string claimant = evictions.claimant;
+    std::string claimant = evictions.TakesBack() ? "- (incomplete gang)" : evictions.claimant;
     if (!evictions.hypernode.empty()) {
       claimant += fmt::format(" in {} (tier {})", evictions.hypernode, evictions.tier);
     }

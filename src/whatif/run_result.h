@@ -68,6 +68,10 @@ struct RunResult {
     std::int32_t tier = 0;
     std::vector<Victim> victims;  // ascending by job
 
+    // An incomplete gang is taken back: the claimant itself, which gets no room.
+    [[nodiscard]] bool TakesBack() const {
+      return victims.size() == 1 && victims.front().job == claimant && victims.front().whole_gang;
+    }
     bool operator==(const Evictions&) const = default;
   };
   using Timings = RunTimings;

@@ -116,7 +116,12 @@ void Judge::TakeDeletion(const Pod& pod, std::int64_t version) {
 
 void Judge::NoteEviction(const Pod& pod, std::int64_t version) {
   ++evictions_;
-  gangs_.at(pod.gang).evicted = version;
+  GangSeen& gang = gangs_.at(pod.gang);
+  gang.evicted = version;
+  if (pod.target == pod.gang) {
+    if (PodsWithNode(pod.gang) < gang.gang.minimum) return;
+    return Blame(broken_.half_evicted, fmt::format("{} was taken back and is whole", pod.gang));
+  }
   if (const auto served = gangs_.find(pod.target); served != gangs_.end()) {
     served->second.served = version;
   }

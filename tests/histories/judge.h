@@ -61,6 +61,7 @@ struct Broken {
 // * created twice: a pod of a Job comes that was there before, or that the Job does not ask for;
 // * without a lease: a process sends what only the holder of a lease may write, and is not it;
 // * half evicted: at the end a gang of which pods were evicted runs on with fewer than its minimum;
+//   or a gang is taken back that has its minimum;
 // * in vain: at the end a gang for which pods were evicted has never had its minimum, and no gang
 //   of higher priority has got a node since.
 class Judge {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,12 +12,15 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/plural.h"
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
 #include "sched/eviction/gang_need.h"
+#include "sched/eviction/plan_proof.h"
 #include "sched/eviction/plan_text.h"
 #include "sched/eviction/planner.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/take_back.h"
 #include "sched/eviction/victim_book.h"
 #include "sched/job_queues.h"
 #include "sched/never.h"
@@ -98,9 +102,41 @@ class Evictions {
       }
       queues_.PutBack(*queue);
     }
+    if (IsLastAction()) TakeBackGangs();
   }
 
  private:
+  // True when no other action that evicts comes after this one.
+  [[nodiscard]] bool IsLastAction() const {
+    std::string_view last;
+    for (const ActionConfig& action : session_.actions()) {
+      if (IsEvictionAction(action.name)) last = action.name;
+    }
+    return last == settings_.action;
+  }
+
+  // Incomplete gangs for which no action has made room.
+  void TakeBackGangs() {
+    TakeBack take_back(session_, search_, settings_);
+    for (const JobId id : take_back.Candidates()) {
+      const auto plan = take_back.PlanFor(id);
+      if (!plan) continue;
+      const std::string pods = Plural(plan->PodCount(), "pod");
+      if (settings_.dry_run) {
+        AddToVerdict(id, "would take back " + pods + " of the incomplete gang");
+        continue;
+      }
+      if (const auto until = TooManyUntil(1)) {
+        session_.DecideAgainAt(*until);
+        continue;
+      }
+      for (const TaskId task : plan->victims.front().tasks) session_.Evict(task);
+      session_.CommitEvictions(*plan);
+      NoteGangs(1);
+      AddToVerdict(id, "takes back " + pods + " of the incomplete gang");
+    }
+  }
+
   // True when the job was admitted, lacks pods, and its gang can start.
   [[nodiscard]] bool MayStarve(JobId id) const {
     const Job& job = session_.state().workload().job(id);
@@ -127,7 +163,7 @@ class Evictions {
     const auto known = like ? refused_.find(*like) : refused_.end();
     if (known != refused_.end()) return Refuse(id, known->second);
     const Worksheet worksheet(session_, id);
-    if (FitsWithoutEviction(id, worksheet)) return;
+    if (Fits(id, worksheet)) return;
     if (const auto never = PodThatNeverPreempts(worksheet)) return Refuse(id, *never);
     if (RefuseAgain(id)) return;
     EvictionPlanner::Answer answer = planner_.Plan({.job = id, .worksheet = worksheet});
@@ -160,7 +196,7 @@ class Evictions {
     std::set<ClassId> hopeless;
     for (;;) {
       const Worksheet next = NextReplicas(session_, id, hopeless);
-      if (next.empty() || FitsWithoutEviction(id, next)) break;
+      if (next.empty() || Fits(id, next)) break;
       const EvictionPlanner::Answer answer = PlanReplicas(id, next);
       if (!answer.plan) {
         if (!refusal) refusal = answer.refusal;
@@ -199,10 +235,13 @@ class Evictions {
 
   void Commit(const EvictionPlanner::Answer& answer) {
     planner_.Commit(answer);
-    if (session_.claims() != nullptr) {
-      session_.claims()->book().CountGangs(answer.plan->GangCount(), session_.now());
-    }
+    NoteGangs(answer.plan->GangCount());
     refused_.clear();
+  }
+
+  void NoteGangs(std::size_t gangs) {
+    if (session_.claims() == nullptr) return;
+    session_.claims()->book().CountGangs(gangs, session_.now());
   }
 
   void TellWaiting(JobId id, const CycleResult::EvictionPlan& plan) {
@@ -303,18 +342,8 @@ class Evictions {
   }
 
   // An action in front of allocate evicts nobody for a gang that has room already.
-  [[nodiscard]] bool FitsWithoutEviction(JobId id, const Worksheet& worksheet) {
-    const Session::Silence silence(session_);
-    Journal& journal = session_.state().journal();
-    const Journal::Savepoint begin = journal.Mark();
-    for (const Pass pass : {Pass::kReady, Pass::kWaiting}) {
-      if (pass == Pass::kWaiting && !session_.state().nodes().HasReleasing()) continue;
-      Worksheet copy = worksheet;
-      const bool fits = search_.Run(id, copy, pass).ok;
-      journal.RollbackTo(begin);
-      if (fits) return true;
-    }
-    return false;
+  [[nodiscard]] bool Fits(JobId id, const Worksheet& worksheet) {
+    return FitsWithoutEviction(session_, search_, id, worksheet);
   }
 
   [[nodiscard]] std::optional<Refusal> PodThatNeverPreempts(const Worksheet& worksheet) const {
@@ -327,17 +356,24 @@ class Evictions {
     return std::nullopt;
   }
 
+  // What the job lacks so far, and what the action has to say to that.
+  [[nodiscard]] std::string AfterVerdict(JobId id, const std::string& said) const {
+    const Refusal* so_far = session_.VerdictOf(id);
+    return (so_far == nullptr ? "" : so_far->message + "; ") + settings_.action + ": " + said;
+  }
+
+  void AddToVerdict(JobId id, const std::string& said) {
+    const Refusal* so_far = session_.VerdictOf(id);
+    std::string reason = so_far == nullptr ? "NothingToEvict" : so_far->reason;
+    session_.SetVerdict(id, {std::move(reason), AfterVerdict(id, said)});
+  }
+
   // Adds to what the job lacks why nobody goes for it.
   void Refuse(JobId id, const Refusal& refusal, std::optional<Time> until = std::nullopt) {
-    std::string message;
+    std::string message = AfterVerdict(id, refusal.message);
     std::string reason = refusal.reason;
-    if (const Refusal* so_far = session_.VerdictOf(id)) {
-      message = so_far->message + "; ";
-      if (IsNever(*so_far)) reason = so_far->reason;  // nobody's room would help
-    }
-    message += settings_.action;
-    message += ": ";
-    message += refusal.message;
+    const Refusal* so_far = session_.VerdictOf(id);
+    if (so_far != nullptr && IsNever(*so_far)) reason = so_far->reason;  // nobody's room would help
     Refusal verdict{std::move(reason), std::move(message)};
     turns_.Failed(id, verdict, [&] {
       return Needs{.classes = {}, .anything = true, .until = until ? until : NextTime()};

@@ -22,13 +22,12 @@ class ClaimBook {
     given_up_.erase(claim.uid);
     claims_.insert_or_assign(claim.job, std::move(claim));
   }
-  // It is as if the claim had never been made, since nobody went for it; and nobody is asked to
-  // before `until`.
-  void Refuse(const std::string& job, std::string why, Time until) {
+  // The plan for the job with this uid came to nothing. It is as if its claim had never been made,
+  // since nobody went for it; and nobody is asked to before `until`.
+  void Refuse(const std::string& job, const std::string& uid, std::string why, Time until) {
+    refused_.insert_or_assign(uid, Refused{std::move(why), until});
     const auto it = claims_.find(job);
-    if (it == claims_.end()) return;
-    refused_.insert_or_assign(it->second.uid, Refused{std::move(why), until});
-    claims_.erase(it);
+    if (it != claims_.end() && it->second.uid == uid) claims_.erase(it);
   }
   struct Refused {
     std::string why;
@@ -39,6 +38,9 @@ class ClaimBook {
     const auto it = refused_.find(uid);
     return it == refused_.end() || now >= it->second.until ? nullptr : &it->second;
   }
+  // What another scheduler broke before this time is not known: for a minute it may have been as
+  // many gangs as any limit allows.
+  void KnowsNothingBefore(Time now) { unknown_until_ = now + std::chrono::minutes(1); }
   // So many gangs were broken at this time.
   void CountGangs(std::size_t gangs, Time now) {
     std::erase_if(broken_, [&](Time time) { return time + std::chrono::minutes(1) <= now; });
@@ -49,6 +51,7 @@ class ClaimBook {
   [[nodiscard]] std::optional<Time> MayBreakFrom(std::size_t gangs,
                                                  std::size_t limit,
                                                  Time now) const {
+    if (now < unknown_until_) return unknown_until_;
     std::vector<Time> recent;
     for (const Time time : broken_) {
       if (time + std::chrono::minutes(1) > now) recent.push_back(time + std::chrono::minutes(1));
@@ -78,6 +81,7 @@ class ClaimBook {
   friend class CycleClaims;
   std::map<std::string, GangClaim> claims_;
   std::vector<Time> broken_;                     // gangs, ascending
+  Time unknown_until_{};                         // others may have broken gangs in this minute
   std::map<std::string, Refused> refused_;       // by uid of the job
   std::map<std::string, std::string> given_up_;  // why, by uid of jobs that still wait
 };

@@ -296,6 +296,7 @@ bool CycleClaims::HasGivenUp() const {
 void CycleClaims::Close(CycleResult& result) {
   const ClusterState& state = session_.state();
   for (const CycleResult::EvictionPlan& plan : result.evictions) {
+    if (plan.TakesBack()) continue;
     const Job& job = state.workload().job(plan.claimant);
     GangClaim claim{.job = job.spec.name,
                     .uid = job.spec.uid,

@@ -284,7 +284,10 @@ TEST_F(ClaimTest, ARefusedPlanIsMadeAgainLater) {
   for (const char* pod : {"low-w-0", "low-w-1"}) {
     cluster_.state.workload().SetTaskStatus(Find(pod), TaskStatus::kRunning);
   }
-  cycles_->claims().Refuse("high", "the budget of pod low-w-0 refuses", now_ + seconds(30));
+  cycles_->claims().Refuse("high",
+                           cluster_.state.workload().job(cluster_.FindJob("high")).spec.uid,
+                           "the budget of pod low-w-0 refuses",
+                           now_ + seconds(30));
   const Decisions next = Cycle();
   EXPECT_THAT(next.plans, IsEmpty());
   EXPECT_EQ(next.Reason("high"), "EvictionNotAllowed");

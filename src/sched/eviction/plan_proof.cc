@@ -10,6 +10,20 @@
 
 namespace strata {
 
+bool FitsWithoutEviction(Session& session, Search& search, JobId job, const Worksheet& worksheet) {
+  const Session::Silence silence(session);
+  Journal& journal = session.state().journal();
+  const Journal::Savepoint begin = journal.Mark();
+  for (const Pass pass : {Pass::kReady, Pass::kWaiting}) {
+    if (pass == Pass::kWaiting && !session.state().nodes().HasReleasing()) continue;
+    Worksheet copy = worksheet;
+    const bool fits = search.Run(job, copy, pass).ok;
+    journal.RollbackTo(begin);
+    if (fits) return true;
+  }
+  return false;
+}
+
 std::optional<Places> PlanProof::FindPlaces() {
   ClusterState& state = session_.state();
   const Journal::Savepoint begin = state.journal().Mark();

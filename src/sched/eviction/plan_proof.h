@@ -18,6 +18,13 @@ namespace strata {
 // Where the tasks of a gang go, in the order in which they were placed.
 using Places = std::vector<std::pair<TaskId, NodeId>>;
 
+// True when what the worksheet asks for has its place although nobody is evicted: now, or once what
+// is being released is gone. Leaves the journal as it was.
+[[nodiscard]] bool FitsWithoutEviction(Session& session,
+                                       Search& search,
+                                       JobId job,
+                                       const Worksheet& worksheet);
+
 // Finds out whether a gang starts once some victims are gone, by letting the search itself place it
 // in the journal, and who of them need not go.
 //

@@ -136,6 +136,20 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   return found;
 }
 
+std::optional<std::span<const TaskId>> VictimFinder::AllMayGo(JobId job) const {
+  const VictimBook::Entry& entry = book_.at(job);
+  if (entry.pods.empty() || entry.in_flight) return std::nullopt;
+  const auto must_stay = [&](TaskId pod) {
+    return !WhyKept(session_.state().workload().task(pod), entry).empty();
+  };
+  if (!IsOpen(entry) && std::any_of(entry.pods.begin(), entry.pods.end(), must_stay)) {
+    return std::nullopt;
+  }
+  const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = job, .tasks = entry.pods};
+  if (!entry.unprotected && votes_.SparesUnit(gang)) return std::nullopt;
+  return entry.pods;
+}
+
 std::size_t VictimFinder::CountKept(JobId job, std::map<std::string, std::size_t>& kept) const {
   const VictimBook::Entry& entry = book_.at(job);
   std::size_t open = entry.pods.size();

@@ -61,6 +61,11 @@ class VictimFinder {
   // The kind of pod that no plugin lets the claim take.
   [[nodiscard]] static const char* WithoutRight(EvictionKind kind);
 
+  // All pods of the job that have a node, the first to go first; none when one of them must stay,
+  // is being bound, or when there are none. REQUIRES: the state is as in the last call of For or of
+  // VictimBook::Refresh.
+  [[nodiscard]] std::optional<std::span<const TaskId>> AllMayGo(JobId job) const;
+
   [[nodiscard]] const VictimVotes& votes() const { return votes_; }
   [[nodiscard]] const VictimBook& book() const { return book_; }
 
