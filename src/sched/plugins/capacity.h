@@ -16,14 +16,14 @@ namespace strata {
 //     so for each of its ancestors, in every requested resource but `pods`. In a tree a request
 //     also leaves free what siblings, at each level, are guaranteed and do not have, unless it
 //     stays within the guarantee of its own side.
-//   * A job may enter under the same rule, its minResources being the request, and what was
-//   promised
-//     to jobs that have entered, less what elastic jobs have beyond their minimum, counting as had.
+//   * A job may enter under the same rule, its minResources being the request. What was promised to
+//     jobs that have entered, less what elastic jobs have beyond their minimum, counts as had.
 //
 // Refusals: QueueClosed (of an ancestor, too), QueueNotLeaf, QueueParentMissing, QueueCycle,
 // and those of LimitKind. Comparisons allow one unit.
 //
-// Argument ancestorReclaimLevel (integer) is checked; nothing reclaims yet.
+// Argument ancestorReclaimLevel (integer): how many ancestors of a queue count in reclaim
+// (reclaim_rules.h).
 [[nodiscard]] Result<MadePlugin> MakeCapacity(const PluginConfig& config, ResourceNames& resources);
 
 }  // namespace strata
