@@ -68,7 +68,7 @@ TEST(TellStory, TellsTheLastCycleThatLookedAtTheJob) {
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/pg", "ns/p", "n0", ""});
   trace.Record(StepRecord{StepRecord::Kind::kAllocate, "ns/other", "ns/q", "n0", ""});
   EXPECT_THAT(LinesOf(Running(), trace),
-              ElementsAre("ns/pg is Running.",
+              ElementsAre("ns/pg would run on the nodes below.",
                           "  the search began at top",
                           "    tier 1: ruled out: s0, s1: small",
                           "    tier 2: open: s4, s5",
@@ -118,7 +118,7 @@ TEST(TellStory, TellsTheGpusOfAPodAndWhetherTheyAreProvenBest) {
   trace.Record(step);
   EXPECT_THAT(
       LinesOf(Running(), trace),
-      ElementsAre("ns/pg is Running.",
+      ElementsAre("ns/pg would run on the nodes below.",
                   "  ns/p on n0",
                   "    main: GPU-a, GPU-b: 0-1 NV2+PIX; pair score 250, the best possible 260",
                   "    side: GPU-c"));

@@ -23,6 +23,18 @@ constexpr std::size_t kShownLinks = 6;  // all of 4 GPUs
 constexpr std::size_t kShownPods = 8;
 constexpr std::size_t kShownScores = 5;
 
+// As tables call it: the virtual top is the cluster.
+std::string Shown(const std::string& hypernode) {
+  return hypernode == kTopHyperNodeName ? "(cluster)" : hypernode;
+}
+
+std::string ShownSome(const std::vector<std::string>& hypernodes) {
+  std::vector<std::string> names;
+  names.reserve(hypernodes.size());
+  for (const std::string& name : hypernodes) names.push_back(Shown(name));
+  return NameSome(names);
+}
+
 std::string AmountsText(const std::map<std::string, Amount>& amounts) {
   std::vector<std::string> parts;
   parts.reserve(amounts.size());
@@ -41,7 +53,7 @@ std::string Scores(const std::vector<Explanation::NamedScore>& scores, std::stri
       ++more;
       continue;
     }
-    parts.push_back(fmt::format("{} {:.3f}", name, ToDouble(score)));
+    parts.push_back(fmt::format("{} {:.3f}", Shown(name), ToDouble(score)));
   }
   std::string text = fmt::format("{}", fmt::join(parts, ", "));
   if (more > 0) text += fmt::format(" and {} more", more);
@@ -64,6 +76,16 @@ std::string DomainOf(const RunResult::Job& job) {
 std::string SomeOf(std::size_t wanted, std::size_t count) {
   const std::string all = wanted == 1 ? "its pod" : fmt::format("its {} pods", wanted);
   return count == wanted ? all : fmt::format("{} of {}", count, all);
+}
+
+// The run has placed pods of manifests: what it expects is not so yet.
+std::string WouldSentence(const Explanation& story) {
+  const std::string domain = DomainOf(story.outcome);
+  const std::string& phase = story.outcome.phase;
+  return fmt::format("{} would {} {}.",
+                     Called(story, story.job),
+                     phase == "Running" ? "run" : "be " + phase,
+                     domain.empty() ? "on the nodes below" : "in " + domain);
 }
 
 // What is, and apart from that what the run expects.
@@ -193,16 +215,16 @@ class Lines {
 
   void AddSearch(const Explanation::Search& search) {
     const std::string who = search.sub_job.empty() ? "" : "sub-group " + search.sub_job + ": ";
-    Add(2, fmt::format("{}the search began at {}", who, search.root));
+    Add(2, fmt::format("{}the search began at {}", who, Shown(search.root)));
     for (const Explanation::Tier& tier : search.tiers) {
       const std::string where = fmt::format("tier {}", tier.tier);
       for (const auto& [reason, names] : tier.ruled_out) {
-        Add(4, fmt::format("{}: ruled out: {}: {}", where, NameSome(names), reason));
+        Add(4, fmt::format("{}: ruled out: {}: {}", where, ShownSome(names), reason));
       }
-      if (!tier.open.empty()) Add(4, fmt::format("{}: open: {}", where, NameSome(tier.open)));
+      if (!tier.open.empty()) Add(4, fmt::format("{}: open: {}", where, ShownSome(tier.open)));
       if (!tier.failed.empty()) {
         Add(4,
-            fmt::format("{}: tried, but the gang did not fit: {}", where, NameSome(tier.failed)));
+            fmt::format("{}: tried, but the gang did not fit: {}", where, ShownSome(tier.failed)));
       }
       if (tier.chosen.empty()) continue;
       const auto score =
@@ -213,7 +235,7 @@ class Lines {
       Add(4,
           fmt::format("{}: chosen: {} with score {:.3f}{}",
                       where,
-                      tier.chosen,
+                      Shown(tier.chosen),
                       score == tier.scores.end() ? 0.0 : ToDouble(score->second),
                       others.empty() ? ", the only one" : "; the others: " + others));
     }
@@ -339,6 +361,7 @@ std::string FirstSentence(const Explanation& explanation) {
         "{} would start{} once {} has evicted {}.", name, where, plan.action, CountVictims(plan));
   }
   if (IsForecast(explanation)) return ForecastSentence(explanation);
+  if (!explanation.reality && !explanation.pods.empty()) return WouldSentence(explanation);
   std::string note;
   if (explanation.cycle == 0 && job.phase != "Completed") {
     note = WasPlacedEarlier(explanation) ? " It was placed earlier."
