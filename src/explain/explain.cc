@@ -183,6 +183,7 @@ enum class Starts : std::uint8_t { kFind, kSkip };
       objects.nodes.size() * std::max<std::size_t>(objects.pods.size(), 1) <= kMaxNodeScores);
   RunOptions options = query.options;
   options.trace = &trace;
+  options.explain_only = query.job;
   TRY_ASSIGN(LoadedCluster cluster, LoadCompleted(*query.objects));
   TRY(Stopped(query.stop));
   TRY_ASSIGN(const RunResult result, RunCycles(cluster, *query.config, options));

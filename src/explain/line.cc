@@ -60,6 +60,7 @@ Result<std::vector<std::string>> FindStarts(const CompletedObjects& objects,
   RunOptions quiet;
   quiet.now = options.now;
   quiet.trace = &trace;
+  quiet.explain_only = "";
   TRY(WhatIf(objects, end_all, config, quiet));
   return std::move(trace.started());
 }

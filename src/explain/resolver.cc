@@ -31,6 +31,7 @@ bool Resolver::Solve(const std::string& what, const Change& change, const Schedu
   ++solved_;
   RunOptions options = query_.options;
   options.trace = nullptr;
+  options.explain_only = "";  // whether jobs wait is all that counts
   options.on_cycle = nullptr;
   options.stopwatch = nullptr;
   auto outcome = WhatIf(*query_.objects, change, config, options);

@@ -20,6 +20,7 @@
 #include "local_cluster/component_logs.h"
 #include "local_cluster/embedded_api_server.h"
 #include "local_cluster/manifests.h"
+#include "local_cluster/next_steps.h"
 #include "local_cluster/readiness.h"
 #include "local_cluster/system_objects.h"
 #include "obs/log.h"
@@ -173,19 +174,13 @@ class LocalCluster {
 
   void PrintNextSteps() const {
     if (isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr,
-               R"(
-The cluster is up. In another terminal:
-
-  export KUBECONFIG={}
-  kubectl get nodes,hypernodes
-  kubectl apply -f examples/training/job.yaml
-  kubectl get vcjob,podgroups,pods -o wide
-  kubectl logs -n volcano-system -l app=volcano-scheduler
-
-Press Ctrl-C to stop it.
-)",
-               server_.kubeconfig());
+    // A data folder may have nodes.
+    const bool empty =
+        !settings_.generate && manifests_.empty() && settings_.server.data_dir.empty();
+    fmt::print(
+        stderr,
+        "{}",
+        NextSteps(server_.kubeconfig(), empty ? ClusterNodes::kNone : ClusterNodes::kPerhaps));
   }
 
   std::vector<obs::LogSink*> SinksOf(const char* pod) {

@@ -295,6 +295,7 @@ Refusal ExplainUnplaced(Session& session,
                         const Worksheet& worksheet,
                         const std::optional<Refusal>& quota) {
   const Job& the_job = session.state().workload().job(job);
+  if (!session.Explains(job)) return {"NotExplained", ""};
   if (auto gates = ExplainGates(session, job)) return *gates;
   Refusal refusal;
   if (quota) {

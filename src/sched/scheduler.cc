@@ -229,7 +229,8 @@ struct Scheduler::Parts {
   std::vector<ActionConfig> actions;
   ClaimBook claims;
   std::uint64_t budget = 0;
-  std::optional<Attempts> attempts;  // none: cycles have no budget
+  std::optional<std::string> explained;  // none: every job
+  std::optional<Attempts> attempts;      // none: cycles have no budget
   std::optional<Cycle> cycle;
 };
 
@@ -272,7 +273,15 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   parts_->caches.topologies().Refresh();
   parts_->cycle.emplace(*parts_, trace, now);
   if (parts_->attempts) parts_->cycle->session.LimitWork(*parts_->attempts, parts_->budget);
+  if (parts_->explained) {
+    const auto job = parts_->state.workload().FindJob(*parts_->explained);
+    parts_->cycle->session.ExplainOnly(job.value_or(JobId{}));
+  }
   parts_->cycle->claims.Begin();
+}
+
+void Scheduler::ExplainOnly(std::string job) {
+  parts_->explained = std::move(job);
 }
 
 ClaimBook& Scheduler::claims() {

@@ -47,6 +47,10 @@ class Scheduler {
   // every job. REQUIRES: no cycle is open.
   void LimitWork(std::uint64_t budget);
 
+  // From the next cycle on only the verdict on the job "ns/podgroup" says why, with "" none: most
+  // of the time of a cycle in which many jobs wait goes into these sentences.
+  void ExplainOnly(std::string job);
+
   // What it keeps for gangs whose victims are still going. To be carried over to the scheduler that
   // follows it. REQUIRES: no cycle is open, when it is changed.
   [[nodiscard]] ClaimBook& claims();

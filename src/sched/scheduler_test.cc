@@ -187,7 +187,7 @@ TEST(Scheduler, AJobWithMinResourcesBeyondItsQueueIsNotAdmitted) {
   cluster.Node("node0").Queue("small", {.cpu_capability = 4});
   cluster.Job("j", {.tasks = 1, .queue = "small", .min_resources = least});
   const Decisions decisions = RunCycle(cluster.state);
-  EXPECT_EQ(decisions.Reason("j"), "QueueQuotaExceeded");
+  EXPECT_EQ(decisions.Reason("j"), "GangLargerThanQueue");
   EXPECT_EQ(cluster.JobNamed("j").phase, JobPhase::kPending);
 }
 

@@ -108,6 +108,13 @@ class Session {
   void SetVerdict(JobId job, Refusal refusal) {
     verdicts_.insert_or_assign(job, std::move(refusal));
   }
+  // From now on only the verdict on `job` says why (nobody's when it is invalid): the others cost
+  // nothing. For a run that is asked about one job alone.
+  void ExplainOnly(JobId job) {
+    explains_all_ = false;
+    explained_ = job;
+  }
+  [[nodiscard]] bool Explains(JobId job) const { return explains_all_ || job == explained_; }
   [[nodiscard]] bool HasVerdict(JobId job) const { return verdicts_.contains(job); }
   // The verdict so far; null when there is none.
   [[nodiscard]] const Refusal* VerdictOf(JobId job) const {
@@ -152,6 +159,8 @@ class Session {
   std::vector<CycleResult::Bind> binds_;
   std::vector<CycleResult::EvictionPlan> evictions_;
   bool phases_changed_ = false;
+  bool explains_all_ = true;
+  JobId explained_;
 };
 
 }  // namespace strata

@@ -329,6 +329,7 @@ Result<RunResult> RunCycles(LoadedCluster& cluster,
                             const SchedulerConfig& config,
                             const RunOptions& options) {
   TRY_ASSIGN(const Scheduler::Made made, Scheduler::Make(config, *cluster.state));
+  if (options.explain_only) made.scheduler->ExplainOnly(*options.explain_only);
   return Run(cluster, options).Execute(*made.scheduler);
 }
 

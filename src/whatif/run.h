@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -23,6 +24,9 @@ struct RunOptions {
   // Evicted pods hold their room until their grace is over. Time passes when a cycle changes
   // nothing else. Otherwise they are gone in the next cycle, at the same time.
   bool play_grace = false;
+  // The reason of this job "ns/podgroup" alone, with "" of none, is a sentence: the others are only
+  // known to wait. None: every reason.
+  std::optional<std::string> explain_only = std::nullopt;
   CycleTrace* trace = nullptr;  // never changes a decision
   // Time since some fixed moment; with it the result has timings, all but load_ms.
   std::function<std::chrono::nanoseconds()> stopwatch;

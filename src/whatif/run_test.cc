@@ -218,5 +218,19 @@ TEST(RunCycles, VictimsAreDescribed) {
   EXPECT_EQ(victim.grace_seconds, 45);
 }
 
+TEST(RunCycles, ExplainsOneJobAloneWhereThatIsAllThatIsAsked) {
+  const std::string manifests =
+      EightNodes("cpu: 1") + GangOf("one", 9, "cpu: 1", "") + GangOf("two", 9, "cpu: 1", "");
+  const RunResult all = Simulate(manifests).result;
+  RunOptions options;
+  options.explain_only = "default/one-one";
+  const RunResult one = Simulate(manifests, options).result;
+  EXPECT_EQ(one.jobs.at("default/one-one"), all.jobs.at("default/one-one"));
+  EXPECT_FALSE(all.jobs.at("default/two-two").message.empty());
+  EXPECT_EQ(one.jobs.at("default/two-two").message, "");
+  EXPECT_NE(one.jobs.at("default/two-two").reason, "") << "it waits all the same";
+  EXPECT_EQ(one.lines, all.lines);
+}
+
 }  // namespace
 }  // namespace strata

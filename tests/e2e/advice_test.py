@@ -3,11 +3,14 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
+import tempfile
 import unittest
 
-from live import STRATA, LiveTest
+from live import EXAMPLES, LIMIT, STRATA, LiveTest
+from strata_run import wait_until
 
 # Two racks of two nodes with 4 CPUs each.
 MACHINES = ("--generate", "spines=1,racks=2,nodes=2,cpu=4")
@@ -241,6 +244,33 @@ class OfQueuesAndNodes(Advice):
         self.apply(job(pods=1))
         self.until(lambda: self.advised("default/train", "nodeReady"), "advice")
         self.assertEqual(self.advised("default/train", "nodeReady")["command"], "")
+
+
+class EmptyUp(unittest.TestCase):
+    """What an empty `up` prints on a terminal, typed as it stands, ends with a job that runs."""
+
+    def test_what_it_says_next_can_be_typed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            master, slave = pty.openpty()
+            self.addCleanup(os.close, master)
+            up = subprocess.Popen([STRATA, "up", "--listen", "127.0.0.1:0", "--kubeconfig", f"{folder}/kubeconfig"],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+            self.addCleanup(up.communicate)
+            self.addCleanup(up.kill)
+            os.close(slave)
+            said = ""
+            while "strata up --generate" not in said:
+                said += os.read(master, 4096).decode()
+            lines = re.findall(r"(?m)^  (.*?)\r?$", said.split("Or press")[0])
+            self.assertEqual([line.split()[0] for line in lines], ["export", "kubectl", "kubectl", "kubectl", "strata"])
+            environment = {"PATH": f"{pathlib.Path(STRATA).parent}:{os.environ['PATH']}", "HOME": folder}
+
+            def typed(script):
+                return subprocess.run(["sh", "-ec", script], env=environment, cwd=EXAMPLES.parent, text=True, check=True,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stdout
+            typed("\n".join(lines[:2]))
+            wait_until(lambda: "is Running in s" in typed("\n".join([lines[0], lines[-1]])), LIMIT, "the job runs")
+            self.assertIn("node0", typed("\n".join(lines[:3])))
 
 
 class OfPodGroups(Advice):

@@ -278,7 +278,14 @@ std::vector<Row> RowsOfQueues() {
            Group("g", "minMember: 1, queue: down, minResources: {cpu: 1}") + Pods("g", 1),
        kCapacity},
       {"QueueQuotaExceeded",
-       "queue small: 3 cpu requested, 0 in use or promised, its limit is 2",
+       "queue small: 3 cpu requested, 4 in use or promised, its limit is 6",
+       "default/g",
+       Node("n0", 8) + Queue("small", "capability: {cpu: 6}") +
+           Group("f", "minMember: 4, queue: small, minResources: {cpu: 4}") + Pods("f", 4) +
+           Group("g", "minMember: 3, queue: small, minResources: {cpu: 3}") + Pods("g", 3)},
+      {"GangLargerThanQueue",
+       "queue small: 3 cpu requested, 0 in use or promised, its limit is 2, less than the gang "
+       "requests by itself",
        "default/g",
        Node("n0", 8) + Queue("small", "capability: {cpu: 2}") +
            Group("g", "minMember: 3, queue: small, minResources: {cpu: 3}") + Pods("g", 3)},

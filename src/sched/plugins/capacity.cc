@@ -289,7 +289,8 @@ std::optional<Refusal> Capacity::RefuseAmount(std::size_t index,
                                     {.resource = *exceeded,
                                      .limit = limit(*exceeded),
                                      .capability = CapabilityOf(at, *exceeded),
-                                     .wanted = wanted});
+                                     .wanted = wanted,
+                                     .gang = count == Count::kHeld ? 0 : wanted - taken});
       return Refusal{
           ReasonOf(by_kept ? LimitKind::kGuarantees : kind),
           fmt::format("queue {}: {} requested, {} in use{}{}, {}",

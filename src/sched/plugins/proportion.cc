@@ -214,7 +214,8 @@ Ballot Proportion::EnqueueableWith(const Job& job, const Relief& relief) const {
              {.resource = *exceeded,
               .limit = limit(*exceeded),
               .capability = CapabilityOf(queue.spec, *exceeded),
-              .wanted = static_cast<double>(minimum->Get(*exceeded)) + taken(*exceeded)});
+              .wanted = static_cast<double>(minimum->Get(*exceeded)) + taken(*exceeded),
+              .gang = static_cast<double>(minimum->Get(*exceeded))});
   return {Vote::kReject,
           {ReasonOf(kind),
            fmt::format("queue {}: {} requested, {} in use or promised, {}",

@@ -53,6 +53,7 @@ ClusterLimit::ClusterLimit(const ClusterState& state) : gpus_(state.nodes().Regi
 
 LimitKind KindOf(const ClusterState& state, const QueueLimit& limit) {
   const double tolerance = ToleranceOf(limit.resource);
+  if (limit.gang > limit.capability + tolerance) return LimitKind::kGang;
   if (limit.capability <= limit.limit + tolerance) return LimitKind::kQuota;
   const std::span<const Amount> total = state.sums().Allocatable(state.tree().top());
   const std::size_t index = limit.resource.index();
@@ -65,6 +66,8 @@ LimitKind KindOf(const ClusterState& state, const QueueLimit& limit) {
 
 std::string ReasonOf(LimitKind kind) {
   switch (kind) {
+    case LimitKind::kGang:
+      return "GangLargerThanQueue";
     case LimitKind::kQuota:
       return "QueueQuotaExceeded";
     case LimitKind::kShare:
@@ -79,6 +82,8 @@ std::string ReasonOf(LimitKind kind) {
 
 std::string DescribeLimit(LimitKind kind, const std::string& amount) {
   switch (kind) {
+    case LimitKind::kGang:
+      return fmt::format("its limit is {}, less than the gang requests by itself", amount);
     case LimitKind::kQuota:
       return "its limit is " + amount;
     case LimitKind::kShare:

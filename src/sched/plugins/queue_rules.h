@@ -66,6 +66,7 @@ class ClusterLimit {
 
 // What makes the limit of a queue as low as it is.
 enum class LimitKind : std::uint8_t {
+  kGang,        // the capability that was set is less than the gang requests by itself
   kQuota,       // the capability that was set, of the queue or of one above it
   kShare,       // its part by weight
   kGuarantees,  // what is guaranteed to other queues
@@ -77,6 +78,7 @@ struct QueueLimit {
   double limit = 0;                                             // what holds
   double capability = std::numeric_limits<double>::infinity();  // infinite where none was set
   double wanted = 0;                                            // in use, and requested
+  double gang = 0;  // requested by a whole gang; 0 where a part of one requests
   bool by_share = false;
 };
 [[nodiscard]] LimitKind KindOf(const ClusterState& state, const QueueLimit& limit);
