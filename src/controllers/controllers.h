@@ -23,8 +23,8 @@ struct ControllersOptions {
   // every name that simulate takes, and volcano.
   std::vector<std::string> scheduler_names = {"volcano"};
   std::optional<kube::LeaseSettings> lease;  // none: nobody else controls
-  // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
-  // does not.
+  // Deletes what a deleted owner left, and the pods of deleted nodes. A Kubernetes cluster does
+  // that itself; our own API server does not.
   bool collect_garbage = false;
   // Keeps the status of PodDisruptionBudgets, likewise.
   bool keep_budgets = false;
