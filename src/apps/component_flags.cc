@@ -57,6 +57,7 @@ void AddIgnoredFlags(CLI::App& command, ComponentFlags& flags, std::span<const c
       return true;
     };
     command.add_option(flag, std::move(remember), "Accepted and ignored")
+        ->group("Accepted and ignored")  // help lists groups after the other flags
         ->type_name("VALUE")
         ->expected(0, 1);
   }

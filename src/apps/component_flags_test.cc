@@ -45,6 +45,15 @@ TEST(ComponentFlags, IgnoredFlagsAreRemembered) {
   EXPECT_EQ(line.flags.write_rate, 7);
 }
 
+TEST(ComponentFlags, IgnoredFlagsAreLastInTheHelp) {
+  Line line("");
+  line.app.add_option("--own", "A flag of the command that is added later");
+  const std::string help = line.app.help();
+  EXPECT_LT(help.find("--own"), help.find("\nAccepted and ignored:"));
+  EXPECT_LT(help.find("\nAccepted and ignored:"), help.find("--logtostderr"));
+  EXPECT_LT(help.find("--logtostderr"), help.find("--plugins-dir"));
+}
+
 TEST(ComponentFlags, RememberWhichAddressesWereGiven) {
   const Line line("--enable-metrics --listen-address :9090");
   EXPECT_TRUE(line.flags.metrics);

@@ -114,6 +114,17 @@ void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::str
       });
 }
 
+void AddTreeFlags(CLI::App& command, TreeView& view) {
+  command
+      .add_option(
+          "--depth", view.depth, "Levels below the first row; default: as many as fit in 64 rows")
+      ->type_name("LEVELS")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--under", view.under, "Only this HyperNode, by name or label, and those below")
+      ->type_name("NAME");
+}
+
 void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags) {
   command
       .add_option("--kubeconfig",

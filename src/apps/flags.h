@@ -10,6 +10,7 @@
 #include "kube/kubeconfig.h"
 #include "local_cluster/embedded_api_server.h"
 #include "objects/load.h"
+#include "report/tree_rows.h"
 #include "virtual_nodes/generate.h"
 
 namespace CLI {
@@ -43,6 +44,9 @@ void AddWatchFlag(CLI::App& command, InputFlags& flags);
 
 // The first of `formats` is `output` as it stands.
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats);
+
+// --depth and --under: how much of a tree is shown.
+void AddTreeFlags(CLI::App& command, TreeView& view);
 
 // Which cluster, as kubectl is told.
 void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags);

@@ -7,6 +7,7 @@
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "inspect/usage_report.h"
+#include "report/tree_rows.h"
 
 namespace strata {
 namespace {
@@ -17,16 +18,28 @@ Shows what pods request, as the scheduler counts it, not what they use.
 Examples:
   strata top
   strata top --watch
+  strata top --depth 2                          the cluster, spines and racks
+  strata top --under rack-3                     the nodes of one rack
   strata top -f cluster.yaml -o json)";
 
 struct TopFlags {
   InputFlags input;
+  TreeView view;
   OutputFormat output = OutputFormat::kTable;
 };
 
+// More rows do not fit on a screen.
+constexpr std::size_t kShownUsageRows = 64;
+
 int RunTop(const TopFlags& flags) {
   return ShowCluster(flags.input, [&flags](Input& input, Progress&) -> Result<std::string> {
-    const inspect::UsageReport report = inspect::MakeUsageReport(*input.cluster.state);
+    inspect::UsageReport report =
+        inspect::MakeUsageReport(*input.cluster.state, input.objects.objects.hypernodes);
+    TRY(inspect::Narrow(flags.view, report));
+    if (!flags.view.depth && flags.output == OutputFormat::kTable) {
+      const std::size_t depth = DepthOfAtMost(kShownUsageRows, report.rows);
+      TRY(inspect::Narrow({.under = {}, .depth = depth}, report));
+    }
     return flags.output == OutputFormat::kJson
                ? inspect::RenderJson(report)
                : inspect::RenderTable(report, StandardOutputStyle());
@@ -36,12 +49,13 @@ int RunTop(const TopFlags& flags) {
 }  // namespace
 
 void AddTopCommand(CLI::App& app, Run& run) {
-  CLI::App& command =
-      *app.add_subcommand("top", "Show requests and capacity of every node and queue");
+  CLI::App& command = *app.add_subcommand(
+      "top", "Show requests, what is free and capacity by HyperNode and node, and of every queue");
   command.footer(kTopFooter);
   const auto flags = std::make_shared<TopFlags>();
   AddClusterFlags(command, flags->input);
   AddWatchFlag(command, flags->input);
+  AddTreeFlags(command, flags->view);
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTop(*flags); }; });
 }

@@ -10,6 +10,7 @@
 #include "apps/terminal.h"
 #include "report/render_topology.h"
 #include "report/topology_report.h"
+#include "report/tree_rows.h"
 #include "whatif/run.h"
 
 namespace strata {
@@ -21,14 +22,20 @@ Examples:
   strata topology --watch                       the same, printed again after each change
   strata topology -f cluster.yaml               manifests, with pending pods placed
   strata topology -f . --pod cpu=8,nvidia.com/gpu=8
+  strata topology --depth 2                     spines and racks, without what is below
+  strata topology --under rack-3                one part of the tree
   strata topology -f . --as-given -o json)";
 
 struct TopologyFlags {
   InputFlags input;
   std::optional<objects::ResourceList> pod;  // none: the default shape
   bool as_given = false;                     // before any cycle, not after them
+  TreeView view;
   OutputFormat output = OutputFormat::kTable;
 };
+
+// More rows do not fit on a screen.
+constexpr std::size_t kShownRows = 64;
 
 Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progress& progress) {
   // A running cluster is shown as it is, not as it may become.
@@ -39,8 +46,13 @@ Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progr
     TRY(RunCycles(input.cluster, input.config, options));
   }
   const ClusterState& state = *input.cluster.state;
-  TRY_ASSIGN(const TopologyReport report,
+  TRY_ASSIGN(TopologyReport report,
              MakeTopologyReport(state, flags.pod.value_or(DefaultPodShape(state))));
+  AddLabels(input.objects.objects.hypernodes, report);
+  TRY(Narrow(flags.view, report));
+  if (!flags.view.depth && flags.output == OutputFormat::kTable) {
+    TRY(Narrow({.under = {}, .depth = DepthOfAtMost(kShownRows, report.rows)}, report));
+  }
   return flags.output == OutputFormat::kJson ? RenderJson(report)
                                              : RenderTable(report, StandardOutputStyle());
 }
@@ -71,6 +83,7 @@ void AddTopologyCommand(CLI::App& app, Run& run) {
                    flags->as_given,
                    "Show manifests as they are, before pending pods are placed; a running cluster "
                    "is always shown as it is");
+  AddTreeFlags(command, flags->view);
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTopology(*flags); }; });
 }

@@ -173,6 +173,15 @@ std::vector<PodSeen> Cache::PodsIn(const std::string& ns) const {
   return pods;
 }
 
+std::vector<PodSeen> Cache::PodsOn(const std::string& node) const {
+  const ReaderLock lock(mutex_);
+  std::vector<PodSeen> pods;
+  for (const auto& [key, pod] : pods_) {
+    if (pod->node == node) pods.push_back(*pod);
+  }
+  return pods;
+}
+
 bool Cache::HasSeen(const Expectation& expectation) const {
   const ReaderLock lock(mutex_);
   const Table* table = TableOf(expectation.resource);

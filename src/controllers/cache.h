@@ -64,6 +64,9 @@ class Cache {
   // All pods of a namespace, by name.
   [[nodiscard]] std::vector<PodSeen> PodsIn(const std::string& ns) const;
 
+  // All pods that have this node. COST: a look at every pod.
+  [[nodiscard]] std::vector<PodSeen> PodsOn(const std::string& node) const;
+
   // Whether what a write left has been seen.
   struct Expectation {
     kube::Resource resource;

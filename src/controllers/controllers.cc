@@ -18,6 +18,7 @@
 #include "controllers/controller.h"
 #include "controllers/discoverers.h"
 #include "controllers/garbage_controller.h"
+#include "controllers/gone_nodes.h"
 #include "controllers/hypernode_status.h"
 #include "controllers/job_controller.h"
 #include "controllers/lone_pods.h"
@@ -120,6 +121,7 @@ class Controllers::Impl {
         tools_{client, cache_, events_, log, leadership_, *liveness_},
         jobs_(cache_, clock, NewSshKeys, JobScheduler(options_)),
         owned_(client, cache_),
+        gone_nodes_(client, cache_),
         lone_pods_(cache_, [this](const std::string& scheduler) { return IsOurs(scheduler); }),
         job_("job", tools_, [this](const std::string& key) { return jobs_.Decide(key); }),
         pod_group_("podgroup",
@@ -131,6 +133,11 @@ class Controllers::Impl {
         hypernode_("hypernode", tools_, [this](const std::string& key) { return HyperNodes(key); }),
         budget_("disruption", tools_, [this](const std::string& key) { return Budget(key); }),
         garbage_("garbage", tools_, [this](const std::string& uid) { return owned_.Decide(uid); }),
+        pod_garbage_("podgarbage",
+                     tools_,
+                     [this](const std::string& node) -> Controller::Work {
+                       return {.plan = gone_nodes_.Decide(node), .done = {}};
+                     }),
         discoverers_({client,
                       cache_,
                       log,
@@ -222,7 +229,7 @@ class Controllers::Impl {
 
  private:
   std::vector<const Controller*> AllControllers() const {
-    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_};
+    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_, &pod_garbage_};
   }
 
   Status TakeConfText(const Result<std::string>& text) {
@@ -281,6 +288,9 @@ class Controllers::Impl {
       });
     };
     hooks.stopped = [this] { log_.Info("lost the lease"); };
+    hooks.waiting = [this](const std::string& why) {
+      log_.Info("waiting for the lease", {{"why", why}});
+    };
     hooks.trouble = [this](const std::string& error) {
       if (log_.On(2)) log_.Warning("cannot get the lease", {{"err", error}});
     };
@@ -293,8 +303,8 @@ class Controllers::Impl {
     if (options_.ready) options_.ready();
   }
 
-  [[nodiscard]] std::array<Controller*, 6> Mine() {
-    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_};
+  [[nodiscard]] std::array<Controller*, 7> Mine() {
+    return {&job_, &pod_group_, &queue_, &hypernode_, &budget_, &garbage_, &pod_garbage_};
   }
 
   bool StartWorkers() {
@@ -334,6 +344,8 @@ class Controllers::Impl {
     if (delta.source == kConfSource) return TakeConf(change);
     if (options_.collect_garbage) {
       for (const std::string& uid : owned_.Take(change)) garbage_.Add(uid);
+      const std::string node = gone_nodes_.Concerns(change);
+      if (!node.empty()) pod_garbage_.AddAfter(node, GoneNodes::kPatience);
     }
     Route(change);
   }
@@ -497,6 +509,7 @@ class Controllers::Impl {
   std::optional<kube::ConfFile> conf_file_;
   JobDesk jobs_;
   GarbageDesk owned_;
+  GoneNodes gone_nodes_;
   const LonePods lone_pods_;
   Controller job_;
   Controller pod_group_;
@@ -504,6 +517,7 @@ class Controllers::Impl {
   Controller hypernode_;
   Controller budget_;
   Controller garbage_;
+  Controller pod_garbage_;
   Discoverers discoverers_;
   CreationLatency latency_;
   std::set<int> synced_;

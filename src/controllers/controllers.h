@@ -25,8 +25,8 @@ struct ControllersOptions {
   // Programs and folders that the configuration of discovery may name; by default none.
   std::vector<std::string> discovery_allow;
   std::optional<kube::LeaseSettings> lease;  // none: nobody else controls
-  // Deletes what a deleted owner left. A Kubernetes cluster does that itself; our own API server
-  // does not.
+  // Deletes what a deleted owner left, and the pods of deleted nodes. A Kubernetes cluster does
+  // that itself; our own API server does not.
   bool collect_garbage = false;
   // Keeps the status of PodDisruptionBudgets, likewise.
   bool keep_budgets = false;

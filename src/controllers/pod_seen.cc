@@ -85,6 +85,7 @@ PodSeen SeePod(const json& pod) {
   seen.version = TextAt(meta, {"resourceVersion"});
   seen.owner_uid = ControllerUidOf(pod);
   seen.job = JobOf(pod);
+  seen.node = TextAt(pod, {"spec", "nodeName"});
   seen.task = TextAt(annotations, {objects::kTaskSpecKey});
   seen.index = NumberOr(TextAt(annotations, {objects::kTaskIndexKey}), -1);
   seen.job_version = NumberOr(TextAt(annotations, {objects::kJobVersionKey}), 0);

@@ -23,6 +23,7 @@ struct PodSeen {
   std::string version;
   std::string owner_uid;  // of its controller
   std::string job;        // the name of the Job that controls it, "" for other owners
+  std::string node;       // "" while it has none
   std::string task;       // of a Job's pod
   std::int32_t index = -1;
   std::int32_t job_version = 0;

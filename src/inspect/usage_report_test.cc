@@ -22,17 +22,53 @@ TEST(UsageReport, CountsRequestsAsTheSchedulerDoes) {
   const UsageReport report = MakeUsageReport(*cluster->state);
   EXPECT_THAT(report.resources, ElementsAre("cpu", "memory", "pods", "nvidia.com/gpu"));
   EXPECT_THAT(report.used, ElementsAre(6000, 0, 1, 2000));
+  EXPECT_THAT(report.free, ElementsAre(2000, Amount{16} << 30U, 9, 0));
   const std::string table = RenderTable(report, {});
   EXPECT_EQ(
-      table,
-      "NODE       LEAF  CPU  OF  USED  MEMORY    OF  USED  PODS  OF  USED  GPU  OF  USED  NOTE\n"
-      "n0         -       0   8    0%       0  16Gi    0%     0  10    0%    0   0     -  "
-      "cordoned\n"
-      "n1         -       6   8   75%       0  16Gi    0%     1  10   10%    2   2  100%\n"
-      "(cluster)  -       6  16   38%       0  32Gi    0%     1  20    5%    2   2  100%\n"
-      "\n" +
-          table.substr(table.find("\nQUEUE") + 1));
+      table.substr(0, table.find("\nQUEUE")),
+      "NAME       NODES  CPU  FREE  OF  USED  MEMORY  FREE    OF  USED  PODS  FREE  OF  USED  GPU  "
+      "FREE  OF  USED  NOTE\n"
+      "(cluster)      2    6     2  16   38%       0  16Gi  32Gi    0%     1     9  20    5%    2  "
+      "   0   2  100%  1 cordoned\n"
+      "├─ n0               0     0   8    0%       0     0  16Gi    0%     0     0  10    0%    0  "
+      "   0   0     -  cordoned\n"
+      "└─ n1               6     2   8   75%       0  16Gi  16Gi    0%     1     9  10   10%    2  "
+      "   0   2  100%\n");
   EXPECT_NE(table.find("\ndefault  Open     6"), std::string::npos) << table;
+}
+
+TEST(UsageReport, RollsUpTheTreeAndFitsATerminalOf80Columns) {
+  std::vector<std::string> texts;
+  for (int i = 1; i <= 10; ++i) {
+    texts.push_back(
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n)" + std::to_string(i) +
+        R"("},"status":{"allocatable":{"cpu":"96","memory":"1024Gi","pods":"110","nvidia.com/gpu":"8"}}})");
+    texts.push_back(
+        R"({"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{"name":"rack-)" +
+        std::to_string(i) +
+        R"("},"spec":{"tier":1,"members":[{"type":"Node","selector":{"exactMatch":{"name":"n)" +
+        std::to_string(i) + R"("}}}]}})");
+  }
+  const auto objects = ParseTexts({texts.begin(), texts.end()});
+  ASSERT_TRUE(objects) << objects.error().message;
+  const auto cluster = BuildCluster(*objects);
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  UsageReport report = MakeUsageReport(*cluster->state, objects->hypernodes);
+  ASSERT_EQ(report.rows.size(), 21U);
+  EXPECT_EQ(report.rows[3].name, "rack-2");
+  EXPECT_EQ(report.rows[4].name, "n2");
+  UsageReport rolled = report;
+  ASSERT_TRUE(Narrow({.under = {}, .depth = 1}, rolled));
+  EXPECT_EQ(rolled.rows.size(), 11U);
+  EXPECT_EQ(rolled.hidden, 10U);
+  ASSERT_TRUE(Narrow({.under = "rack-10", .depth = {}}, report));
+  ASSERT_EQ(report.nodes.size(), 1U);
+  EXPECT_EQ(report.nodes[0].name, "n10");
+  const std::string narrow = RenderTable(report, {.width = 80, .fit = true});
+  EXPECT_EQ(narrow.substr(0, narrow.find("\nQUEUE")),
+            "NAME     NODES  CPU  FREE  OF  MEMORY  FREE   OF  GPU  FREE  OF  NOTE\n"
+            "rack-10      1    0    96  96       0   1Ti  1Ti    0     8   8\n"
+            "└─ n10            0    96  96       0   1Ti  1Ti    0     8   8\n");
 }
 
 // Two GPUs that HAMi shares by ten: one is given away, a quarter of the other.

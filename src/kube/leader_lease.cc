@@ -129,12 +129,30 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
       hooks_.trouble("lease " + path_.ns + "/" + path_.name + ": " + taken.error().message);
     }
     Announce();
+    TellWait(now);
     // What was read may be written to at once, and who was refused looks at once whether the lease
     // is still its own; but not both in turns without a pause.
     const bool was_refused = std::exchange(refused_, !is_read && IsRefusal(reply));
     const bool may_write = is_read && taken && state_.Next(now) != LeaseState::Step::kWait;
     if (refused_ || (may_write && !was_refused)) return Attempt();
     TryLater();
+  }
+
+  // Says whom it waits for, once for each holder.
+  void TellWait(net::SteadyTime now) {
+    if (leading_) return told_.reset();
+    const LeaseSettings& settings = state_.settings();
+    const bool own = state_.holder() == settings.identity;
+    if (!own && state_.Next(now) != LeaseState::Step::kWait) return;
+    if (!hooks_.waiting || told_ == state_.holder()) return;
+    told_ = state_.holder();
+    const std::string lease = "lease " + path_.ns + "/" + path_.name;
+    const std::string seconds =
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(settings.duration).count());
+    if (own) return hooks_.waiting(lease + " is new: this process leads after " + seconds + "s");
+    hooks_.waiting(lease + " is held by " + (told_->empty() ? "nobody" : *told_) +
+                   ": this process leads when the lease is released, or was not renewed for " +
+                   seconds + "s");
   }
 
   // Lets the others know whether we lead, and looks again when that ends.
@@ -182,7 +200,8 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
   bool under_way_ = false;
   std::promise<void> released_;
   bool leading_ = false;
-  bool refused_ = false;  // the last write
+  bool refused_ = false;             // the last write
+  std::optional<std::string> told_;  // the holder that hooks_.waiting has heard
   net::TimerId end_timer_{};
 };
 

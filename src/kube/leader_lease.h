@@ -24,6 +24,9 @@ class LeaderLease {
     std::function<void()> started;
     std::function<void()> stopped;
     std::function<void(const std::string& error)> trouble;  // may be empty
+    // Told why this process does not lead yet, once for each holder: "lease volcano-system/volcano
+    // is held by host_1; ...". May be empty.
+    std::function<void(const std::string& why)> waiting = {};
     // Asked before each attempt. What it names (Liveness::LateThread) hangs: this process does not
     // lead, and the lease is left to its end. "": nothing. May be empty.
     std::function<std::string()> late_thread = {};

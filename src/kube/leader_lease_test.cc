@@ -299,6 +299,7 @@ struct Candidate {
     LeaderLease::Hooks hooks;
     hooks.started = [=] { told->push_back("+" + identity); };
     hooks.stopped = [=] { told->push_back("-" + identity); };
+    hooks.waiting = [this](const std::string& why) { waits.push_back(why); };
     hooks.late_thread = [this] { return late_thread; };
     lease = std::make_unique<LeaderLease>(
         client, Settings(identity), std::move(hooks), clock, [] { return 0.5; });
@@ -308,7 +309,8 @@ struct Candidate {
   FixedClock clock;
   SkewedTransport transport;
   Client client;
-  std::string late_thread;  // what hangs
+  std::string late_thread;         // what hangs
+  std::vector<std::string> waits;  // what it heard of waiting
   std::unique_ptr<LeaderLease> lease;
 };
 
@@ -341,6 +343,24 @@ TEST(LeaderLease, OneLeadsAndAnotherFollowsWhenItIsCutOff) {
   election.world.Advance(seconds(25));
   EXPECT_THAT(election.told, ElementsAre("+c0", "-c0", "+c1"));
   EXPECT_TRUE(election.candidates[1]->Leads());
+}
+
+TEST(LeaderLease, WhoWaitsIsToldOnceForWhom) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(i)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(60));
+  EXPECT_THAT(election.candidates[0]->waits,
+              ElementsAre("lease volcano-system/volcano is new: this process leads after 15s"));
+  EXPECT_THAT(election.candidates[1]->waits,
+              ElementsAre("lease volcano-system/volcano is held by c0: this process leads when the "
+                          "lease is released, or was not renewed for 15s"));
+  election.candidates[0]->lease.reset();
+  election.world.Advance(seconds(60));
+  EXPECT_TRUE(election.candidates[1]->Leads());
+  EXPECT_EQ(election.candidates[1]->waits.size(), 1U);
 }
 
 TEST(LeaderLease, WhoseLeaseIsDeletedStopsWithItsNextWriteAndLeadsAgainWhenItHasANewOne) {

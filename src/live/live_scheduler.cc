@@ -270,6 +270,9 @@ class LiveScheduler::Impl {
       });
     };
     hooks.stopped = [this] { mailbox_->Post([this] { lost_ = true; }); };
+    hooks.waiting = [this](const std::string& why) {
+      log_.Info("waiting for the lease", {{"why", why}});
+    };
     hooks.trouble = [this](const std::string& error) { log_.Warning("lease", {{"err", error}}); };
     lease_ = std::make_unique<kube::LeaderLease>(
         client_, *options_.lease, std::move(hooks), clock_, options_.random);

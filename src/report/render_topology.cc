@@ -23,8 +23,6 @@ using Cell = TextTable::Cell;
 using Column = TextTable::Column;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kClusterLabel = "(cluster)";
-
 std::string Upper(std::string_view text) {
   std::string upper(text);
   for (char& c : upper) {
@@ -45,25 +43,48 @@ std::vector<std::string> Titles(const std::vector<std::string>& resources) {
   return titles;
 }
 
-std::string Label(const TopologyReport::Row& row) {
-  return row.name == kTopHyperNodeName ? std::string(kClusterLabel) : row.name;
+// What people should know of the nodes: "1 cordoned, 2 not ready".
+std::string NoteOf(const TopologyReport::Row& row) {
+  std::vector<std::string> parts;
+  if (row.cordoned > 0) parts.push_back(fmt::format("{} cordoned", row.cordoned));
+  if (row.not_ready > 0) parts.push_back(fmt::format("{} not ready", row.not_ready));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// The branches before each name. `open[d]` says whether the line at depth d goes on below.
-class Branches {
- public:
-  std::string Next(const TopologyReport::Row& row) {
-    if (row.depth == 0) return "";
-    open_.resize(row.depth + 1);
-    std::string text;
-    for (std::size_t depth = 1; depth < row.depth; ++depth) text += open_[depth] ? "│  " : "   ";
-    open_[row.depth] = !row.last;
-    return text + (row.last ? "└─ " : "├─ ");
-  }
-
- private:
-  std::vector<bool> open_;
+// Which of the columns that only some trees need there are.
+struct Extras {
+  bool label = false;
+  bool note = false;
+  bool fit = false;
 };
+
+Extras ExtrasOf(const TopologyReport& report, FitColumn fit_column) {
+  Extras extras{.label = false, .note = false, .fit = fit_column == FitColumn::kShow};
+  for (const TopologyReport::Row& row : report.rows) {
+    extras.label = extras.label || !row.label.empty();
+    extras.note = extras.note || row.cordoned + row.not_ready > 0;
+  }
+  return extras;
+}
+
+// Members go first where there is no room, then memory, then CPUs where there are devices.
+std::vector<Column> TreeColumns(const TopologyReport& report, const Extras& extras) {
+  std::vector<Column> columns = {{"HYPERNODE", Align::kLeft, 0, 16}};
+  if (extras.label) columns.push_back({"LABEL", Align::kLeft, 0, 8});
+  columns.push_back({"TIER"});
+  columns.push_back({"NODES", Align::kRight});
+  const std::vector<std::string> titles = Titles(report.resources);
+  const bool devices = titles.size() > 2;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    const int spare = i == 1 ? 3 : i == 0 && devices ? 2 : 0;
+    columns.push_back({titles[i] + " USED", Align::kRight, spare});
+    columns.push_back({"FREE", Align::kRight, spare});
+  }
+  if (extras.fit) columns.push_back({"PODS FIT", Align::kRight});
+  if (extras.note) columns.push_back({"NOTE", Align::kLeft, 0, 10});
+  columns.push_back({"MEMBERS", Align::kLeft, 4});
+  return columns;
+}
 
 std::string LooseNodes(const TopologyReport& report, const TextStyle& style) {
   if (report.loose.empty()) return "";
@@ -153,7 +174,10 @@ Json ToJson(const TopologyReport& report) {
                                   {"tier", row.tier},
                                   {"tierName", row.tier_name},
                                   {"parent", row.parent},
+                                  {"label", row.label},
                                   {"nodes", row.nodes},
+                                  {"cordoned", row.cordoned},
+                                  {"notReady", row.not_ready},
                                   {"ready", row.ready},
                                   {"reason", row.reason},
                                   {"used", ToJson(report, row.used)},
@@ -175,32 +199,27 @@ Json ToJson(const TopologyReport& report) {
 }  // namespace
 
 std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const TextStyle& style) {
-  std::vector<Column> columns = {{"HYPERNODE"}, {"TIER"}, {"NODES", Align::kRight}};
-  for (const std::string& title : Titles(report.resources)) {
-    columns.push_back({title + " USED", Align::kRight});
-    columns.push_back({"FREE", Align::kRight});
-  }
-  const bool show_fit = fit_column == FitColumn::kShow;
-  if (show_fit) columns.push_back({"PODS FIT", Align::kRight});
-  columns.push_back({"MEMBERS"});
-  TextTable table(std::move(columns));
-  Branches branches;
+  const Extras extras = ExtrasOf(report, fit_column);
+  TextTable table(TreeColumns(report, extras));
+  TreeBranches branches;
   for (const TopologyReport::Row& row : report.rows) {
     std::vector<Cell> cells = {
-        {branches.Next(row) + Label(row), row.ready ? Ink::kPlain : Ink::kRed},
-        TierCell(row),
-        {std::to_string(row.nodes)}};
+        {branches.Next(row) + TreeName(row.name), row.ready ? Ink::kPlain : Ink::kRed}};
+    if (extras.label) cells.push_back({row.label});
+    cells.push_back(TierCell(row));
+    cells.push_back({std::to_string(row.nodes)});
     for (std::size_t i = 0; i < report.resources.size(); ++i) {
       cells.push_back({FormatNumber(report.resources[i], row.used[i])});
       cells.push_back({FormatNumber(report.resources[i], row.free[i]),
                        row.free[i] > 0 ? Ink::kGreen : Ink::kDim});
     }
-    if (show_fit) cells.push_back({std::to_string(row.pods), Ink::kBold});
+    if (extras.fit) cells.push_back({std::to_string(row.pods), Ink::kBold});
+    if (extras.note) cells.push_back({NoteOf(row), Ink::kYellow});
     cells.push_back({Members(row), Ink::kDim});
     table.AddRow(std::move(cells));
     if (!row.reason.empty()) table.AddText(Wrap(row.reason, 3 * row.depth + 3, style));
   }
-  return table.Render(style) + LooseNodes(report, style);
+  return table.Render(style) + HiddenRows(report.hidden, report.depth) + LooseNodes(report, style);
 }
 
 std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
@@ -213,7 +232,7 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
     if (!whole && !fit.tier_name.empty()) tier += " " + fit.tier_name;
     table.AddRow({{tier},
                   {std::to_string(fit.pods), fit.pods > 0 ? Ink::kGreen : Ink::kYellow},
-                  {whole ? std::string(kClusterLabel) : fit.hypernode}});
+                  {TreeName(fit.hypernode)}});
   }
   out += table.Render(style);
   if (!report.gpus.empty()) out += RenderGpus(report, style);

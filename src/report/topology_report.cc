@@ -5,14 +5,18 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "convert/amounts.h"
 #include "convert/gpu_request.h"
+#include "objects/volcano_keys.h"
+#include "report/names.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/need.h"
+#include "whatif/changes.h"
 
 namespace strata {
 namespace {
@@ -72,7 +76,9 @@ std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
 TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {
   const NodeSpec& spec = state.nodes().spec(node);
   const std::vector<std::size_t> free = FreeGpus(state, node);
+  const HyperNodeTree& tree = state.tree();
   TopologyReport::GpuNode out{.node = spec.name,
+                              .leaf = tree.at(tree.LeafOf(tree.ChainOf(node))).name,
                               .gpus = spec.gpus->gpus.size(),
                               .free = free.size(),
                               .sets = {},
@@ -108,6 +114,7 @@ class Reporter {
     }
     report_.ready = tree_.ready();
     CountPods();
+    CountClosed();
     AddGpuNodes();
     AddSubtree(tree_.top(), true);
     const auto all = tree_.hypernodes();
@@ -120,6 +127,7 @@ class Reporter {
       if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
       report_.loose.push_back(state_.nodes().spec(node).name);
     }
+    std::sort(report_.loose.begin(), report_.loose.end(), NaturalLess);
   }
 
  private:
@@ -135,6 +143,27 @@ class Reporter {
     }
   }
 
+  // What nodes that take no pods have, by HyperNode.
+  struct Closed {
+    std::size_t cordoned = 0;
+    std::size_t not_ready = 0;
+    std::map<std::size_t, Amount> free;  // by resource
+  };
+
+  void CountClosed() {
+    closed_.assign(tree_.hypernodes().size(), {});
+    for (const NodeId node : state_.nodes().all()) {
+      const NodeMark mark = MarkOf(state_.nodes().spec(node));
+      if (mark == NodeMark::kOpen) continue;
+      const std::vector<Amount> free = FreeOn(state_, node);
+      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
+        Closed& closed = closed_[id.index()];
+        ++(mark == NodeMark::kCordoned ? closed.cordoned : closed.not_ready);
+        for (std::size_t i = 0; i < free.size(); ++i) closed.free[i] += free[i];
+      }
+    }
+  }
+
   // Lists the nodes that register their GPUs.
   void AddGpuNodes() {
     for (const NodeId node : state_.nodes().all()) {
@@ -142,7 +171,7 @@ class Reporter {
       report_.gpus.push_back(GpuNodeOf(state_, node));
     }
     std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
-      return a.node < b.node;
+      return NaturalLess(a.node, b.node);
     });
   }
 
@@ -162,7 +191,10 @@ class Reporter {
 
   void AddSubtree(HyperNodeId id, bool last) {
     AddRow(id, tree_.at(id).depth, last);
-    const std::vector<HyperNodeId>& children = tree_.at(id).children;
+    std::vector<HyperNodeId> children = tree_.at(id).children;
+    std::sort(children.begin(), children.end(), [&](HyperNodeId a, HyperNodeId b) {
+      return NaturalLess(tree_.at(a).name, tree_.at(b).name);
+    });
     for (const HyperNodeId child : children) AddSubtree(child, child == children.back());
   }
 
@@ -180,16 +212,23 @@ class Reporter {
     const auto nodes = tree_.NodesOf(id);
     row.nodes = nodes.size();
     if (hypernode.children.empty()) {
-      for (const NodeId node : nodes.first(std::min(nodes.size(), kShownMembers))) {
-        row.members.push_back(state_.nodes().spec(node).name);
-      }
+      for (const NodeId node : nodes) row.members.push_back(state_.nodes().spec(node).name);
+      const std::size_t shown = std::min(nodes.size(), kShownMembers);
+      std::partial_sort(row.members.begin(),
+                        row.members.begin() + static_cast<std::ptrdiff_t>(shown),
+                        row.members.end(),
+                        NaturalLess);
+      row.members.resize(shown);
     }
+    Closed& closed = closed_[id.index()];
+    row.cordoned = closed.cordoned;
+    row.not_ready = closed.not_ready;
     row.ready = hypernode.ready;
     row.reason = hypernode.reason;
     const std::vector<Amount> free = FreeBelow(state_, id);
     for (const ResourceId resource : shown_) {
       row.used.push_back(state_.sums().Used(id)[resource.index()]);
-      row.free.push_back(free[resource.index()]);
+      row.free.push_back(free[resource.index()] - closed.free[resource.index()]);
     }
     row.pods = pods_[id.index()];
     report_.rows.push_back(std::move(row));
@@ -213,6 +252,7 @@ class Reporter {
   ShapeRequest request_;
   TopologyReport& report_;
   std::vector<std::int64_t> pods_;  // by HyperNode
+  std::vector<Closed> closed_;      // likewise
 };
 
 Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames names) {
@@ -234,7 +274,62 @@ Result<ShapeRequest> ToRequest(const objects::ResourceList& shape, ResourceNames
   return request;
 }
 
+// What fits by tier, of the rows that are left.
+std::vector<TopologyReport::TierFit> FitsOf(const std::vector<TopologyReport::Row>& rows) {
+  std::map<std::int32_t, TopologyReport::TierFit> best;
+  for (const TopologyReport::Row& row : rows) {
+    const auto [found, is_new] = best.try_emplace(row.tier);
+    if (!is_new && found->second.pods >= row.pods) continue;
+    found->second = {
+        .tier = row.tier, .tier_name = row.tier_name, .hypernode = row.name, .pods = row.pods};
+  }
+  std::vector<TopologyReport::TierFit> fits;
+  for (auto& [tier, fit] : best) fits.push_back(std::move(fit));
+  return fits;
+}
+
 }  // namespace
+
+NodeMark MarkOf(const NodeSpec& node) {
+  const auto has = [&](bool (*is)(const Taint&)) {
+    return std::any_of(node.taints.begin(), node.taints.end(), is);
+  };
+  if (has(IsUnready)) return NodeMark::kNotReady;
+  return node.unschedulable || has(IsCordon) ? NodeMark::kCordoned : NodeMark::kOpen;
+}
+
+std::string DiscoveredLabel(const objects::HyperNode& hypernode) {
+  const Labels& labels = hypernode.meta.labels;
+  if (objects::Find(labels, objects::kTopologySourceKey) == nullptr) return "";
+  const std::string* label = objects::Find(labels, hypernode.spec.tier_name);
+  return label == nullptr ? "" : *label;
+}
+
+void AddLabels(const std::vector<objects::HyperNode>& hypernodes, TopologyReport& report) {
+  std::map<std::string_view, const objects::HyperNode*> by_name;
+  for (const objects::HyperNode& hypernode : hypernodes) {
+    by_name[hypernode.meta.name] = &hypernode;
+  }
+  for (TopologyReport::Row& row : report.rows) {
+    const auto found = by_name.find(row.name);
+    if (found != by_name.end()) row.label = DiscoveredLabel(*found->second);
+  }
+}
+
+Status Narrow(const TreeView& view, TopologyReport& report) {
+  if (!view.under.empty()) {
+    TRY(KeepUnder(view.under, report.rows));
+    report.tiers = FitsOf(report.rows);
+    report.loose.clear();
+    std::set<std::string_view> names;
+    for (const TopologyReport::Row& row : report.rows) names.insert(row.name);
+    std::erase_if(report.gpus, [&](const auto& node) { return !names.contains(node.leaf); });
+  }
+  if (!view.depth) return {};
+  report.depth = *view.depth;
+  report.hidden = CutBelow(report.depth, report.rows);
+  return {};
+}
 
 Result<objects::ResourceList> ParsePodShape(std::string_view text) {
   objects::ResourceList shape;

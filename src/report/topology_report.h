@@ -8,20 +8,26 @@
 
 #include "base/result.h"
 #include "model/cluster_state.h"
+#include "model/node.h"
+#include "objects/hypernode.h"
 #include "objects/meta.h"
+#include "report/tree_rows.h"
 
 namespace strata {
 
 // The network as it is used now: what `strata topology` shows, and the capacity part of `simulate`.
 struct TopologyReport {
   struct Row {
-    std::string name;  // the virtual top, first of all, has its own name
+    std::string name;   // the virtual top, first of all, has its own name
+    std::string label;  // what discovery found it by, such as the name of the rack; else ""
     std::int32_t tier = 0;
     std::string tier_name;
     std::string parent;     // "" for a root, and for the top
     std::size_t depth = 0;  // 0 for the top, 1 for roots
     bool last = true;       // of the children of its parent
     std::size_t nodes = 0;
+    std::size_t cordoned = 0;          // of the nodes; nothing of them is free
+    std::size_t not_ready = 0;         // likewise; a cordoned node that is not ready counts here
     std::vector<std::string> members;  // names of the first nodes, of a HyperNode without children
     bool ready = true;
     std::string reason;
@@ -41,6 +47,7 @@ struct TopologyReport {
   // A node that registers its GPUs.
   struct GpuNode {
     std::string node;
+    std::string leaf;  // its lowest HyperNode, the virtual top for none
     std::size_t gpus = 0;
     std::size_t free = 0;                         // healthy, not cordoned, used by nobody
     std::vector<std::vector<std::int32_t>> sets;  // indexes of free GPUs, joined by NVLink
@@ -50,11 +57,18 @@ struct TopologyReport {
   std::vector<std::string> resources;  // cpu, memory, then the devices of the cluster
   objects::ResourceList pod;
   std::vector<Row> rows;           // depth first, children by name; those left out of the tree last
+  std::size_t hidden = 0;          // rows that the view leaves out
+  std::size_t depth = 0;           // down to which the tree is shown where rows are hidden
   std::vector<TierFit> tiers;      // ascending; the last is the whole cluster
   std::vector<std::string> loose;  // names of nodes in no HyperNode, where there are HyperNodes
   std::vector<GpuNode> gpus;       // ascending by name
   bool ready = true;
 };
+
+// Whether a node takes pods at all, as its taints and its spec say. Any other taint may be
+// tolerated.
+enum class NodeMark : std::uint8_t { kOpen, kCordoned, kNotReady };
+[[nodiscard]] NodeMark MarkOf(const NodeSpec& node);
 
 // The shape of a pod from "cpu=8,nvidia.com/gpu=8". kInvalidArgument with one sentence, also when
 // an amount is one that no pod can ask for.
@@ -70,5 +84,13 @@ struct TopologyReport {
 // REQUIRES: between cycles. COST: O(nodes x depth of the tree).
 [[nodiscard]] Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
                                                         const objects::ResourceList& pod);
+
+// Gives the rows of discovered HyperNodes the label by which they were found.
+void AddLabels(const std::vector<objects::HyperNode>& hypernodes, TopologyReport& report);
+
+// Leaves what the view shows. kNotFound when there is nothing of the name in `view.under`.
+[[nodiscard]] Status Narrow(const TreeView& view, TopologyReport& report);
+// The HyperNode's label of the tier, where discovery wrote one; else "".
+[[nodiscard]] std::string DiscoveredLabel(const objects::HyperNode& hypernode);
 
 }  // namespace strata

@@ -118,6 +118,83 @@ any      8  (cluster)
 )");
 }
 
+constexpr const char* kTwoRacks = R"(apiVersion: v1
+kind: Node
+metadata: {name: n1}
+spec: {unschedulable: true}
+status: {allocatable: {cpu: 8}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}
+status: {allocatable: {cpu: 8}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n10}
+status: {allocatable: {cpu: 8}}
+---
+apiVersion: topology.volcano.sh/v1alpha1
+kind: HyperNode
+metadata: {name: s10}
+spec: {tier: 1, members: [{type: Node, selector: {exactMatch: {name: n1}}}]}
+---
+apiVersion: topology.volcano.sh/v1alpha1
+kind: HyperNode
+metadata:
+  name: s2
+  labels: {volcano.sh/network-topology-source: label, topology/rack: r7}
+spec:
+  tier: 1
+  tierName: topology/rack
+  members:
+  - {type: Node, selector: {exactMatch: {name: n2}}}
+  - {type: Node, selector: {exactMatch: {name: n10}}}
+)";
+
+TEST(TopologyReport, MarksNodesThatTakeNoPodsAndDoesNotCountThemAsFree) {
+  const auto cluster = Cluster(kTwoRacks);
+  const TopologyReport report = MakeTopologyReport(*cluster.state, {}).value();
+  ASSERT_EQ(report.rows.size(), 3U);
+  EXPECT_EQ(report.rows[1].name, "s2");
+  EXPECT_EQ(report.rows[2].name, "s10");
+  EXPECT_EQ(report.rows[0].free.at(0), 8000);
+  EXPECT_EQ(report.rows[1].free.at(0), 8000);
+  EXPECT_EQ(report.rows[2].free.at(0), 0);
+  const std::string text = RenderTable(report, {});
+  EXPECT_THAT(text, HasSubstr("1 cordoned, 1 not ready\n"));
+  EXPECT_THAT(text, HasSubstr("1 not ready              n2 n10\n"));
+}
+
+TEST(TopologyReport, CallsDiscoveredHyperNodesByTheirLabel) {
+  const auto objects = objects::MustLoad(kTwoRacks);
+  const auto cluster = BuildCluster(objects).value();
+  TopologyReport report = MakeTopologyReport(*cluster.state, {}).value();
+  AddLabels(objects.hypernodes, report);
+  EXPECT_EQ(report.rows[1].label, "r7");
+  EXPECT_EQ(report.rows[2].label, "");
+  EXPECT_THAT(RenderTable(report, {}), HasSubstr("├─ s2      r7     1 topology/rack"));
+  ASSERT_TRUE(Narrow({.under = "r7", .depth = {}}, report));
+  ASSERT_EQ(report.rows.size(), 1U);
+  EXPECT_EQ(report.tiers.size(), 1U);
+}
+
+TEST(TopologyReport, FitsATerminalOf80Columns) {
+  const auto cluster = Cluster(EightNodes("cpu: 96, memory: 1024Gi, nvidia.com/gpu: 8"));
+  TopologyReport report =
+      MakeTopologyReport(*cluster.state, ParsePodShape("nvidia.com/gpu=2").value()).value();
+  ASSERT_TRUE(Narrow({.under = "s4", .depth = 1}, report));
+  const std::string text = RenderTree(report, FitColumn::kShow, {.width = 80, .fit = true});
+  EXPECT_EQ(text,
+            "HYPERNODE  TIER  NODES  CPU USED  FREE  GPU USED  FREE  PODS FIT\n"
+            "s4         2         4         0   384         0    32        16\n"
+            "├─ s0      1         2         0   192         0    16         8\n"
+            "└─ s1      1         2         0   192         0    16         8\n");
+  const std::string all = RenderTree(report, FitColumn::kShow, {.width = 200, .fit = true});
+  EXPECT_THAT(all, HasSubstr("MEMBERS\n"));
+}
+
 // A machine of four GPUs in two NVLink pairs, 0-1 and 2-3, of which GPU 1 is held and 3 cordoned.
 std::string FourGpus() {
   std::string gpus;

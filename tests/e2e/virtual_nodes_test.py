@@ -54,6 +54,13 @@ class EveryNode(VirtualNodesTest):
     """Under `up`."""
     arguments = ("--generate", "spines=1,racks=1,nodes=1")
 
+    def test_the_pods_of_a_deleted_node_go_after_it(self):
+        self.make_pod("left", "node-0")
+        self.make_pod("ghost", "never-there")
+        self.until(lambda: self.phase("left") == "Running", "the pod runs")
+        self.assertEqual(self.server.json("DELETE", "/api/v1/nodes/node-0")[0], 200)
+        self.until(lambda: not self.items("/api/v1/namespaces/default/pods"), "both pods are gone")
+
     def test_a_node_of_the_user_becomes_ready(self):
         self.make_node("mine")
         self.until(lambda: self.is_settled("mine"), "Ready")

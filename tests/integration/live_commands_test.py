@@ -336,7 +336,7 @@ class LiveCommands(unittest.TestCase):
         limit = threading.Timer(30, process.kill)
         limit.start()
         try:
-            self.assertTrue(self.read_block(process).startswith("NODE"))
+            self.assertTrue(self.read_block(process).startswith("NAME"))
             node = {"metadata": {"name": "newcomer"}, "status": {"capacity": {"cpu": "1"}}}
             self.assertEqual(self.server.json("POST", "/api/v1/nodes", node)[0], 201)
             while "newcomer" not in self.read_block(process):
