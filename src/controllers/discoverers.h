@@ -62,7 +62,7 @@ class Discoverers {
  private:
   struct Source {
     discovery::SourceConfig config;
-    Time due{};
+    net::SteadyTime due{};
     bool asked = false;  // an answer is under way
     bool stale = false;  // nodes have changed since it was asked
     int failures = 0;    // in a row: no answer, or one that was not written yet
@@ -91,6 +91,8 @@ class Discoverers {
     discovery::Shrink shrink = discovery::Shrink::kRefuse;
   };
 
+  // What intervals and delays are measured by: nobody can set it.
+  [[nodiscard]] net::SteadyTime SteadyNow() const;
   [[nodiscard]] std::optional<Step> NextStep(std::optional<Duration>& wait);
   [[nodiscard]] std::optional<Arrived> NextAnswer() REQUIRES(mutex_);
   [[nodiscard]] Step StepFor(const Source& source) const REQUIRES(mutex_);
