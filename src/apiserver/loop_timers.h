@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -15,6 +16,10 @@ class LoopTimers : public Timers {
 
   Id After(Duration delay, std::function<void()> callback) override {
     return static_cast<Id>(loop_.After(delay, std::move(callback)));
+  }
+  [[nodiscard]] Duration Elapsed() const override {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<Duration>(now);
   }
   void Cancel(Id timer) override { loop_.Cancel(static_cast<net::TimerId>(timer)); }
 

@@ -34,6 +34,7 @@ class TestTimers : public Timers {
   void Cancel(Id timer) override {
     std::erase_if(timers_, [&](const auto& entry) { return entry.first.second == timer; });
   }
+  [[nodiscard]] Duration Elapsed() const override { return clock_.now.time_since_epoch(); }
   // Lets time pass; what is due runs at its moment.
   void Advance(Duration by) {
     const Time end = clock_.now + by;

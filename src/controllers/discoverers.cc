@@ -92,9 +92,13 @@ std::string Discoverers::RefusalOf(const discovery::SourceConfig& entry,
   return allowed ? "" : name + ": " + allowed.error().message;
 }
 
+net::SteadyTime Discoverers::SteadyNow() const {
+  return outside_.client.writes().Now();
+}
+
 void Discoverers::NoteNodesChanged() {
   const MutexLock lock(mutex_);
-  const Time soon = outside_.clock.Now() + kGatherNodes;
+  const net::SteadyTime soon = SteadyNow() + kGatherNodes;
   bool any = false;
   for (auto& [title, source] : sources_) {
     if (!ReadsNodes(source.config)) continue;
@@ -156,7 +160,7 @@ std::optional<Discoverers::Step> Discoverers::NextStep(std::optional<Duration>& 
     }
     return step;
   }
-  const Time now = outside_.clock.Now();
+  const net::SteadyTime now = SteadyNow();
   wait.reset();
   for (auto& [title, source] : sources_) {
     if (source.asked) continue;
@@ -218,7 +222,7 @@ void Discoverers::Ask(const Step& step) {
 
 bool Discoverers::TakeOutcome(const Step& step, DiscoveryOutcome& outcome) {
   const std::string title = step.source.Title();
-  const Time now = outside_.clock.Now();
+  const net::SteadyTime now = SteadyNow();
   const MutexLock lock(mutex_);
   if (step.generation != generation_) return false;
   Source& source = sources_[title];
@@ -261,13 +265,13 @@ void Discoverers::TellUnable(std::vector<kube::EventNote>& events) {
 }
 
 void Discoverers::NoteWritten(const std::string& title, int generation) {
-  const Time now = outside_.clock.Now();
+  const net::SteadyTime now = SteadyNow();
   const MutexLock lock(mutex_);
   if (generation != generation_) return;
   Source& source = sources_[title];
   source.failures = 0;
   source.good = true;
-  source.last_good = now;
+  source.last_good = outside_.clock.Now();
   source.due = now + (source.stale ? kGatherNodes : source.config.interval);
 }
 

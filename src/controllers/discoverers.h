@@ -64,7 +64,7 @@ class Discoverers {
  private:
   struct Source {
     discovery::SourceConfig config;
-    Time due{};
+    net::SteadyTime due{};
     bool asked = false;  // an answer is under way
     bool stale = false;  // nodes have changed since it was asked
     int failures = 0;    // in a row: no answer, or one that was not written yet
@@ -93,6 +93,8 @@ class Discoverers {
     discovery::Shrink shrink = discovery::Shrink::kRefuse;
   };
 
+  // What intervals and delays are measured by: nobody can set it.
+  [[nodiscard]] net::SteadyTime SteadyNow() const;
   [[nodiscard]] std::string RefusalOf(const discovery::SourceConfig& entry,
                                       const std::string& name) const;
   [[nodiscard]] std::optional<Step> NextStep(std::optional<Duration>& wait);

@@ -111,9 +111,17 @@ TEST_F(DiscoverersTest, RetriesAFailedWriteWithGrowingDelays) {
     EXPECT_THAT(obs::MetricsText(discoverers_.Metrics()),
                 HasSubstr("source_up{source=\"label\"} 0"));
     EXPECT_EQ(discoverers_.Work().plan.again, seconds(pause));
-    clock_.now += seconds(pause);
+    transport_.Advance(seconds(pause));
   }
   AskAndTake().done();
+  EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
+}
+
+TEST_F(DiscoverersTest, AClockThatIsSetChangesNoInterval) {
+  AskAndTake().done();
+  clock_.now -= std::chrono::hours(5);
+  EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
+  clock_.now += std::chrono::hours(10);
   EXPECT_EQ(discoverers_.Work().plan.again, std::chrono::hours(1));
 }
 

@@ -20,9 +20,10 @@ struct WatchTrouble {
   std::string message;   // one line: "connection refused", "ns/name: passed over: ..."
   Failure failure;       // of kFailed
 
-  // The server does not have the collection, or does not let us read it.
-  [[nodiscard]] bool IsUnavailable() const {
-    return kind == Kind::kFailed && (failure.http_status == 404 || failure.http_status == 403);
+  // The server does not have the collection. Nothing else says so: a server that forbids it or
+  // fails may have objects that matter.
+  [[nodiscard]] bool IsMissing() const {
+    return kind == Kind::kFailed && failure.http_status == 404;
   }
   // For people: "pods: connection refused".
   [[nodiscard]] std::string Text() const { return resource + ": " + message; }

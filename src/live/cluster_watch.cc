@@ -57,7 +57,7 @@ void ClusterWatch::TakeTrouble(const kube::WatchTrouble& trouble) {
   log_.Warning("watch failed, retrying", {{"err", trouble.Text()}});
   if (trouble.source == conf_source_) return;
   const WatchedKind& kind = kWatchedKinds[static_cast<std::size_t>(trouble.source)];
-  if (!kind.may_be_missing || !trouble.IsUnavailable()) return;
+  if (!kind.may_be_missing || !trouble.IsMissing()) return;
   waited_for_.erase(trouble.source);
   if (behind_) behind_->erase(trouble.source);
 }

@@ -34,8 +34,9 @@ class EvictionClock final : public Clock {
  public:
   explicit EvictionClock(const kube::FakeTransport& transport) : transport_(transport) {}
   [[nodiscard]] Time Now() const override {
-    return Time{seconds(1'800'000'000)} + transport_.Now().time_since_epoch();
+    return Time{seconds(1'800'000'000)} + transport_.Now().time_since_epoch() + set_by;
   }
+  Duration set_by{};
 
  private:
   const kube::FakeTransport& transport_;
@@ -211,6 +212,25 @@ TEST_F(LiveEvictionTest, ABudgetIsAskedFirstAndItsPodsStayReadyUntilTheyGo) {
                           "POST low-0/eviction"));
   EXPECT_THAT(cluster_.WritesTo("/pods/low-0/status").at(0),
               AllOf(HasSubstr("DisruptionTarget"), Not(HasSubstr("Ready"))));
+}
+
+TEST_F(LiveEvictionTest, APlanIsMadeAgainSoonAlsoWhenTheClockIsSetBack) {
+  cluster_.Put(kube::kDisruptionBudgets,
+               "ns",
+               "all",
+               R"("spec":{"minAvailable":0,"selector":{}},"status":{"disruptionsAllowed":2})");
+  bool refuses = true;
+  cluster_.answer = [&](const net::HttpRequest& request) {
+    const bool refuse = refuses && request.path.ends_with("/eviction");
+    return refuse ? FakeCluster::Answer{429, "{}"} : FakeCluster::Answer{};
+  };
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0/status"), IsEmpty());
+  refuses = false;
+  clock_.set_by = -std::chrono::hours(1);
+  Pass(minutes(1));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-0/status"), SizeIs(1));
 }
 
 TEST_F(LiveEvictionTest, ADeletionThatFailsIsSentAgain) {

@@ -21,6 +21,7 @@
 #include "live/binder.h"
 #include "live/cache_dump.h"
 #include "live/call_queue.h"
+#include "live/clock_steps.h"
 #include "live/cluster_watch.h"
 #include "live/conf_change.h"
 #include "live/cycle_agenda.h"
@@ -298,6 +299,7 @@ class LiveScheduler::Impl {
   }
 
   void Cycle() {
+    FollowClock();
     queues_.Ensure(feed_);
     std::vector<std::string> problems;
     feed_.Settle(problems);
@@ -321,6 +323,18 @@ class LiveScheduler::Impl {
     if (!next_queue_report_) next_queue_report_ = queues_reported_ + kQueueReports;
     if (std::exchange(ran_, true)) return;
     if (options_.ready) options_.ready();
+  }
+
+  // What the scheduler remembers has times of the machine's clock: when somebody sets that clock, a
+  // delay of seconds would take an hour, or none.
+  void FollowClock() {
+    const Duration step = clock_steps_.Take(clock_.Now(), Now());
+    if (step == Duration(0)) return;
+    log_.Warning("the clock of this machine was set",
+                 {{"seconds", std::chrono::duration_cast<std::chrono::seconds>(step).count()}});
+    scheduler_->claims() = MoveDeadlines(scheduler_->claims(), step);
+    const Status used = Use(SchedulerConf{config_, {}});  // forgets when it tried what
+    if (!used) log_.Error("scheduler not made anew", {{"err", used.error().message}});
   }
 
   void TellOfOvercommittedNodes() {
@@ -468,6 +482,7 @@ class LiveScheduler::Impl {
   std::optional<kube::ConfFile> file_;
   net::SteadyTime look_at_file_{};
 
+  ClockSteps clock_steps_;
   CycleAgenda agenda_;
   std::uint64_t cycles_ = 0;
   bool ran_ = false;

@@ -141,9 +141,23 @@ TEST_F(LiveSchedulerTest, IsNotReadyWhileAWatchIsOverdue) {
 }
 
 TEST_F(LiveSchedulerTest, DoesNotWaitForAnOptionalKindThatTheServerDoesNotHave) {
-  cluster_.missing.insert(kNuma);
+  cluster_.refused[kNuma] = 404;
   Start();
   Pass(seconds(5));
+  EXPECT_THAT(Binds(), SizeIs(1));
+}
+
+TEST_F(LiveSchedulerTest, WaitsForAnOptionalKindThatItMayNotReadOrThatFails) {
+  for (const int status : {401, 403, 500, 503}) {
+    cluster_.refused[kNuma] = status;
+    Start();
+    Pass(minutes(1));
+    EXPECT_THAT(Binds(), IsEmpty()) << status << ": it may have NUMA cells that matter";
+    scheduler_.reset();
+  }
+  cluster_.refused.clear();
+  Start();
+  Pass(minutes(1));
   EXPECT_THAT(Binds(), SizeIs(1));
 }
 
@@ -380,7 +394,7 @@ TEST_F(LiveSchedulerWithLeaseTest, BindsNothingBeforeItHasSeenWhatTheLastLeaderB
 }
 
 TEST_F(LiveSchedulerWithLeaseTest, ANewLeaderDoesNotWaitForAnOptionalKindThatIsMissing) {
-  cluster_.missing.insert(kNuma);
+  cluster_.refused[kNuma] = 404;
   Start();
   Pass(minutes(1));
   EXPECT_THAT(Binds(), SizeIs(1));

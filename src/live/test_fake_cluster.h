@@ -37,7 +37,7 @@ class FakeCluster {
   // Asked for each write (status 0: it is not answered), and for each GET of one object that is not
   // there.
   std::function<Answer(const net::HttpRequest&)> answer = [](const auto&) { return Answer(); };
-  std::set<std::string> missing;         // collections (by path) that are answered 404
+  std::map<std::string, int> refused;    // collections (by path), with the status of the answer
   std::set<std::string> unreachable;     // collections whose connections break
   std::set<std::string> silent;          // collections that are not answered
   std::set<std::string> stale;           // collections whose open watches show no change
@@ -117,7 +117,9 @@ class FakeCluster {
     if (unreachable.contains(request.path)) {
       return transport.Break(id, kube::FakeTransport::Cause::kConnection);
     }
-    if (missing.contains(request.path)) return transport.Respond(id, 404, "{}");
+    if (const auto status = refused.find(request.path); status != refused.end()) {
+      return transport.Respond(id, status->second, R"({"kind":"Status","message":"no"})");
+    }
     if (request.query.find("watch=") != std::string::npos) return Watch(id, request);
     if (watched_.contains(request.path)) return List(id, request.path);
     const auto found = objects_.find(request.path);

@@ -29,6 +29,24 @@ Status MakeFolder(const std::string& folder) {
   return {};
 }
 
+Status RequireThatOnlyItsOwnerWrites(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) {
+    return errno == ENOENT ? Status() : Status(SystemFailure(path));
+  }
+  const uid_t user = geteuid();
+  if (user != 0 && found.st_uid != 0 && found.st_uid != user) {
+    return Fail(Code::kInvalidArgument,
+                path + ": belongs to user " + std::to_string(found.st_uid) + ", want user " +
+                    std::to_string(user));
+  }
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return Fail(Code::kInvalidArgument,
+              path +
+                  ": other users may write to it; take that right away (chmod go-w), or name a "
+                  "folder that does not exist yet");
+}
+
 // " (process 4711)", "" when the file does not say.
 std::string HolderIn(int file) {
   std::array<char, 32> text{};
@@ -43,6 +61,9 @@ std::string HolderIn(int file) {
 
 Result<FolderLock> FolderLock::Take(const std::string& folder) {
   TRY(MakeFolder(folder));
+  for (const char* const name : {"", "/lock", "/strata.db", "/strata.db-wal"}) {
+    TRY(RequireThatOnlyItsOwnerWrites(folder + name));
+  }
   const std::string path = folder + "/lock";
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (file < 0) return SystemFailure(path);

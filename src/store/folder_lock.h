@@ -11,7 +11,8 @@ namespace strata::store {
 class FolderLock {
  public:
   // Makes the folder (mode 0700, with its parents) when it is not there, and locks it. kConflict,
-  // with the holder's process id, when somebody else has it.
+  // with the holder's process id, when somebody else has it. kInvalidArgument when another user may
+  // write to it or to the database in it: that user could change every object and the CA.
   [[nodiscard]] static Result<FolderLock> Take(const std::string& folder);
 
   FolderLock(FolderLock&& other) noexcept;

@@ -2,15 +2,13 @@
 
 #include <utility>
 
+#include "store/folder_format.h"
 #include "store/folder_lock.h"
+#include "store/row_checksum.h"
 #include "store/sqlite.h"
 
 namespace strata::store {
 namespace {
-
-// Written into the file, by kTables; a format that an older program would misread gets another
-// number.
-constexpr std::int64_t kFormat = 1;
 
 // The lock on the folder keeps others out, so SQLite need not share its index of the WAL. FULL:
 // the WAL is on the disk before a commit returns.
@@ -21,24 +19,13 @@ constexpr const char* kPragmas =
     "PRAGMA wal_autocheckpoint=4000;"
     "PRAGMA temp_store=MEMORY;";
 
-// In one transaction: each would cost a few milliseconds of its own.
-constexpr const char* kTables =
-    "BEGIN IMMEDIATE;"
-    "CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);"
-    "INSERT INTO counters (name, value) VALUES ('format', 1) ON CONFLICT DO NOTHING;"
-    "CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS objects ("
-    "  resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
-    "  version INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (resource, ns, name));"
-    "COMMIT;";
-
 constexpr std::string_view kSetCounter =
     "INSERT INTO counters (name, value) VALUES (?1, ?2)"
     " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 constexpr std::string_view kPut =
-    "INSERT INTO objects (resource, ns, name, version, body) VALUES (?1, ?2, ?3, ?4, ?5)"
-    " ON CONFLICT (resource, ns, name)"
-    " DO UPDATE SET version = excluded.version, body = excluded.body";
+    "INSERT INTO objects (resource, ns, name, version, body, checksum)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (resource, ns, name) DO UPDATE"
+    " SET version = excluded.version, body = excluded.body, checksum = excluded.checksum";
 constexpr std::string_view kDelete =
     "DELETE FROM objects WHERE resource = ?1 AND ns = ?2 AND name = ?3";
 
@@ -46,19 +33,19 @@ class SqliteJournal final : public Journal {
  public:
   static Result<std::unique_ptr<Journal>> Open(const std::string& folder) {
     TRY_ASSIGN(FolderLock lock, FolderLock::Take(folder));
-    TRY_ASSIGN(std::unique_ptr<Database> database, Database::Open(folder + "/strata.db"));
+    const std::string path = folder + "/strata.db";
+    TRY_ASSIGN(std::unique_ptr<Database> database, Database::Open(path));
     TRY(database->Execute(kPragmas));
-    TRY(database->Execute(kTables));
+    TRY(PrepareTables(*database, path));
     TRY_ASSIGN(Statement put, database->Prepare(kPut));
     TRY_ASSIGN(Statement remove, database->Prepare(kDelete));
     TRY_ASSIGN(Statement set_counter, database->Prepare(kSetCounter));
-    std::unique_ptr<SqliteJournal> journal(new SqliteJournal(std::move(lock),
-                                                             std::move(database),
-                                                             std::move(put),
-                                                             std::move(remove),
-                                                             std::move(set_counter)));
-    TRY(journal->CheckFormat(folder));
-    return Result<std::unique_ptr<Journal>>(std::move(journal));
+    return std::unique_ptr<Journal>(new SqliteJournal(std::move(lock),
+                                                      std::move(database),
+                                                      path,
+                                                      std::move(put),
+                                                      std::move(remove),
+                                                      std::move(set_counter)));
   }
 
   Result<std::int64_t> LastVersion() override {
@@ -68,42 +55,51 @@ class SqliteJournal final : public Journal {
 
   Status Load(const std::function<void(const Row&)>& visit) override {
     TRY_ASSIGN(Statement rows,
-               database_->Prepare("SELECT resource, ns, name, version, body FROM objects"
+               database_->Prepare("SELECT resource, ns, name, version, body, checksum FROM objects"
                                   " ORDER BY resource, ns, name"));
     for (;;) {
       TRY_ASSIGN(const Statement::Step step, rows.Next());
       if (step == Statement::Step::kDone) return {};
-      visit({.resource = rows.Text(0),
-             .ns = rows.Text(1),
-             .name = rows.Text(2),
-             .version = rows.Number(3),
-             .body = rows.Text(4)});
+      const Row row{.resource = rows.Text(0),
+                    .ns = rows.Text(1),
+                    .name = rows.Text(2),
+                    .version = rows.Number(3),
+                    .body = rows.Text(4)};
+      if (ChecksumOf(row) != rows.Number(5)) {
+        return Damaged(std::string(row.resource) + " " + std::string(row.ns) + "/" +
+                       std::string(row.name));
+      }
+      visit(row);
     }
   }
 
   Status Commit(std::span<const Write> writes, std::int64_t last_version) override {
-    return InTransaction([&]() -> Status {
+    return database_->InTransaction([&]() -> Status {
       for (const Write& write : writes) TRY(Apply(write));
       return SetCounter("version", last_version);
     });
   }
 
   Result<std::optional<std::string>> Setting(const std::string& name) override {
-    TRY_ASSIGN(Statement read, database_->Prepare("SELECT value FROM settings WHERE name = ?1"));
+    TRY_ASSIGN(Statement read,
+               database_->Prepare("SELECT value, checksum FROM settings WHERE name = ?1"));
     read.Bind(1, name);
     TRY_ASSIGN(const Statement::Step step, read.Next());
     if (step == Statement::Step::kDone) return std::optional<std::string>();
+    if (ChecksumOf(name, read.Text(0)) != read.Number(1)) return Damaged("setting " + name);
     return std::optional<std::string>(read.Text(0));
   }
 
   Status SetSettings(const std::map<std::string, std::string>& settings) override {
     TRY_ASSIGN(Statement write,
-               database_->Prepare("INSERT INTO settings (name, value) VALUES (?1, ?2)"
-                                  " ON CONFLICT (name) DO UPDATE SET value = excluded.value"));
-    return InTransaction([&]() -> Status {
+               database_->Prepare("INSERT INTO settings (name, value, checksum) VALUES (?1, ?2, ?3)"
+                                  " ON CONFLICT (name) DO UPDATE"
+                                  " SET value = excluded.value, checksum = excluded.checksum"));
+    return database_->InTransaction([&]() -> Status {
       for (const auto& [name, value] : settings) {
         write.Bind(1, name);
         write.Bind(2, value);
+        write.Bind(3, ChecksumOf(name, value));
         TRY(write.Run());
       }
       return {};
@@ -113,21 +109,21 @@ class SqliteJournal final : public Journal {
  private:
   SqliteJournal(FolderLock lock,
                 std::unique_ptr<Database> database,
+                std::string path,
                 Statement put,
                 Statement remove,
                 Statement set_counter)
       : lock_(std::move(lock)),
         database_(std::move(database)),
+        path_(std::move(path)),
         put_(std::move(put)),
         delete_(std::move(remove)),
         set_counter_(std::move(set_counter)) {}
 
-  Status CheckFormat(const std::string& folder) {
-    TRY_ASSIGN(const std::optional<std::int64_t> format, Counter("format"));
-    if (format == kFormat) return {};
+  [[nodiscard]] tl::unexpected<Error> Damaged(const std::string& what) const {
     return Fail(Code::kInternal,
-                folder + "/strata.db: format " + std::to_string(format.value_or(0)) +
-                    ", but this program knows only " + std::to_string(kFormat));
+                path_ + ": " + what +
+                    ": damaged, its checksum does not match; restore the folder from a backup");
   }
 
   Result<std::optional<std::int64_t>> Counter(const std::string& name) {
@@ -152,22 +148,14 @@ class SqliteJournal final : public Journal {
     if (write.kind == Write::Kind::kPut) {
       statement.Bind(4, write.row.version);
       statement.Bind(5, write.row.body);
+      statement.Bind(6, ChecksumOf(write.row));
     }
     return statement.Run();
   }
 
-  template <typename Body>
-  Status InTransaction(const Body& body) {
-    TRY(database_->Execute("BEGIN IMMEDIATE"));
-    Status status = body();
-    if (status) status = database_->Execute("COMMIT");
-    // SQLite rolls back by itself after some failures; then there is nothing to roll back.
-    if (!status) (void)database_->Execute("ROLLBACK");
-    return status;
-  }
-
   FolderLock lock_;
   std::unique_ptr<Database> database_;
+  std::string path_;
   Statement put_;
   Statement delete_;
   Statement set_counter_;

@@ -33,7 +33,7 @@ struct Write {
 // and after the power went. Not thread-safe, but not bound to a thread either.
 //
 // Failures name the file: kUnavailable (disk full, I/O error: the batch is not there, a later one
-// may succeed), kInternal (a file that is broken or not ours).
+// may succeed), kInternal (a file or row that is damaged, or not ours).
 class Journal {
  public:
   Journal() = default;

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "tests/support/temporary_folder.h"
 
@@ -118,6 +119,79 @@ TEST_F(JournalTest, AFolderThatCannotBeMadeIsNamed) {
   const auto journal = OpenJournal(folder_ + "/file/data");
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, StartsWith(folder_ + "/file/data: "));
+}
+
+// The database, as another program sees it while no journal is open.
+void Change(const std::string& folder, const char* statements) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder + "/strata.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, statements, nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+}
+
+TEST_F(JournalTest, NamesARowThatIsDamaged) {
+  for (const char* const damage : {"UPDATE objects SET body = '{2}'",
+                                   "UPDATE objects SET version = 2",
+                                   "UPDATE objects SET name = 'b'"}) {
+    ASSERT_TRUE(Open()->Commit(std::vector<Write>{Put("a", 1, "{1}")}, 1));
+    Change(folder_, damage);
+    const Status loaded = Open()->Load([](const Row&) {});
+    ASSERT_FALSE(loaded) << damage;
+    EXPECT_EQ(loaded.error().code, Code::kInternal);
+    EXPECT_THAT(loaded.error().message, StartsWith(folder_ + "/strata.db: pods ns/"));
+    EXPECT_THAT(loaded.error().message, HasSubstr("damaged, its checksum does not match"));
+    Change(folder_, "DELETE FROM objects");
+  }
+}
+
+TEST_F(JournalTest, NamesASettingThatIsDamaged) {
+  ASSERT_TRUE(Open()->SetSettings({{"token", "one"}}));
+  Change(folder_, "UPDATE settings SET value = 'two'");
+  const auto setting = Open()->Setting("token");
+  ASSERT_FALSE(setting);
+  EXPECT_THAT(setting.error().message, HasSubstr("strata.db: setting token: damaged"));
+}
+
+TEST_F(JournalTest, AFolderOfFormat1GetsChecksums) {
+  Change(folder_,
+         "CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);"
+         "INSERT INTO counters VALUES ('format', 1), ('version', 7);"
+         "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+         "INSERT INTO settings VALUES ('token', 'one');"
+         "CREATE TABLE objects (resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
+         "  version INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (resource, ns, name));"
+         "INSERT INTO objects VALUES ('pods', 'ns', 'a', 7, '{7}');");
+  EXPECT_THAT(Rows(*Open()), ElementsAre("pods/ns/a@7={7}"));
+  EXPECT_EQ(Open()->Setting("token").value(), "one");
+  EXPECT_EQ(Open()->LastVersion().value(), 7);
+  Change(folder_, "UPDATE objects SET body = '{8}'");
+  EXPECT_FALSE(Open()->Load([](const Row&) {}));
+}
+
+TEST_F(JournalTest, AFolderOfANewerProgramIsNotOpened) {
+  ASSERT_TRUE(OpenJournal(folder_));
+  Change(folder_, "UPDATE counters SET value = 3 WHERE name = 'format'");
+  const auto journal = OpenJournal(folder_);
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().message,
+            folder_ + "/strata.db: format 3, but this program knows only formats up to 2");
+}
+
+TEST_F(JournalTest, AFolderThatOthersMayWriteIsNotOpened) {
+  ASSERT_TRUE(OpenJournal(folder_));
+  for (const char* const name : {"", "/strata.db"}) {
+    for (const mode_t right : {0020U, 0002U}) {
+      const std::string path = folder_ + name;
+      ASSERT_EQ(chmod(path.c_str(), 0700U | right), 0);
+      const auto journal = OpenJournal(folder_);
+      ASSERT_FALSE(journal) << path;
+      EXPECT_EQ(journal.error().code, Code::kInvalidArgument);
+      EXPECT_THAT(journal.error().message, StartsWith(path + ": other users may write to it"));
+      ASSERT_EQ(chmod(path.c_str(), 0700U), 0);
+    }
+  }
+  EXPECT_TRUE(OpenJournal(folder_));
 }
 
 // A limit on the size of files is a full disk that needs no disk.

@@ -84,13 +84,13 @@ std::int64_t Statement::Number(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
-Result<std::unique_ptr<Database>> Database::Open(const std::string& path) {
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const char* vfs) {
   TRY(MakeFile(path));
   std::unique_ptr<Database> database(new Database(path));
   sqlite3* raw = nullptr;
   // The owner sees to it that one thread at a time is in here.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, vfs);
   database->handle_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(database->LastError());
   sqlite3_extended_result_codes(raw, 1);
@@ -112,6 +112,25 @@ Result<Statement> Database::Prepare(std::string_view sql) const {
                                       nullptr);
   if (code != SQLITE_OK) return tl::unexpected(LastError());
   return Statement(*this, raw);
+}
+
+Status Database::Register(const char* name, int arguments, Function function) {
+  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+  const int code = sqlite3_create_function(
+      handle_.get(), name, arguments, flags, nullptr, function, nullptr, nullptr);
+  return code == SQLITE_OK ? Status() : Status(tl::unexpected(LastError()));
+}
+
+Status Database::InTransaction(const std::function<Status()>& body) {
+  failed_for_space_ = false;
+  Status status = Execute("BEGIN IMMEDIATE");
+  if (status) status = body();
+  if (status) status = Execute("COMMIT");
+  if (status) return status;
+  failed_for_space_ = (sqlite3_extended_errcode(handle_.get()) & 0xff) == SQLITE_FULL;
+  // SQLite rolls back by itself after some failures; then there is nothing to roll back.
+  (void)Execute("ROLLBACK");
+  return status;
 }
 
 Error Database::LastError() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,12 +48,22 @@ class Statement {
 // One connection to one file. Stays where it is, since its statements point to it.
 class Database {
  public:
-  // Opens or makes the file, readable by its owner only.
-  [[nodiscard]] static Result<std::unique_ptr<Database>> Open(const std::string& path);
+  // Opens or makes the file, readable by its owner only. `vfs` is the name of a file system that
+  // SQLite knows, null for the machine's.
+  [[nodiscard]] static Result<std::unique_ptr<Database>> Open(const std::string& path,
+                                                              const char* vfs = nullptr);
 
   // Statements without parameters and results, divided by ';'.
   [[nodiscard]] Status Execute(const std::string& sql);
+  // All of what `body` does, or nothing.
+  [[nodiscard]] Status InTransaction(const std::function<Status()>& body);
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql) const;
+  // Makes `function` callable from statements, with `arguments` arguments.
+  using Function = void (*)(sqlite3_context* context, int arguments, sqlite3_value** values);
+  [[nodiscard]] Status Register(const char* name, int arguments, Function function);
+
+  // Whether the last transaction failed because the disk is full.
+  [[nodiscard]] bool FailedForSpace() const { return failed_for_space_; }
 
   // The last failure, with the file: "/data/strata.db: database or disk is full".
   [[nodiscard]] Error LastError() const;
@@ -64,6 +75,7 @@ class Database {
   explicit Database(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  bool failed_for_space_ = false;  // the last transaction
   std::unique_ptr<sqlite3, CloseIt> handle_;
 };
 

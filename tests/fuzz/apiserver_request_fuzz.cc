@@ -32,6 +32,7 @@ class LateTimers : public Timers {
     return last_;
   }
   void Cancel(Id timer) override { waiting_.erase(timer); }
+  [[nodiscard]] Duration Elapsed() const override { return Duration(last_); }
   [[nodiscard]] bool Empty() const { return waiting_.empty(); }
   void FireSome() {
     for (int i = 0; i < 200 && !waiting_.empty(); ++i) {

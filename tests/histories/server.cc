@@ -35,6 +35,7 @@ class TimelineTimers final : public apiserver::Timers {
     return timeline_.After(delay, std::move(callback));
   }
   void Cancel(Id timer) override { timeline_.Cancel(timer); }
+  [[nodiscard]] Duration Elapsed() const override { return timeline_.Now().time_since_epoch(); }
 
  private:
   Timeline& timeline_;

@@ -11,7 +11,7 @@ constexpr Duration kKept = std::chrono::minutes(5);
 
 }  // namespace
 
-void ListSnapshots::MakeRoom(std::size_t bytes, Time now) {
+void ListSnapshots::MakeRoom(std::size_t bytes, Duration now) {
   std::erase_if(entries_, [&](const Entry& entry) { return now - entry.used > kKept; });
   for (const Entry& entry : entries_) bytes += entry.bytes;
   while (!entries_.empty() && (entries_.size() >= kMax || bytes > kMaxBytes)) {
@@ -24,7 +24,7 @@ void ListSnapshots::MakeRoom(std::size_t bytes, Time now) {
   }
 }
 
-std::uint64_t ListSnapshots::Keep(List list, Time now) {
+std::uint64_t ListSnapshots::Keep(List list, Duration now) {
   std::size_t bytes = 0;
   for (const ObjectRef& object : list.snapshot->objects) bytes += object->body.size();
   MakeRoom(bytes, now);
@@ -32,7 +32,7 @@ std::uint64_t ListSnapshots::Keep(List list, Time now) {
   return next_++;
 }
 
-const ListSnapshots::List* ListSnapshots::Find(std::uint64_t id, Time now) {
+const ListSnapshots::List* ListSnapshots::Find(std::uint64_t id, Duration now) {
   for (Entry& entry : entries_) {
     if (entry.id != id || now - entry.used > kKept) continue;
     entry.used = now;

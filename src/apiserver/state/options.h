@@ -20,6 +20,8 @@ class Timers {
   virtual ~Timers() = default;
   virtual Id After(Duration delay, std::function<void()> callback) = 0;
   virtual void Cancel(Id timer) = 0;  // nothing when it has fired
+  // Since some moment of the past, by the clock of the timers, which nobody can set.
+  [[nodiscard]] virtual Duration Elapsed() const = 0;
 };
 
 // Where uids and generated names come from.

@@ -150,12 +150,12 @@ TEST(Pages, SnapshotsAreKeptWithinTheMemoryLimit) {
   auto object = std::make_shared<StoredObject>();
   object->body = std::string(std::size_t{100} << 20U, 'x');
   big->objects.push_back(object);
-  const Time now;
+  const Duration now{};
   std::vector<std::uint64_t> ids;
   for (int i = 0; i < 4; ++i) {
     ids.push_back(snapshots.Keep({"list", big}, now + std::chrono::seconds(i)));
   }
-  const Time later = now + std::chrono::seconds(10);
+  const Duration later = now + std::chrono::seconds(10);
   EXPECT_EQ(snapshots.Find(ids[0], later), nullptr);
   EXPECT_EQ(snapshots.Find(ids[1], later), nullptr);
   EXPECT_NE(snapshots.Find(ids[2], later), nullptr);

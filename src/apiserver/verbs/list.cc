@@ -139,7 +139,7 @@ ListAnswer CutPage(ServerState& state,
     if (at.snapshot != 0) state.snapshots.Drop(at.snapshot);
     return answer;
   }
-  if (at.snapshot == 0) at.snapshot = state.snapshots.Keep(list, state.now());
+  if (at.snapshot == 0) at.snapshot = state.snapshots.Keep(list, state.timers.Elapsed());
   at.version = whole->version;
   at.next = first + count;
   answer.continue_token = WriteToken(at);
@@ -154,7 +154,7 @@ ApiResult<ListAnswer> ContinueList(ServerState& state,
   if (!token) {
     return tl::unexpected(BadRequest("continue key is not valid: illegal base64 data"));
   }
-  const ListSnapshots::List* list = state.snapshots.Find(token->snapshot, state.now());
+  const ListSnapshots::List* list = state.snapshots.Find(token->snapshot, state.timers.Elapsed());
   if (list == nullptr || list->snapshot->version != token->version) {
     return tl::unexpected(ExpiredToken());
   }
