@@ -155,6 +155,14 @@ void AddServerFlags(CLI::App& command, ServerSettings& flags) {
                   "Where to write the kubeconfig; default: strata/kubeconfig in "
                   "$XDG_STATE_HOME or ~/.local/state")
       ->type_name("FILE");
+  command
+      .add_option("--audit-log",
+                  flags.audit_log,
+                  "Append a line to this file for each request that changes an object")
+      ->type_name("FILE");
+  command.add_flag("--new-credentials",
+                   flags.new_credentials,
+                   "Replace the CA and the token of --data-dir; earlier kubeconfigs end");
   command.add_flag("--plain-http",
                    flags.plain_http,
                    "No TLS and no token, for debugging and benchmarks; loopback only");

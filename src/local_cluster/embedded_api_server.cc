@@ -8,12 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apiserver/loop_timers.h"
+#include "apiserver/request/audit.h"
 #include "apiserver/request/origin_gate.h"
 #include "apiserver/request/token_gate.h"
 #include "apiserver/store/object_store_factory.h"
@@ -22,6 +25,7 @@
 #include "kube/connection.h"
 #include "net/certificate.h"
 #include "net/http_server.h"
+#include "os/append_file.h"
 #include "os/private_file.h"
 #include "store/journal.h"
 
@@ -66,11 +70,12 @@ Result<Trust> MakeTrust(Time now) {
 }
 
 // The authority and token stored in the data directory; makes and stores new ones if it has none.
-Result<Trust> LoadOrMakeTrust(store::Journal& journal, Time now) {
+// `renew`: makes them in any case.
+Result<Trust> LoadOrMakeTrust(store::Journal& journal, bool renew, Time now) {
   TRY_ASSIGN(const std::optional<std::string> certificate, journal.Setting("ca-certificate"));
   TRY_ASSIGN(const std::optional<std::string> key, journal.Setting("ca-key"));
   TRY_ASSIGN(const std::optional<std::string> token, journal.Setting("token"));
-  if (certificate && key && token) {
+  if (!renew && certificate && key && token) {
     return Trust{.authority = {.certificate_pem = *certificate, .key_pem = *key}, .token = *token};
   }
   TRY_ASSIGN(Trust trust, MakeTrust(now));
@@ -119,6 +124,10 @@ class EmbeddedApiServer::Impl {
                settings_.kubeconfig.empty() ? DefaultKubeconfigPath()
                                             : Result<std::string>(settings_.kubeconfig));
     TRY_ASSIGN(address_, ParseListenAddress(settings_.listen));
+    if (!settings_.audit_log.empty()) {
+      TRY_ASSIGN(os::AppendFile file, os::AppendFile::Open(settings_.audit_log));
+      audit_log_.emplace(std::move(file));
+    }
     TRY(OpenStore());
     TRY(Listen());
     options.address = address_.UrlHost();
@@ -133,7 +142,7 @@ class EmbeddedApiServer::Impl {
       return {};
     }
     TRY_ASSIGN(std::unique_ptr<store::Journal> journal, store::OpenJournal(settings_.data_dir));
-    TRY_ASSIGN(trust_, LoadOrMakeTrust(*journal, clock_.Now()));
+    TRY_ASSIGN(trust_, LoadOrMakeTrust(*journal, settings_.new_credentials, clock_.Now()));
     TRY_ASSIGN(store_, apiserver::OpenObjectStore(loop_, std::move(journal), clock_.Now()));
     return {};
   }
@@ -144,7 +153,7 @@ class EmbeddedApiServer::Impl {
     options.port = address_.port;
     options.refusal = apiserver::ApiServer::Refusal;
     net::RequestHandler handler = [this](std::shared_ptr<net::Exchange> exchange) {
-      api_->Handle(std::move(exchange));
+      api_->Handle(audit_log_ ? Logged(std::move(exchange)) : std::move(exchange));
     };
     if (settings_.plain_http) {
       using apiserver::Reach;
@@ -159,6 +168,15 @@ class EmbeddedApiServer::Impl {
     TRY_ASSIGN(server_, net::HttpServer::Listen(loop_, std::move(options), std::move(handler)));
     address_.port = server_->port();
     return {};
+  }
+
+  std::shared_ptr<net::Exchange> Logged(std::shared_ptr<net::Exchange> exchange) {
+    return apiserver::Audited(std::move(exchange), clock_, [this](const std::string& line) {
+      const Status written = audit_log_->AppendLine(line);
+      if (!written && !audit_failed_)
+        fmt::print(stderr, "audit log: {}\n", written.error().message);
+      audit_failed_ = !written;
+    });
   }
 
   Status Begin() {
@@ -197,6 +215,8 @@ class EmbeddedApiServer::Impl {
   Status outcome_;
   bool interrupted_ = false;
   bool draining_ = false;
+  std::optional<os::AppendFile> audit_log_;
+  bool audit_failed_ = false;  // the last line was not written, which was told
   net::EventLoop loop_;
   apiserver::LoopTimers timers_{loop_};
   std::unique_ptr<apiserver::ObjectStore> store_;

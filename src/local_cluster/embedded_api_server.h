@@ -16,6 +16,8 @@ struct ServerSettings {
   std::string data_dir;    // "" keeps objects in memory
   std::string kubeconfig;  // where to write it; "" for DefaultKubeconfigPath
   bool plain_http = false;
+  std::string audit_log;         // file for the requests that change objects; "" for none
+  bool new_credentials = false;  // makes a new CA and token, whatever data_dir has
 };
 
 // An API server in this process, with its store, certificate and kubeconfig: all of

@@ -67,6 +67,16 @@ json OperationList(Operations operations) {
   return list;
 }
 
+// CEL: whether to ask about a pod; "" for always.
+std::string PodCondition(const Webhook& webhook, const std::vector<std::string>& scheduler_names) {
+  if (webhook.pods == Webhook::Pods::kAll) return "";
+  std::string own = "object.spec.schedulerName in " + DumpJson(json(scheduler_names));
+  if (webhook.pods == Webhook::Pods::kOwn) return own;
+  return own +
+         " || (has(object.metadata.annotations) && object.metadata.annotations.exists(key, "
+         "key.startsWith('hami.io/') || key.startsWith('volcano.sh/')))";
+}
+
 }  // namespace
 
 std::string ConfigurationName(const Webhook& webhook, const Address& address) {
@@ -100,6 +110,10 @@ json NewConfiguration(const Webhook& webhook, const Address& address) {
         {"key", "hami.io/webhook"}, {"operator", "NotIn"}, {"values", json::array({"ignore"})}};
     hook["namespaceSelector"]["matchExpressions"].push_back(opt_out);
     hook["objectSelector"] = {{"matchExpressions", json::array({opt_out})}};
+  }
+  if (const std::string asked = PodCondition(webhook, address.scheduler_names); !asked.empty()) {
+    hook["matchConditions"] =
+        json::array({{{"name", "pods-of-our-schedulers"}, {"expression", asked}}});
   }
   const kube::Resource& kind = KindOf(webhook);
   return {{"apiVersion", kube::ApiVersion(kind)},

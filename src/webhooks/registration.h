@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,10 +13,11 @@
 #include "webhooks/ask.h"
 #include "webhooks/webhook.h"
 
-// How the API server comes to know of the webhooks: objects of admissionregistration.k8s.io.
+// How the API server comes to know of the webhooks, and when it asks them: objects of
+// admissionregistration.k8s.io.
 namespace strata::webhooks {
 
-// Where the API server finds them: a Service, or a URL.
+// Where the API server finds them, a Service or a URL, and what it does not ask about.
 struct Address {
   std::string service_namespace;
   std::string service_name;  // "" for a URL
@@ -23,6 +25,7 @@ struct Address {
   std::string authority_pem;
   // Our own pods: webhooks that are down must not keep them from coming back.
   std::string own_namespace = "volcano-system";
+  std::vector<std::string> scheduler_names = {"volcano"};  // whose pods are ours
 };
 
 // By which a Service is known where none is given.
@@ -33,7 +36,8 @@ inline constexpr std::string_view kUsualService = "strata-admission-service";
 [[nodiscard]] std::string ConfigurationName(const Webhook& webhook, const Address& address);
 
 // The configuration as it is made where there is none: CREATE and what else the webhook is asked
-// about, everywhere but in our own namespace and kube-system; when nobody answers, no.
+// about, everywhere but in our own namespace and kube-system; when nobody answers, no. API servers
+// of Kubernetes 1.28 on do not ask about pods that the webhook would leave alone (Webhook::Pods).
 [[nodiscard]] nlohmann::json NewConfiguration(const Webhook& webhook, const Address& address);
 
 // The JSON patch that brings our address into `found`, whatever else it says staying as it is:

@@ -46,6 +46,26 @@ TEST(NewConfiguration, ExcludesTheNamespaceOfItsOwnPods) {
             "MutatingWebhookConfiguration");
 }
 
+TEST(NewConfiguration, AsksAboutNoPodsOfOtherSchedulers) {
+  Address address = ServiceAddress();
+  address.scheduler_names = {"tide", "volcano"};
+  const auto condition = [&](const char* path) {
+    const json hook = NewConfiguration(WebhookAt(path), address)["webhooks"][0];
+    return hook.contains("matchConditions")
+               ? hook["matchConditions"][0]["expression"].get<std::string>()
+               : "";
+  };
+  const std::string own = R"(object.spec.schedulerName in ["tide","volcano"])";
+  EXPECT_EQ(condition("/pods/validate"), own);
+  // Annotations that decide which GPU a container gets are removed from pods of every scheduler.
+  EXPECT_EQ(condition("/gpus/mutate"),
+            own +
+                " || (has(object.metadata.annotations) && object.metadata.annotations.exists(key, "
+                "key.startsWith('hami.io/') || key.startsWith('volcano.sh/')))");
+  EXPECT_EQ(condition("/pods/mutate"), "");  // a resource group may choose the scheduler
+  EXPECT_EQ(condition("/jobs/mutate"), "");
+}
+
 TEST(ConfigurationName, FollowsTheService) {
   const Webhook& webhook = WebhookAt("/jobs/validate");
   EXPECT_EQ(ConfigurationName(webhook, ServiceAddress()), "admission-jobs-validate");

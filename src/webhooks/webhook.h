@@ -33,6 +33,10 @@ struct Webhook {
   // Whether objects are made as they are when nobody answers, and those with the label
   // hami.io/webhook: ignore in any case.
   bool optional = false;
+  // Which pods it is asked about. kOwn: those of our schedulers. kOwnAndMarked: those, and pods
+  // with annotations that schedulers and agents of GPUs write.
+  enum class Pods : std::uint8_t { kAll, kOwn, kOwnAndMarked };
+  Pods pods = Pods::kAll;
 };
 
 // Every webhook there is, by path.

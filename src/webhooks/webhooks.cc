@@ -145,6 +145,7 @@ class Webhooks::Impl {
 
   Status RegisterAll(const std::string& authority_pem) {
     Address address = options_.address;
+    address.scheduler_names = options_.scheduler_names;
     address.authority_pem = authority_pem;
     Status outcome;  // one that cannot be written must not stop the others
     for (const Webhook* webhook : options_.webhooks) {

@@ -286,6 +286,24 @@ class LiveWebhooks(unittest.TestCase):
                 return False
         wait_until(is_shown, 20, "the new certificate being shown")
 
+    def test_certificates_are_made_anew_when_the_secret_goes_and_none_runs(self):
+        """As docs/operations.md says; then the old authority is deleted from a configuration, and stays away."""
+        def run():
+            self.start(*SERVICE, "--listen", "127.0.0.1:0").wait_ready().stop()
+            return self.server.json("GET", SECRET)[1]["data"]
+        old = run()
+        self.server.request("DELETE", SECRET)
+        new = run()
+        self.assertEqual([key for key in old if old[key] == new[key]], [])
+        authorities = [base64.b64decode(data["ca.crt"]).decode().strip() for data in (new, old)]
+        self.assertEqual(self.authority().strip(), "\n".join(authorities))
+        path = f"{REGISTRATION}/validatingwebhookconfigurations/strata-admission-service-jobs-validate"
+        installed = self.server.json("GET", path)[1]
+        installed["webhooks"][0]["clientConfig"]["caBundle"] = new["ca.crt"]
+        self.assertEqual(self.server.json("PUT", path, installed)[0], 200)
+        run()
+        self.assertEqual(self.authority().strip(), authorities[0])
+
     def test_is_ready_when_it_has_seen_the_cluster(self):
         webhooks = self.start("--enable-healthz", "--healthz-address", "127.0.0.1:0").wait_ready()
         self.assertIn('"serving pages"', webhooks.log())

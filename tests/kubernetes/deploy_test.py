@@ -104,6 +104,35 @@ class Files(unittest.TestCase):
         given = base()[("Deployment", "volcano-system", "strata-webhooks")]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
         self.assertGreater(given, sum(takes))
 
+    def test_a_node_that_goes_takes_not_all_webhooks_with_it(self):
+        objects = base()
+        spec = objects[("Deployment", "volcano-system", "strata-webhooks")]["spec"]
+        budget = objects[("PodDisruptionBudget", "volcano-system", "strata-webhooks")]["spec"]
+        self.assertGreater(spec["replicas"], budget["maxUnavailable"])
+        spread = spec["template"]["spec"]["topologySpreadConstraints"][0]
+        self.assertEqual(spread["topologyKey"], "kubernetes.io/hostname")
+        for selector in (budget["selector"], spread["labelSelector"]):
+            self.assertEqual(selector["matchLabels"].items() - spec["template"]["metadata"]["labels"].items(), set())
+
+    def test_every_workload_says_what_it_needs_and_who_may_connect(self):
+        objects = base()
+        workloads = {name: item["spec"]["template"] for (kind, _, name), item in objects.items() if kind == "Deployment"}
+        self.assertEqual(len(workloads), 3)
+        for name, template in workloads.items():
+            container = template["spec"]["containers"][0]
+            self.assertEqual(set(container["resources"]["requests"]), {"cpu", "memory"}, name)
+            policy = objects[("NetworkPolicy", "volcano-system", name)]["spec"]
+            self.assertEqual(policy["podSelector"]["matchLabels"].items() - template["metadata"]["labels"].items(), set())
+            self.assertEqual({port["port"] for rule in policy["ingress"] for port in rule["ports"]}, {port["name"] for port in container["ports"]})
+
+    def test_the_scheduler_has_a_folder_for_its_dumps(self):
+        pod = base()[("Deployment", "volcano-system", "strata-scheduler")]["spec"]["template"]["spec"]
+        told = subprocess.run([STRATA, "scheduler", "--help"], check=True, capture_output=True, text=True).stdout
+        folder = re.search(r"(?s)--cache-dump-dir .*?default: (\S+)", told)[1]
+        mount = pod["containers"][0]["volumeMounts"][0]
+        self.assertEqual(mount["mountPath"], folder)
+        self.assertEqual(pod["volumes"], [{"name": mount["name"], "emptyDir": {"sizeLimit": "1Gi"}}])
+
     def test_every_flag_of_a_service_is_one_of_the_program(self):
         for command in COMMANDS:
             text = (DEPLOY / "systemd" / f"strata-{command}.default").read_text()
@@ -223,7 +252,7 @@ class Chart(unittest.TestCase):
         self.assertTrue(container["image"].startswith("example.com:5000/strata/strata:"))
         self.assertIn("--scheduler-name=tide", container["args"])
         self.assertIn("--schedule-period=200ms", container["args"])
-        self.assertEqual(container["resources"], {"limits": {"cpu": 2}})
+        self.assertEqual(container["resources"]["limits"], {"cpu": 2})
         conf = made[("ConfigMap", "volcano-system", "volcano-scheduler-configmap")]
         self.assertEqual(conf["data"]["volcano-scheduler.conf"], "actions: enqueue\n")
 
@@ -260,6 +289,12 @@ class Chart(unittest.TestCase):
                 self.assertEqual({name.removeprefix("strata-admission-service-") for (_, verb), of in found.items() if verb == "patch" for name in of},
                                  names)
                 self.assertNotIn((), [of for (_, verb), of in found.items() if verb == "patch"], "every configuration there is")
+
+    def test_a_webhook_of_pods_is_not_asked_about_those_of_other_schedulers(self):
+        made = self.render("--set", r"custom.enabled_admissions=/pods/validate\,/gpus/mutate", "--set", "custom.scheduler_name={tide,ebb}")
+        for kind, name in (("Validating", "pods-validate"), ("Mutating", "gpus-mutate")):
+            hook = made[(f"{kind}WebhookConfiguration", "", f"strata-admission-service-{name}")]["webhooks"][0]
+            self.assertIn('object.spec.schedulerName in ["tide","ebb"]', hook["matchConditions"][0]["expression"])
 
     def test_without_webhooks_there_is_nothing_that_asks_for_them(self):
         made = self.render("--set", "custom.admission_enable=false")

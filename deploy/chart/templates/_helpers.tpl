@@ -200,7 +200,32 @@ resources:
 {{- end }}
 {{- end -}}
 
-{{/* A Deployment and the Service of its metrics. Call with a dict: root, component (its command), key (how values.yaml calls it), port, arguments. */}}
+{{/* Connections to a component are accepted from everywhere, to these ports and to no others. Call with (list root component ports). */}}
+{{- define "strata.networkPolicy" -}}
+{{- if (index . 0).Values.custom.network_policy_enable }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: strata-{{ index . 1 }}
+  namespace: {{ include "strata.namespace" (index . 0) }}
+  labels:
+    {{- include "strata.labels" (list (index . 0) (index . 1)) | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      app: strata-{{ index . 1 }}
+  policyTypes: [Ingress]
+  ingress:
+  - ports:
+    {{- range index . 2 }}
+    - port: {{ . }}
+      protocol: TCP
+    {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* A Deployment and the Service of its metrics. Call with a dict: root, component (its command), key (how values.yaml calls it), port, arguments; dumps where it writes some. */}}
 {{- define "strata.component" -}}
 {{- $root := .root -}}
 {{- $custom := $root.Values.custom -}}
@@ -255,6 +280,17 @@ spec:
         - name: healthz
           containerPort: 11251
         {{- include "strata.container" (list $root .key) | nindent 8 }}
+        {{- if .dumps }}
+        volumeMounts:
+        - name: dumps
+          mountPath: /tmp
+      volumes:
+      - name: dumps
+        emptyDir:
+          sizeLimit: 1Gi
+        {{- end }}
+{{- $ports := $metrics | ternary (list "metrics" "healthz") (list "healthz") }}
+{{- include "strata.networkPolicy" (list $root .component $ports) }}
 {{- if $metrics }}
 ---
 apiVersion: v1
