@@ -49,6 +49,7 @@ class ClosedSystem {
     spec.uid = task.uid + "+";
     spec.job = task.job;
     spec.role = state_.workload().job(task.job).roles[task.role].name;
+    spec.sub_group = state_.workload().job(task.job).sub_jobs[task.sub_job].key;
     spec.constraints = state_.classes().spec(task.class_id);
     spec.priority = task.priority;
     spec.created = task.created;

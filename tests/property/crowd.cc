@@ -37,6 +37,7 @@ rc::Gen<CrowdJob> AnyJob() {
       rc::gen::set(&CrowdJob::slack, Below(4)),
       rc::gen::set(&CrowdJob::group_kept, rc::gen::map(Below(10), [](int n) { return n == 9; })),
       rc::gen::set(&CrowdJob::ps_minimum, Below(3)),
+      rc::gen::set(&CrowdJob::parts, Below(4)),
       rc::gen::set(&CrowdJob::pods, rc::gen::mapcat(Below(4), [](int n) {
         return rc::gen::container<std::vector<CrowdPod>>(static_cast<std::size_t>(n) + 1, AnyPod());
       })));
@@ -48,7 +49,21 @@ rc::Gen<CrowdGang> AnyGang() {
                                    rc::gen::set(&CrowdGang::pods, Below(4)),
                                    rc::gen::set(&CrowdGang::size, Below(3)),
                                    rc::gen::set(&CrowdGang::slack, Below(3)),
-                                   rc::gen::set(&CrowdGang::topology, Below(4)));
+                                   rc::gen::set(&CrowdGang::topology, Below(4)),
+                                   rc::gen::set(&CrowdGang::parts, Below(4)));
+}
+
+SubGroupPolicy PolicyOf(std::int32_t size, std::int32_t minimum, TopologySpec topology) {
+  return {.name = "part",
+          .selector = std::nullopt,
+          .match_label_keys = {"part"},
+          .size = size,
+          .min_sub_groups = minimum,
+          .topology = std::move(topology)};
+}
+
+SubGroupKey PartOf(std::size_t number) {
+  return {.policy = 0, .values = {std::to_string(number)}};
 }
 
 TaskArgs ArgsOf(const CrowdPod& pod) {
@@ -93,24 +108,41 @@ void AddJob(const CrowdJob& job,
   const auto ps = static_cast<std::int32_t>(
       std::count_if(placed.begin(), placed.end(), [](const auto& one) { return one.first.ps; }));
   if (job.ps_minimum > 0) args.min_task_member["ps"] = std::min(ps, job.ps_minimum);
+  const std::size_t parts = job.parts > 1 ? static_cast<std::size_t>(job.parts) : 0;
+  if (parts > 0) {
+    const auto size = std::max(count / static_cast<std::int32_t>(parts), 1);
+    args.sub_groups.push_back(PolicyOf(size, 1, {}));
+  }
   to.Job(name, args);
+  std::size_t dealt = 0;
   for (const auto& [pod, node] : placed) {
     TaskArgs pod_args = ArgsOf(pod);
     pod_args.status = TaskStatus::kRunning;
     pod_args.node = Numbered("n", node);
+    if (parts > 0) pod_args.sub_group = PartOf(dealt++ % parts);
     to.Task(name, pod_args);
   }
   to.state.workload().SetJobPhase(to.FindJob(name), JobPhase::kRunning);
 }
 
 void AddGang(const CrowdGang& gang, const std::string& name, ClusterBuilder& to) {
-  JobArgs args{.tasks = gang.pods + 1,
-               .task = {.cpu = CrowdCores(gang.size)},
-               .min_available = std::max(gang.pods + 1 - gang.slack, 1),
+  const int pods = gang.pods + 1;
+  JobArgs args{.tasks = 0,
+               .min_available = std::max(pods - gang.slack, 1),
                .topology = CrowdTopology(gang),
                .queue = Numbered("q", static_cast<std::size_t>(gang.queue)),
                .priority = gang.priority};
+  const bool parted = (gang.parts == 1 || gang.parts == 2) && pods > 1;
+  if (parted) {
+    const TopologySpec topology = gang.parts == 2 ? Hard(1) : TopologySpec{};
+    args.sub_groups.push_back(PolicyOf(2, std::max(pods / 2 - gang.slack, 1), topology));
+  }
   to.Job(name, args);
+  for (int i = 0; i < pods; ++i) {
+    TaskArgs task{.cpu = CrowdCores(gang.size)};
+    if (parted) task.sub_group = PartOf(static_cast<std::size_t>(i / 2));
+    to.Task(name, task);
+  }
 }
 
 void AddQueues(int policies, ClusterBuilder& to) {
@@ -153,7 +185,7 @@ void showValue(const Crowd& crowd, std::ostream& os) {
   os << " policies " << crowd.policies << '\n';
   for (const CrowdJob& job : crowd.jobs) {
     os << "job {" << job.queue << ',' << job.priority << ',' << job.slack << ',' << job.group_kept
-       << ',' << job.ps_minimum << "}";
+       << ',' << job.ps_minimum << ',' << job.parts << "}";
     for (const CrowdPod& pod : job.pods) {
       os << " {" << pod.node << ',' << pod.size << ',' << pod.kept << ',' << pod.since << ','
          << pod.grace << ',' << pod.ps << '}';
@@ -162,7 +194,7 @@ void showValue(const Crowd& crowd, std::ostream& os) {
   }
   for (const CrowdGang& gang : crowd.gangs) {
     os << "gang {" << gang.queue << ',' << gang.priority << ',' << gang.pods << ',' << gang.size
-       << ',' << gang.slack << ',' << gang.topology << "}\n";
+       << ',' << gang.slack << ',' << gang.topology << ',' << gang.parts << "}\n";
   }
 }
 
@@ -183,6 +215,11 @@ rc::Gen<Crowd> AnyCrowd(int jobs, int gangs) {
       rc::gen::set(&Crowd::policies, Below(70)),
       rc::gen::set(&Crowd::jobs, some(jobs, AnyJob)),
       rc::gen::set(&Crowd::gangs, some(gangs, AnyGang)));
+}
+
+void RemoveSubGroups(Crowd& crowd) {
+  for (CrowdJob& job : crowd.jobs) job.parts = 0;
+  for (CrowdGang& gang : crowd.gangs) gang.parts = 0;
 }
 
 std::unique_ptr<ClusterBuilder> Build(const Crowd& crowd, unsigned seed) {

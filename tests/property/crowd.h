@@ -25,12 +25,14 @@ struct CrowdJob {
   int queue = 0, priority = 0, slack = 0;
   bool group_kept = false;
   int ps_minimum = 0;
+  int parts = 0;  // sub-groups that its pods are dealt to; one of them is enough. Below 2: none
   std::vector<CrowdPod> pods;  // those that find room run
 };
 
 struct CrowdGang {
   int queue = 0, priority = 0, pods = 0, size = 0, slack = 0;
   int topology = 0;  // none, hard 1, hard 2, soft
+  int parts = 0;     // 1 and 2: sub-groups of two pods, with 2 each in one rack; else none
 };
 
 struct Crowd {
@@ -44,6 +46,8 @@ void showValue(const Crowd& crowd, std::ostream& os);  // NOLINT(readability-ide
 
 // At most `jobs` jobs that run, and `gangs` that wait.
 [[nodiscard]] rc::Gen<Crowd> AnyCrowd(int jobs, int gangs);
+// The same without sub-groups.
+void RemoveSubGroups(Crowd& crowd);
 
 inline constexpr Amount kCrowdNodeCores = 4;
 [[nodiscard]] Time CrowdNow();

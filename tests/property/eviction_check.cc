@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace strata::testing {
@@ -20,8 +22,23 @@ EvictionCheck::EvictionCheck(const ClusterState& state, std::string action, Time
   }
 }
 
+bool EvictionCheck::HasSubGroups(const Job& job, const std::vector<TaskId>& pods) const {
+  std::map<std::uint32_t, std::int32_t> sizes;
+  for (const TaskId pod : pods) ++sizes[state_.workload().task(pod).sub_job];
+  for (std::size_t policy = 0; policy < job.spec.sub_groups.size(); ++policy) {
+    const auto complete = std::count_if(sizes.begin(), sizes.end(), [&](const auto& entry) {
+      const SubJob& sub_job = job.sub_jobs[entry.first];
+      return sub_job.key && sub_job.key->policy == policy &&
+             entry.second >= job.spec.sub_groups[policy].size;
+    });
+    if (complete < job.spec.sub_groups[policy].min_sub_groups) return false;
+  }
+  return true;
+}
+
 bool EvictionCheck::IsComplete(const Job& job, const std::vector<TaskId>& pods) const {
   if (static_cast<std::int32_t>(pods.size()) < job.spec.min_available) return false;
+  if (!HasSubGroups(job, pods)) return false;
   std::int32_t sum = 0;
   for (const auto& [role, minimum] : job.spec.min_task_member) sum += minimum;
   if (sum > job.spec.min_available) return true;
@@ -89,18 +106,29 @@ void EvictionCheck::CheckClaimant(JobId id) {
   if (job.counts.Of(TaskStatus::kPipelined) < job.spec.min_available) {
     Fault(job.spec.name + " waits with less than its minimum");
   }
-  if (job.spec.topology.mode != TopologySpec::Mode::kHard) return;
-  HyperNodeId common;
+  std::vector<TaskId> placed;
   for (const SubJob& sub_job : job.sub_jobs) {
+    std::vector<TaskId> of_sub_job;
     for (const TaskId task : sub_job.tasks) {
-      const NodeId node = state_.workload().task(task).node;
-      if (!node.valid()) continue;
-      common = state_.tree().Lca(common, state_.tree().LeafOf(state_.tree().ChainOf(node)));
+      if (state_.workload().task(task).node.valid()) of_sub_job.push_back(task);
     }
+    placed.insert(placed.end(), of_sub_job.begin(), of_sub_job.end());
+    if (sub_job.key) CheckTier(sub_job.topology, of_sub_job, "a sub-group of " + job.spec.name);
   }
-  if (state_.tree().at(common).tier > job.spec.topology.highest_tier) {
-    Fault(job.spec.name + " exceeds its tier");
+  if (!HasSubGroups(job, placed)) Fault(job.spec.name + " waits with too few sub-groups");
+  CheckTier(job.spec.topology, placed, job.spec.name);
+}
+
+void EvictionCheck::CheckTier(const TopologySpec& topology,
+                              const std::vector<TaskId>& pods,
+                              const std::string& what) {
+  if (topology.mode != TopologySpec::Mode::kHard || pods.empty()) return;
+  HyperNodeId common;
+  for (const TaskId pod : pods) {
+    const NodeId node = state_.workload().task(pod).node;
+    common = state_.tree().Lca(common, state_.tree().LeafOf(state_.tree().ChainOf(node)));
   }
+  if (state_.tree().at(common).tier > topology.highest_tier) Fault(what + " exceeds its tier");
 }
 
 std::string EvictionCheck::FaultsInside() {

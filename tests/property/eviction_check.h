@@ -29,10 +29,15 @@ class EvictionCheck {
   };
 
   [[nodiscard]] bool IsComplete(const Job& job, const std::vector<TaskId>& pods) const;
+  // True when enough of the job's sub-groups are complete with these pods.
+  [[nodiscard]] bool HasSubGroups(const Job& job, const std::vector<TaskId>& pods) const;
   [[nodiscard]] bool IsProtected(const Task& task) const;
   [[nodiscard]] bool CouldStay(const std::vector<TaskId>& pods) const;
   void CheckVictim(JobId id, const Loss& loss);
   void CheckClaimant(JobId id);
+  void CheckTier(const TopologySpec& topology,
+                 const std::vector<TaskId>& pods,
+                 const std::string& what);
   void CheckScope(const Job& victim);
   void Fault(const std::string& sentence) { faults_ += sentence + '\n'; }
 

@@ -73,6 +73,14 @@ std::map<std::string, bool> CompleteJobs(const ClusterState& state, bool with_wa
          std::all_of(job.roles.begin(), job.roles.end(), [&](const Role& role) {
            return count(role.counts) >= role.min_member;
          }));
+    for (std::size_t policy = 0; policy < job.spec.sub_groups.size(); ++policy) {
+      const auto whole =
+          std::count_if(job.sub_jobs.begin(), job.sub_jobs.end(), [&](const SubJob& sub_job) {
+            return sub_job.key && sub_job.key->policy == policy &&
+                   count(sub_job.counts) >= sub_job.min_available;
+          });
+      if (whole < job.spec.sub_groups[policy].min_sub_groups) complete[job.spec.name] = false;
+    }
   }
   return complete;
 }
