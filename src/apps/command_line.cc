@@ -19,6 +19,8 @@ Examples:
   strata simulate -f examples/training          where every pod goes, and why
   strata explain -f examples/hard-pending default/pytorch-distributed-training
                                                 why a job waits, and what would help
+  strata replay jobs.csv --cluster spines=2,racks=8,nodes=16,gpus=8
+                                                what a policy does to waiting times over a month of jobs
   strata topology -f examples/training          the network, what is used and what is free
   strata queue list -f examples/training        the queues: what they use, deserve and may use
   strata job list -A                            the Jobs of the running cluster
@@ -85,7 +87,7 @@ std::string Nearest(const CLI::App& app, const std::string& wanted) {
 
 std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& last = Last(app);
-  const bool wants_command = !last.get_subcommands(nullptr).empty();
+  const bool wants_command = last.get_require_subcommand_min() > 0;
   const auto extras = app.remaining(true);
   if (extras.empty()) return wants_command ? "want a command" : error.what();
   const std::string& first = extras.front();
@@ -114,6 +116,7 @@ void AddCommands(CLI::App& app, Run& run) {
   app.require_subcommand(1);
   AddSimulateCommand(app, run);
   AddExplainCommand(app, run);
+  AddReplayCommand(app, run);
   AddTopologyCommand(app, run);
   AddTopCommand(app, run);
   AddQueueCommand(app, run);

@@ -26,6 +26,7 @@ void AddJobCommand(CLI::App& app, Run& run);
 void AddEvictionsCommand(CLI::App& app, Run& run);
 void AddManCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
+void AddReplayCommand(CLI::App& app, Run& run);
 void AddSchedulerCommand(CLI::App& app, Run& run);
 void AddSimulateCommand(CLI::App& app, Run& run);
 void AddSnapshotCommand(CLI::App& app, Run& run);
