@@ -258,7 +258,7 @@ TEST(Informers, TellWhatWentWrongInOneLine) {
   ASSERT_THAT(world.troubles, ::testing::SizeIs(1));
   EXPECT_EQ(world.troubles[0].Text(), "pods: broken");
   EXPECT_EQ(world.troubles[0].kind, WatchTrouble::Kind::kFailed);
-  EXPECT_FALSE(world.troubles[0].IsUnavailable()) << "it is there: nobody answered";
+  EXPECT_FALSE(world.troubles[0].IsMissing()) << "it is there: nobody answered";
 }
 
 TEST(Informers, PushNothingOnceTheyAreGone) {
