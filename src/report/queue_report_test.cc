@@ -125,23 +125,23 @@ TEST(QueueReport, TheTableHasARowPerResourceAndTheSentences) {
   const auto result = RunCycles(*cluster, config, {});
   ASSERT_TRUE(result.has_value());
   const QueueReport report = MakeQueueReport(*cluster->state, config, JobsOf(*result));
-  EXPECT_EQ(
-      RenderTable(report, cluster->state->resource_names(), {}),
-      "QUEUE    STATE  PARENT  WEIGHT     SHARE  PLACED  RESOURCE  ALLOCATED  REQUEST  "
-      "DESERVED  GUARANTEE  CAPABILITY  LIMIT\n"
-      "default  Open   root         1         -     0/0  -                 -        -      "
-      "   -          -           -      -\n"
-      "small    Open   root         1  0.000000     0/1  cpu               0        2      "
-      "   1          0           1      1\n"
-      "                                                  pods              0        2      "
-      "   2          0           -    110\n"
-      "\n"
-      "QUEUE  JOB              PHASE    REASON\n"
-      "small  default/big-big  Pending  GangLargerThanQueue\n"
-      "    queue small: 2 cpu requested, 0 in use or promised, its limit is 1, less than the gang\n"
-      "    requests by itself\n"
-      "\n"
-      "Shares by proportion.\n");
+  EXPECT_EQ(RenderTable(report, cluster->state->resource_names(), {}),
+            "QUEUE    STATE  PARENT  WEIGHT     SHARE  PLACED  RESOURCE  ALLOCATED  REQUEST  "
+            "DESERVED  GUARANTEE  CAPABILITY  LIMIT\n"
+            "default  Open   root         1         -     0/0  -                 -        -      "
+            "   -          -           -      -\n"
+            "small    Open   root         1  0.000000     0/1  cpu               0        2      "
+            "   1          0           1      1\n"
+            "                                                  pods              0        2      "
+            "   2          0           -    110\n"
+            "\n"
+            "QUEUE  JOB              PHASE    REASON\n"
+            "small  default/big-big  Pending  GangLargerThanQueue\n"
+            "    queue small: 2 cpu requested, 0 in use or promised, its limit is 1, less than the "
+            "gang requests\n"
+            "    by itself\n"
+            "\n"
+            "Shares by proportion.\n");
 }
 
 }  // namespace

@@ -219,8 +219,8 @@ TEST(RunCycles, VictimsAreDescribed) {
 }
 
 TEST(RunCycles, ExplainsOneJobAloneWhereThatIsAllThatIsAsked) {
-  const std::string manifests =
-      EightNodes("cpu: 1") + GangOf("one", 9, "cpu: 1", "") + GangOf("two", 9, "cpu: 1", "");
+  const std::string manifests = EightNodes("cpu: 1") + GangOf("one", 5, "cpu: 1", kHardTier2) +
+                                GangOf("two", 5, "cpu: 1", kHardTier2);
   const RunResult all = Simulate(manifests).result;
   RunOptions options;
   options.explain_only = "default/one-one";
