@@ -54,6 +54,8 @@ std::string Section(const CommandTree& command) {
 
 std::string ManPage(const CommandTree& tree, std::string_view version) {
   std::string text = fmt::format(".TH STRATA 1 \"\" \"strata {}\" \"User Commands\"\n", version);
+  text += ".ad l\n";  // long words, such as the form of a flag's value, cannot be stretched to the
+                      // margin
   text += fmt::format(".SH NAME\nstrata \\- {}\n", Escape(tree.summary));
   text += ".SH SYNOPSIS\n\\fBstrata\\fR \\fICOMMAND\\fR [\\fIFLAG\\fR ...]\n";
   text += ".SH DESCRIPTION\n";

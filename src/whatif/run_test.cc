@@ -219,8 +219,9 @@ TEST(RunCycles, VictimsAreDescribed) {
 }
 
 TEST(RunCycles, ExplainsOneJobAloneWhereThatIsAllThatIsAsked) {
-  const std::string manifests = EightNodes("cpu: 1") + GangOf("one", 5, "cpu: 1", kHardTier2) +
-                                GangOf("two", 5, "cpu: 1", kHardTier2);
+  const std::string one_leaf = "mode: hard, highestTierAllowed: 1";
+  const std::string manifests = EightNodes("cpu: 1") + GangOf("one", 3, "cpu: 1", one_leaf) +
+                                GangOf("two", 3, "cpu: 1", one_leaf);
   const RunResult all = Simulate(manifests).result;
   RunOptions options;
   options.explain_only = "default/one-one";

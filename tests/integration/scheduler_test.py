@@ -175,7 +175,9 @@ class LiveScheduler(unittest.TestCase):
         self.create(CLUSTER)
         scheduler = self.start("-v", "3")
         self.create(gang("wide", 5))
-        advice = ADVICE + "allow tier 2: spec.networkTopology.highestTierAllowed 2 instead of 1"
+        advice = (ADVICE + "allow tier 2: spec.networkTopology.highestTierAllowed 2 instead of 1: "
+                  "kubectl patch podgroup wide -n default --type=json -p '[{\"op\":\"add\","
+                  "\"path\":\"/spec/networkTopology\",\"value\":{\"mode\":\"hard\",\"highestTierAllowed\":2}}]'")
         wait_until(lambda: self.condition("wide", "Unschedulable")
                    and self.condition("wide", "Unschedulable")["message"].endswith(advice), 30, "advice")
         self.assertIn('"relaxation" job="default/wide"', scheduler.log())

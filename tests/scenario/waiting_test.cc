@@ -697,6 +697,8 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
                            "TopologyManagerPolicy"}) {
     used.erase(word);  // Kubernetes'
   }
+  used.erase("NotExplained");  // of the other jobs, where the reasons of one alone are worked out:
+                               // never shown
   EXPECT_THAT(used, ElementsAreArray(ReasonsInTheTable()));
 }
 
