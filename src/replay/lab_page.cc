@@ -106,7 +106,8 @@ std::string Frame(const Axes& axes, const std::string& x_name, bool percent) {
                   percent ? fmt::format("{:.0f} %", y * 100) : fmt::format("{:.4g}", y));
   }
   if (axes.log_x) {
-    for (double x = 1; x <= axes.max_x; x *= 10) {
+    for (int power = 0; std::pow(10, power) <= axes.max_x; ++power) {
+      const double x = std::pow(10, power);
       out += TextAt(axes.X(x), kHeight - kBottom + 14, "middle", fmt::format("{:g}", x));
     }
   } else {
@@ -306,8 +307,9 @@ std::string RenderLabPage(const LabReport& report) {
   BarChart placeable{.title = "Gangs of so many whole nodes that could start, mean over time",
                      .parts = {},
                      .values = {}};
-  for (const std::string& tier : report.input.tiers)
+  for (const std::string& tier : report.input.tiers) {
     tiers.parts.push_back(tier.substr(0, tier.find(':')));
+  }
   tiers.parts.emplace_back("cluster");
   for (std::size_t i = 0; i < kBlockedKinds; ++i) {
     blocked.parts.emplace_back(ToString(static_cast<BlockedBy>(i)));

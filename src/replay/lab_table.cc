@@ -39,6 +39,7 @@ double MeanOf(const std::vector<double>& values) {
 PolicyRow RowOf(const std::vector<const LabRun*>& runs) {
   const auto mean = [&](auto&& value) {
     std::vector<double> values;
+    values.reserve(runs.size());
     for (const LabRun* run : runs) values.push_back(static_cast<double>(value(run->figures)));
     return MeanOf(values);
   };
@@ -56,6 +57,7 @@ PolicyRow RowOf(const std::vector<const LabRun*>& runs) {
   row.leaves_mean = mean([](const Figures& f) { return f.gangs.leaves_mean; });
   row.waiting_gpu_hours = mean([](const Figures& f) { return f.waiting_gpu_hours; });
   std::vector<double> waits;
+  waits.reserve(runs.size());
   for (const LabRun* run : runs) waits.push_back(run->figures.wait.mean_s);
   row.wait_mean_interval_s = Interval95(waits);
   return row;
@@ -98,6 +100,7 @@ std::vector<PolicyRow> RowsOf(const LabReport& report) {
     runs[run.policy].push_back(&run);
   }
   std::vector<PolicyRow> rows;
+  rows.reserve(order.size());
   for (const std::string& policy : order) rows.push_back(RowOf(runs[policy]));
   return rows;
 }
