@@ -44,8 +44,9 @@ Examples:
 
 constexpr int kInterrupted = 130;
 
-volatile std::sig_atomic_t interrupted =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// Of all that a signal may touch there is only this.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t interrupted = 0;
 
 void OnInterrupt(int /*signal*/) {
   interrupted = 1;

@@ -44,22 +44,22 @@ struct JobReport {
   };
 
   Kind kind = Kind::kJob;
-  std::string owner;  // of a PodGroup: "PyTorchJob/train"; "" when nothing owns it
+  JobState state = JobState::kWaiting;
+  bool shares_gpus = false;  // a pod takes less than the whole of a GPU
+  std::int32_t min_available = 0;
+  std::int32_t tier = 0;  // of `domain`
+  std::string owner;      // of a PodGroup: "PyTorchJob/train"; "" when nothing owns it
   Labels labels;
   kube::ObjectKey key;
   std::string uid;
   std::string phase;  // of the Job or PodGroup
-  JobState state = JobState::kWaiting;
   std::string queue;
   std::string group;  // its PodGroup; "" while there is none
   std::size_t ready = 0;
   std::size_t total = 0;
-  std::int32_t min_available = 0;
-  Quantity gpus;             // of all its pods: resources whose names end in "/gpu"
-  bool shares_gpus = false;  // a pod takes less than the whole of a GPU
+  Quantity gpus;  // of all its pods: resources whose names end in "/gpu"
   // The lowest HyperNode that holds its pods, or held them until it ended; "" when none does.
   std::string domain;
-  std::int32_t tier = 0;
   std::set<std::string> nodes;  // those of its pods that have one
   Time created{};
   std::optional<Time> since;              // of its phase

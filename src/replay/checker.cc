@@ -46,8 +46,9 @@ void Checker::CheckPlace(std::uint32_t job, const std::vector<NodeIndex>& nodes,
       Fault(fmt::format("job {} gets node {}, which does not exist", job, node));
       continue;
     }
-    if (!wanted.Accepts(node))
+    if (!wanted.Accepts(node)) {
       Fault(fmt::format("job {} gets node {} of another model", job, node));
+    }
     used_[node] += wanted.ShapeOf(static_cast<std::int32_t>(rank)).gpus;
     if (used_[node] > fabric_.nodes[node].gpus) {
       Fault(fmt::format("node {} has {} of {} GPUs in use at {}",

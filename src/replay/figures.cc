@@ -46,7 +46,8 @@ std::vector<CurvePoint> MeanCurve(const std::vector<Moment>& moments,
   std::vector<CurvePoint> curve;
   if (moments.size() < 2) return curve;
   const Millis first = moments.front().at;
-  const Millis step = std::max<Millis>((moments.back().at - first) / kCurvePoints, 1);
+  const Millis step =
+      std::max<Millis>((moments.back().at - first) / static_cast<Millis>(kCurvePoints), 1);
   std::size_t at = 0;
   for (Millis from = first; from < moments.back().at; from += step) {
     double sum = 0;
@@ -54,8 +55,9 @@ std::vector<CurvePoint> MeanCurve(const std::vector<Moment>& moments,
     for (std::size_t i = at; i < moments.size() && moments[i].at < to; ++i) {
       const Millis begin = std::max(moments[i].at, from);
       const Millis end = i + 1 < moments.size() ? std::min(moments[i + 1].at, to) : to;
-      if (end > begin)
+      if (end > begin) {
         sum += static_cast<double>(moments[i].*value) * static_cast<double>(end - begin);
+      }
       if (i + 1 < moments.size() && moments[i + 1].at <= to) at = i + 1;
     }
     curve.push_back({static_cast<double>(from - first) / kMillisPerHour,
@@ -152,8 +154,9 @@ class FigureMaker {
       stranded += time * static_cast<double>(moments[i].stranded);
       const Millis begin = std::max(moments[i].at, window_from);
       const Millis end = std::min(moments[i + 1].at, window_to);
-      if (end > begin)
+      if (end > begin) {
         window_held += static_cast<double>(end - begin) * static_cast<double>(moments[i].held);
+      }
     }
     out_.makespan_s = span / kMillisPerSecond;
     out_.utilization = ShareOf(held_, span * total);
