@@ -194,8 +194,9 @@ EvictionRecord ChoiceOf(const RunResult::Evictions& plan, const TraceLog& log) {
 
 void TellEvictions(const RunResult& result, const TraceLog& log, Explanation& out) {
   for (const RunResult::Evictions& plan : result.evictions) {
-    if (plan.claimant == out.job && !plan.TakesBack())
+    if (plan.claimant == out.job && !plan.TakesBack()) {
       out.evictions.push_back({plan, ChoiceOf(plan, log)});
+    }
     for (const RunResult::Evictions::Victim& victim : plan.victims) {
       if (victim.job != out.job) continue;
       RunResult::Evictions& own = out.evicted_for.emplace_back(plan);

@@ -173,8 +173,9 @@ class EmbeddedApiServer::Impl {
   std::shared_ptr<net::Exchange> Logged(std::shared_ptr<net::Exchange> exchange) {
     return apiserver::Audited(std::move(exchange), clock_, [this](const std::string& line) {
       const Status written = audit_log_->AppendLine(line);
-      if (!written && !audit_failed_)
+      if (!written && !audit_failed_) {
         fmt::print(stderr, "audit log: {}\n", written.error().message);
+      }
       audit_failed_ = !written;
     });
   }

@@ -19,8 +19,9 @@ Result<std::size_t> LevelOf(const Fabric& fabric, std::string_view text, std::st
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tier);
   const bool number = error == std::errc{} && end == text.data() + text.size();
   for (std::size_t level = fabric.levels.size(); level-- > 0;) {
-    if (number ? fabric.levels[level].tier <= tier : fabric.levels[level].name == text)
+    if (number ? fabric.levels[level].tier <= tier : fabric.levels[level].name == text) {
       return level;
+    }
   }
   std::vector<std::string> known;
   for (const Fabric::Level& level : fabric.levels) {
