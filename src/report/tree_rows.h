@@ -36,6 +36,7 @@ template <typename Row>
   });
   if (first == rows.end()) {
     std::vector<std::string> known;
+    known.reserve(rows.size());
     for (const Row& row : rows) known.push_back(TreeName(row.name));
     return Fail(Code::kNotFound,
                 fmt::format("--under {}: there is no such HyperNode; similar names: {}",
