@@ -93,6 +93,12 @@ Amounts FreeOfCluster(const ClusterState& state) {
 }
 
 void LimitTo(const QueueReport::Row& row, Amounts& left) {
+  // An idle queue may have no share, and still has its capability.
+  for (const auto& [resource, limit] : row.capability) {
+    if (resource.index() >= left.size()) continue;
+    const double room = static_cast<double>(limit) - row.allocated[resource.index()];
+    left[resource.index()] = std::max(std::min(left[resource.index()], room), 0.0);
+  }
   if (!row.real_capability) return;
   const auto at = [](const Amounts& amounts, std::size_t i) {
     return i < amounts.size() ? amounts[i] : 0;
