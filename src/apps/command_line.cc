@@ -1,12 +1,16 @@
 #include "apps/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/aliases.h"
 #include "report/names.h"
 
 namespace strata {
@@ -25,6 +29,9 @@ Examples:
   strata queue list -f examples/training        the queues: what they use, deserve and may use
   strata job list -A                            the Jobs of the running cluster
   strata top --watch                            requests and capacity of its nodes and queues
+  strata topology --drain rack-3                what if: which jobs would lose their place
+  strata generate spines=2,racks=2,nodes=4,gpus=8
+                                                manifests of a cluster to simulate with
   strata snapshot | strata simulate -f -        what Strata would decide for this cluster
   strata discover --config volcano-controller.conf --nodes nodes.yaml
                                                 the HyperNodes found in the network or in node labels
@@ -32,6 +39,9 @@ Examples:
   strata apiserver                              a Kubernetes API server on this machine, for kubectl
   strata scheduler                              the scheduler of a running cluster
   strata controllers                            the controllers of Volcano's kinds, for a running cluster
+
+Words of kubectl, vcctl and Slurm work, too: jobs, queues, nodes, hypernodes, run, logs, get jobs, delete queue,
+job view, squeue, scancel, sinfo.
 
 Exit status: 0 success, 1 failure, 2 bad usage.)";
 
@@ -69,6 +79,11 @@ std::string HelpOf(const CLI::App& app) {
   return last->help(before);
 }
 
+// Commands without a group are for scripts, not for people.
+bool IsHidden(const CLI::App& command) {
+  return command.get_group().empty();
+}
+
 // The command below which the line went wrong.
 const CLI::App& Last(const CLI::App& app) {
   const CLI::App* last = &app;
@@ -80,9 +95,39 @@ const CLI::App& Last(const CLI::App& app) {
 std::string Nearest(const CLI::App& app, const std::string& wanted) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    names.push_back(command->get_name());
+    if (!IsHidden(*command)) names.push_back(command->get_name());
   }
   return NearestNames(names, wanted, 1).front();
+}
+
+// `strata help queue list`: the help of that command.
+int PrintHelp(const CLI::App& app, const std::vector<std::string>& words) {
+  std::string path;
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    const auto commands = at->get_subcommands(nullptr);
+    const auto found = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+      return command->get_name() == word;
+    });
+    if (found == commands.end()) {
+      const std::string guess =
+          commands.empty() ? "" : fmt::format(", did you mean {}?", Nearest(*at, word));
+      fmt::print(
+          stderr, "strata help: unknown command \"{}\"{} (see strata --help)\n", word, guess);
+      return kBadUsage;
+    }
+    path += (path.empty() ? "" : " ") + at->get_name();
+    at = *found;
+  }
+  fmt::print("{}", at->help(path));
+  return 0;
+}
+
+void AddHelpCommand(CLI::App& app, Run& run) {
+  CLI::App& command = *app.add_subcommand("help", "Print the help of a command");
+  const auto words = std::make_shared<std::vector<std::string>>();
+  command.add_option("command", *words, "The command; default: all of them")->type_name("COMMAND");
+  command.callback([&app, words, &run] { run = [&app, words] { return PrintHelp(app, *words); }; });
 }
 
 std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
@@ -123,6 +168,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddJobCommand(app, run);
   AddEvictionsCommand(app, run);
   AddSnapshotCommand(app, run);
+  AddManifestsCommand(app, run);
   AddDiscoverCommand(app, run);
   AddUpCommand(app, run);
   AddApiserverCommand(app, run);
@@ -133,6 +179,8 @@ void AddCommands(CLI::App& app, Run& run) {
   AddControllersCommand(app, run);
   AddWebhooksCommand(app, run);
   AddVersionCommand(app, run);
+  AddHelpCommand(app, run);
+  AddCompleteCommand(app, run);
 }
 
 int RunCommandLine(int argc, const char* const* argv) {
@@ -140,7 +188,9 @@ int RunCommandLine(int argc, const char* const* argv) {
   CLI::App app;
   AddCommands(app, run);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = ExpandAliases({argv + 1, argv + argc});
+    std::reverse(words.begin(), words.end());  // as the parser takes them
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", HelpOf(app));
     return 0;

@@ -18,10 +18,12 @@ using Run = std::function<int()>;
 void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
+void AddCompleteCommand(CLI::App& app, Run& run);
 void AddCompletionCommand(CLI::App& app, Run& run);
 void AddControllersCommand(CLI::App& app, Run& run);
 void AddDiscoverCommand(CLI::App& app, Run& run);
 void AddExplainCommand(CLI::App& app, Run& run);
+void AddManifestsCommand(CLI::App& app, Run& run);
 void AddJobCommand(CLI::App& app, Run& run);
 void AddEvictionsCommand(CLI::App& app, Run& run);
 void AddManCommand(CLI::App& app, Run& run);

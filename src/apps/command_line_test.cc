@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/aliases.h"
 #include "apps/command_tree.h"
 
 namespace strata {
@@ -47,6 +48,29 @@ TEST(CommandLine, HelpIsThatOfTheCommandNamed) {
   const Ran ran = RunLine({"queue", "list", "--help"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, HasSubstr("Usage: strata queue list"));
+}
+
+TEST(CommandLine, HelpTakesACommandAsAWord) {
+  EXPECT_EQ(RunLine({"help"}).out, RunLine({"--help"}).out);
+  EXPECT_EQ(RunLine({"help", "queue", "list"}).out, RunLine({"queue", "list", "--help"}).out);
+  EXPECT_EQ(RunLine({"help", "jobs"}).out, RunLine({"job", "list", "--help"}).out);
+  const Ran ran = RunLine({"help", "queue", "lost"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.err,
+            "strata help: unknown command \"lost\", did you mean list? (see strata --help)\n");
+}
+
+TEST(CommandLine, EveryAliasIsTheBeginningOfACommand) {
+  CLI::App app;
+  strata::Run run;
+  AddCommands(app, run);
+  std::vector<std::string> paths;
+  const CommandTree tree = ReadCommandTree(app);
+  for (const CommandTree* command : AllCommands(tree)) paths.push_back(command->path);
+  for (const Alias& alias : Aliases()) {
+    EXPECT_THAT(paths, testing::Contains("strata " + std::string(alias.meant))) << alias.typed;
+    EXPECT_THAT(paths, testing::Not(testing::Contains("strata " + std::string(alias.typed))));
+  }
 }
 
 TEST(CommandLine, VersionGoesToStandardOutput) {

@@ -28,7 +28,8 @@ CommandTree ReadBelow(const CLI::App& app, const std::string& parent) {
     (option->get_positional() ? tree.arguments : tree.flags).push_back(std::move(flag));
   }
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    tree.commands.push_back(ReadBelow(*command, tree.path));
+    // Commands without a group are for scripts, not for people.
+    if (!command->get_group().empty()) tree.commands.push_back(ReadBelow(*command, tree.path));
   }
   return tree;
 }
@@ -54,6 +55,15 @@ std::vector<std::string> CommandTree::Flag::Choices() const {
 
 bool CommandTree::Flag::TakesFile() const {
   return value.find("FILE") != std::string::npos || value.find("DIR") != std::string::npos;
+}
+
+std::string_view CommandTree::Flag::Names() const {
+  if (value == "[NS/]JOB" || value == "[NS/]NAME") return "jobs";
+  if (value == "QUEUE") return "queues";
+  if (value == "NODE") return "nodes";
+  if (value == "HYPERNODE") return "hypernodes";
+  if (value == "NAMESPACE") return "namespaces";
+  return "";
 }
 
 CommandTree ReadCommandTree(const CLI::App& app) {

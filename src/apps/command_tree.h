@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -21,6 +22,9 @@ struct CommandTree {
     // The words of a value like "table|json"; none where it is anything else.
     [[nodiscard]] std::vector<std::string> Choices() const;
     [[nodiscard]] bool TakesFile() const;
+    // Which objects of the running cluster the value names, as `strata __complete` calls them:
+    // "jobs", "queues", "nodes", "hypernodes", "namespaces"; "" for none.
+    [[nodiscard]] std::string_view Names() const;
   };
 
   std::string path;  // "strata queue list"

@@ -47,8 +47,15 @@ std::string PathPattern(const CommandTree& tree) {
   return fmt::format("{}", fmt::join(paths, "|"));
 }
 
+// What a shell does for the value of a flag; {} is the words, or the kind of the names.
+struct Actions {
+  std::string_view choices;
+  std::string_view files;
+  std::string_view names;
+};
+
 // The lines of a `case` on "<path> <flag>" that say what may follow the flag.
-std::string ValueCases(const CommandTree& tree, std::string_view choices, std::string_view files) {
+std::string ValueCases(const CommandTree& tree, const Actions& actions) {
   std::string text;
   for (const CommandTree* command : AllCommands(tree)) {
     for (const CommandTree::Flag& flag : command->flags) {
@@ -60,14 +67,21 @@ std::string ValueCases(const CommandTree& tree, std::string_view choices, std::s
       const std::vector<std::string> words = flag.Choices();
       std::string action = "return";
       if (!words.empty()) {
-        action = fmt::format(fmt::runtime(choices), fmt::join(words, " ")) + "; return";
+        action = fmt::format(fmt::runtime(actions.choices), fmt::join(words, " ")) + "; return";
       } else if (flag.TakesFile()) {
-        action = fmt::format("{}; return", files);
+        action = fmt::format("{}; return", actions.files);
+      } else if (!flag.Names().empty()) {
+        action = fmt::format(fmt::runtime(actions.names), flag.Names()) + "; return";
       }
       text += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), action);
     }
   }
   return text;
+}
+
+// The objects that the arguments of the command name; "" for none.
+std::string_view ArgumentNames(const CommandTree& command) {
+  return command.arguments.empty() ? std::string_view() : command.arguments.front().Names();
 }
 
 // "'simulate:Schedule manifests' ...", for zsh's _describe.
@@ -94,6 +108,8 @@ std::string FishFlag(const CommandTree& command, const CommandTree::Flag& flag) 
     line += fmt::format(" -x -a {}", FishQuote(fmt::format("{}", fmt::join(words, " "))));
   } else if (flag.TakesFile()) {
     line += " -r -F";
+  } else if (!flag.Names().empty()) {
+    line += fmt::format(" -x -a {}", FishQuote(fmt::format("(__strata_names {})", flag.Names())));
   } else if (!flag.value.empty()) {
     line += " -x";
   }
@@ -108,14 +124,21 @@ std::string BashCompletion(const CommandTree& tree) {
     std::vector<std::string> offered;
     for (const CommandTree& below : command->commands) offered.push_back(below.name);
     for (const CommandTree::Flag& flag : command->flags) offered.push_back(flag.long_name);
-    words += fmt::format("    {}) words={} ;;\n",
+    const std::string_view names = ArgumentNames(*command);
+    words += fmt::format("    {}) words={}{} ;;\n",
                          Quote(command->path),
-                         Quote(fmt::format("{}", fmt::join(offered, " "))));
+                         Quote(fmt::format("{}", fmt::join(offered, " "))),
+                         names.empty() ? "" : fmt::format(" names={}", names));
   }
   return fmt::format(
-      R"(# bash completion for strata; load it with: source <(strata completion bash)
+      R"sh(# bash completion for strata; load it with: source <(strata completion bash)
+_strata_names() {{
+  local names
+  names=$("${{COMP_WORDS[0]}}" __complete "$1" -- "${{COMP_WORDS[@]:1:COMP_CWORD}}" 2>/dev/null)
+  mapfile -t COMPREPLY < <(compgen -W "$names" -- "$2")
+}}
 _strata() {{
-  local at=strata words= i
+  local at=strata words= names= i
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at ${{COMP_WORDS[i]}}" in
@@ -126,14 +149,17 @@ _strata() {{
 {}  esac
   case "$at" in
 {}  esac
+  if [[ -n $names && $word != -* ]]; then _strata_names "$names" "$word"; return; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }}
 complete -F _strata strata
-)",
+)sh",
       PathPattern(tree),
-      ValueCases(tree,
-                 R"(mapfile -t COMPREPLY < <(compgen -W '{}' -- "$word"))",
-                 R"(compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"))"),
+      ValueCases(
+          tree,
+          {.choices = R"sh(mapfile -t COMPREPLY < <(compgen -W '{}' -- "$word"))sh",
+           .files = R"sh(compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"))sh",
+           .names = R"sh(_strata_names {} "$word")sh"}),
       words);
 }
 
@@ -148,16 +174,21 @@ std::string ZshCompletion(const CommandTree& tree) {
     for (const CommandTree::Flag& flag : command->flags) {
       for (const std::string& name : Names(flag)) flags.emplace_back(name, flag.summary);
     }
-    offers += fmt::format("    {}) commands=({}) flags=({}) ;;\n",
+    const std::string_view names = ArgumentNames(*command);
+    offers += fmt::format("    {}) commands=({}) flags=({}){} ;;\n",
                           Quote(command->path),
                           Described(commands),
-                          Described(flags));
+                          Described(flags),
+                          names.empty() ? "" : fmt::format(" names={}", names));
   }
   return fmt::format(
-      R"(#compdef strata
+      R"sh(#compdef strata
 # zsh completion for strata; load it with: source <(strata completion zsh)
+_strata_names() {{
+  compadd -- ${{(f)"$($words[1] __complete $1 -- "${{(@)words[2,CURRENT]}}" 2>/dev/null)"}}
+}}
 _strata() {{
-  local at=strata word before=$words[CURRENT-1]
+  local at=strata names= word before=$words[CURRENT-1]
   local -a commands flags
   for word in ${{words[2,CURRENT-1]}}; do
     case "$at $word" in
@@ -168,13 +199,15 @@ _strata() {{
 {}  esac
   case "$at" in
 {}  esac
+  [[ -n $names ]] && _strata_names $names
   (( $#commands )) && _describe command commands
   _describe flag flags
 }}
 compdef _strata strata
-)",
+)sh",
       PathPattern(tree),
-      ValueCases(tree, "compadd -- {}", "_files"),
+      ValueCases(tree,
+                 {.choices = "compadd -- {}", .files = "_files", .names = "_strata_names {}"}),
       offers);
 }
 
@@ -189,9 +222,16 @@ std::string FishCompletion(const CommandTree& tree) {
                            below.name,
                            FishQuote(below.summary));
     }
+    const std::string_view names = ArgumentNames(*command);
+    if (!names.empty()) {
+      lines += fmt::format("complete -c strata -n {} -f -a {}\n",
+                           FishQuote("__strata_at '" + command->path + "'"),
+                           FishQuote(fmt::format("(__strata_names {})", names)));
+    }
     for (const CommandTree::Flag& flag : command->flags) lines += FishFlag(*command, flag);
   }
-  return fmt::format(R"(# fish completion for strata; load it with: strata completion fish | source
+  return fmt::format(
+      R"sh(# fish completion for strata; load it with: strata completion fish | source
 function __strata_at
   set -l at strata
   for word in (commandline -opc)[2..-1]
@@ -201,10 +241,14 @@ function __strata_at
   end
   test "$at" = "$argv[1]"
 end
+function __strata_names
+  set -l words (commandline -opc)
+  $words[1] __complete $argv[1] -- $words[2..-1] (commandline -ct) 2>/dev/null
+end
 complete -c strata -f
-{})",
-                     fmt::join(paths, " "),
-                     lines);
+{})sh",
+      fmt::join(paths, " "),
+      lines);
 }
 
 }  // namespace strata

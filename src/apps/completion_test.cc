@@ -44,5 +44,25 @@ TEST(FishCompletion, OffersEachFlagWhereItBelongs) {
   EXPECT_THAT(script, HasSubstr(" -l all -d 'All of them'\n"));
 }
 
+// A command that takes a job, and a flag that takes a queue.
+CommandTree TreeOfNames() {
+  CommandTree tree = SmallTree();
+  tree.commands.front().arguments.front().value = "[NS/]JOB";
+  tree.commands.front().flags.push_back({"", "--queue", "QUEUE", "The queue"});
+  return tree;
+}
+
+TEST(Completion, AsksTheClusterForNames) {
+  const std::string bash = BashCompletion(TreeOfNames());
+  EXPECT_THAT(bash, HasSubstr("--queue' names=jobs ;;\n"));
+  EXPECT_THAT(bash, HasSubstr("'strata get --queue') _strata_names queues \"$word\"; return ;;\n"));
+  const std::string zsh = ZshCompletion(TreeOfNames());
+  EXPECT_THAT(zsh, HasSubstr(" names=jobs ;;\n"));
+  EXPECT_THAT(zsh, HasSubstr("'strata get --queue') _strata_names queues; return ;;\n"));
+  const std::string fish = FishCompletion(TreeOfNames());
+  EXPECT_THAT(fish, HasSubstr("-f -a '(__strata_names jobs)'\n"));
+  EXPECT_THAT(fish, HasSubstr(" -l queue -x -a '(__strata_names queues)' -d"));
+}
+
 }  // namespace
 }  // namespace strata

@@ -91,14 +91,14 @@ Result<Discovery> RunSources(const DiscoverFlags& flags,
   });
 }
 
-struct Outcome {
+struct Discovered {
   Discovery discovery;
   std::vector<objects::HyperNode> previous;
 };
 
-Result<Outcome> DiscoverAll(const DiscoverFlags& flags,
-                            Progress& progress,
-                            std::vector<std::string>& warnings) {
+Result<Discovered> DiscoverAll(const DiscoverFlags& flags,
+                               Progress& progress,
+                               std::vector<std::string>& warnings) {
   progress.Stage("reading manifests");
   TRY(CheckInputs(flags));
   TRY_ASSIGN(objects::ObjectSet previous, Load(flags.previous, warnings));
@@ -109,7 +109,7 @@ Result<Outcome> DiscoverAll(const DiscoverFlags& flags,
   input.secrets = std::move(cluster.secrets);
   input.previous = previous.hypernodes;
   progress.Stage("asking the sources");
-  Outcome outcome{.discovery = {}, .previous = std::move(previous.hypernodes)};
+  Discovered outcome{.discovery = {}, .previous = std::move(previous.hypernodes)};
   Result<Discovery> found = RunSources(flags, std::move(input), warnings);
   if (found) {
     outcome.discovery = std::move(*found);
@@ -119,7 +119,7 @@ Result<Outcome> DiscoverAll(const DiscoverFlags& flags,
   return outcome;
 }
 
-std::string Render(const DiscoverFlags& flags, const Outcome& outcome) {
+std::string Render(const DiscoverFlags& flags, const Discovered& outcome) {
   const Discovery& found = outcome.discovery;
   if (flags.diff) return discovery::RenderDiff(outcome.previous, found.hypernodes, found.owners);
   if (flags.output == OutputFormat::kYaml) return discovery::RenderYaml(found.hypernodes);
@@ -131,7 +131,7 @@ std::string Render(const DiscoverFlags& flags, const Outcome& outcome) {
 int RunDiscover(const DiscoverFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
-  const Result<Outcome> outcome = DiscoverAll(flags, progress, warnings);
+  const Result<Discovered> outcome = DiscoverAll(flags, progress, warnings);
   progress.Finish();
   if (!outcome) return PrintResult(tl::unexpected(outcome.error()), warnings);
   const Discovery& found = outcome->discovery;

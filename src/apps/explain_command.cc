@@ -29,6 +29,8 @@ Every listed change was tried: made in a copy of the cluster and solved again.
 Examples:
   strata explain default/train                  a Job of the running cluster
   strata explain train-worker-0 -n ml           a pod; PodGroups and Deployments have names, too
+  strata explain train --without big            what if another job were gone
+  strata explain train --add nodes=4            what if there were four more nodes
   strata explain -f cluster.yaml -f jobs/ default/train
   strata explain -f examples/hard-pending default/pytorch-distributed-training
   strata explain -f . --scheduler-conf volcano-scheduler.conf -o json default/train)";
@@ -128,6 +130,7 @@ void AddExplainCommand(CLI::App& app, Run& run) {
                   flags->input.ns,
                   "Namespace of NAME; default: that of the context, default for manifests")
       ->type_name("NAME");
+  AddWhatIfFlags(command, flags->input);
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunExplain(*flags); }; });
 }

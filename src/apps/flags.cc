@@ -101,6 +101,50 @@ void AddWatchFlag(CLI::App& command, InputFlags& flags) {
       ->excludes(command.get_option("--filename"));
 }
 
+void AddWhatIfFlags(CLI::App& command, InputFlags& flags) {
+  struct Flag {
+    const char* name;
+    Edit::Kind kind;
+    const char* value;
+    const char* what;
+  };
+  constexpr Flag kFlags[] = {
+      {"--drain",
+       Edit::Kind::kDrain,
+       "NODE",
+       "What if this node, or all below this HyperNode, were drained"},
+      {"--cordon", Edit::Kind::kCordon, "NODE", "What if it took no new pods"},
+      {"--without", Edit::Kind::kWithout, "[NS/]JOB", "What if this job were gone"},
+      {"--add",
+       Edit::Kind::kAdd,
+       "nodes=N[,racks=R]...",
+       "What if there were more nodes: copies of like=NODE, under=HYPERNODE, with gpus=, cpu=, "
+       "memory="},
+      {"--scale",
+       Edit::Kind::kScale,
+       "JOB[:TASK]=N",
+       "What if a job, or one task of it, had N pods"},
+      {"--set",
+       Edit::Kind::kSet,
+       "QUEUE.FIELD=VALUE",
+       "What if a queue had another weight, priority, capability.RESOURCE, ..."}};
+  for (const Flag& flag : kFlags) {
+    command
+        .add_option_function<std::vector<std::string>>(
+            flag.name,
+            [&flags, kind = flag.kind](const std::vector<std::string>& texts) {
+              for (const std::string& text : texts) flags.edits.push_back({kind, text});
+            },
+            std::string(flag.what) + "; repeatable")
+        ->type_name(flag.value)
+        ->allow_extra_args(false)
+        ->group("What if")
+        ->check([kind = flag.kind](const std::string& text) {
+          return MessageOf(CheckEdit({kind, text}));
+        });
+  }
+}
+
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats) {
   const std::string words = fmt::format("{}", fmt::join(formats, "|"));
   const std::string what = "Output format; default: " + formats.front();
@@ -122,7 +166,7 @@ void AddTreeFlags(CLI::App& command, TreeView& view) {
       ->check(CLI::NonNegativeNumber);
   command
       .add_option("--under", view.under, "Only this HyperNode, by name or label, and those below")
-      ->type_name("NAME");
+      ->type_name("HYPERNODE");
 }
 
 void AddConnectionFlags(CLI::App& command, kube::ConnectionFlags& flags) {

@@ -12,6 +12,7 @@
 #include "objects/load.h"
 #include "report/tree_rows.h"
 #include "virtual_nodes/generate.h"
+#include "whatif/edit.h"
 
 namespace CLI {
 class App;
@@ -30,8 +31,9 @@ struct InputFlags {
   std::string scheduler_conf;  // "" for the one of the objects, else the default configuration
   std::optional<Time> now;
   objects::OnFault on_fault = objects::OnFault::kFail;  // of -f
-  bool watch = false;  // again after each change; only of a running cluster
-  std::string ns;      // -n; "" for that of the context, or "default" for manifests
+  bool watch = false;       // again after each change; only of a running cluster
+  std::string ns;           // -n; "" for that of the context, or "default" for manifests
+  std::vector<Edit> edits;  // what if: changes made before anything is decided or shown
 
   [[nodiscard]] bool live() const { return files.empty(); }
 };
@@ -41,6 +43,8 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags);
 // --validate, which decides what a fault of a manifest leads to.
 void AddValidateFlag(CLI::App& command, objects::OnFault& on_fault);
 void AddWatchFlag(CLI::App& command, InputFlags& flags);
+// --drain, --cordon, --without, --add, --scale and --set.
+void AddWhatIfFlags(CLI::App& command, InputFlags& flags);
 
 // The first of `formats` is `output` as it stands.
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats);

@@ -22,6 +22,7 @@
 #include "objects/load.h"
 #include "objects/read_files.h"
 #include "sched/eviction/settings.h"
+#include "whatif/answer.h"
 #include "whatif/cluster_conf.h"
 
 namespace strata {
@@ -116,6 +117,24 @@ void FollowSource(const InputFlags& flags, Input& input) {
   if (!flags.now) input.now = kube::SystemClock().Now();
 }
 
+// Makes the changes that are asked about.
+Status AskWhatIf(const InputFlags& flags, Progress& progress, Input& input) {
+  if (flags.edits.empty()) return {};
+  progress.Stage("trying the changes");
+  RunOptions options;
+  options.now = input.now;
+  const std::string ns = input.ns.empty() ? "default" : input.ns;
+  TRY_ASSIGN(WhatIfAnswer answer,
+             AnswerWhatIf(input.objects, flags.edits, ns, input.config, options));
+  input.what_if = std::move(answer.changes);
+  const std::vector<std::string> more = Sentences(answer.differences);
+  input.what_if.insert(input.what_if.end(), more.begin(), more.end());
+  if (more.empty()) input.what_if.emplace_back("no job is placed otherwise");
+  input.objects = std::move(answer.objects);
+  TRY_ASSIGN(input.cluster, LoadCompleted(input.objects));
+  return {};
+}
+
 Result<Input> ReadInput(const InputFlags& flags, Progress& progress, const ChooseJobs& choose) {
   TRY_ASSIGN(const std::optional<SchedulerConf> conf, LoadGivenConf(flags));
   std::string ns = flags.ns;
@@ -128,6 +147,7 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress, const Choos
   TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress, makes_pods));
   input.ns = ns.empty() ? "default" : ns;
   FollowSource(flags, input);
+  TRY(AskWhatIf(flags, progress, input));
   if (flags.live()) return input;
   const std::vector<std::string> ignored = OtherSchedulers(input.objects);
   input.warnings.insert(input.warnings.end(), ignored.begin(), ignored.end());
@@ -144,8 +164,11 @@ std::string FrameOf(const std::vector<std::string_view>& texts,
   const auto show = [&]() -> Result<std::string> {
     TRY_ASSIGN(objects::ObjectSet objects, inspect::ParseTexts(texts));
     TRY_ASSIGN(Input input, MakeInput(std::move(objects), conf, progress));
+    input.ns = flags.ns;
     FollowSource(flags, input);
+    TRY(AskWhatIf(flags, progress, input));
     TRY_ASSIGN(std::string text, view(input, progress));
+    for (const std::string& line : input.what_if) text += "what if: " + line + "\n";
     for (const std::string& warning : input.warnings) text += "warning: " + warning + "\n";
     return text;
   };
@@ -201,14 +224,16 @@ int ShowCluster(const InputFlags& flags, const View& view, const ChooseJobs& cho
   }
   Progress progress;
   std::vector<std::string> warnings;
+  std::vector<std::string> what_if;
   const auto show = [&]() -> Result<std::string> {
     TRY_ASSIGN(Input input, LoadInput(flags, progress, choose));
     warnings = input.warnings;
+    what_if = input.what_if;
     return view(input, progress);
   };
   const Result<std::string> text = show();
   progress.Finish();
-  return PrintResult(text, warnings);
+  return PrintResult(text, warnings, what_if);
 }
 
 Status WriteOut(std::string_view text) {
@@ -217,12 +242,15 @@ Status WriteOut(std::string_view text) {
   return Fail(Code::kUnavailable, "standard output: " + std::generic_category().message(errno));
 }
 
-int PrintResult(const Result<std::string>& text, const std::vector<std::string>& warnings) {
+int PrintResult(const Result<std::string>& text,
+                const std::vector<std::string>& warnings,
+                const std::vector<std::string>& what_if) {
   if (!text) {
     fmt::print(stderr, "{}\n", text.error().message);
     return 1;
   }
   for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& line : what_if) fmt::print(stderr, "what if: {}\n", line);
   const Status written = WriteOut(*text);
   if (written) return 0;
   fmt::print(stderr, "{}\n", written.error().message);

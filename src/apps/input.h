@@ -22,6 +22,7 @@ struct Input {
   LoadedCluster cluster;
   std::optional<Time> now;            // none: the latest time in the objects
   std::vector<std::string> warnings;  // lines for standard error
+  std::vector<std::string> what_if;   // likewise: what was changed, and what that does to jobs
   std::string ns;                     // of -n, else of the context, else "default"
 };
 
@@ -51,7 +52,8 @@ using Frame = std::function<std::string(const inspect::LiveCluster& cluster,
 // Ends a command: text to standard output and the warnings to standard error, or the error line
 // alone. Returns the exit status.
 [[nodiscard]] int PrintResult(const Result<std::string>& text,
-                              const std::vector<std::string>& warnings);
+                              const std::vector<std::string>& warnings,
+                              const std::vector<std::string>& what_if = {});
 // Standard output takes all of `text`, or the error says why not.
 [[nodiscard]] Status WriteOut(std::string_view text);
 

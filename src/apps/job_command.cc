@@ -12,9 +12,11 @@
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
+#include "apps/job_commands.h"
 #include "apps/terminal.h"
 #include "inspect/job_actions.h"
 #include "inspect/job_choice.h"
+#include "inspect/job_lookup.h"
 #include "inspect/job_report.h"
 #include "inspect/live_cluster.h"
 #include "inspect/render_jobs.h"
@@ -31,38 +33,15 @@ Examples:
   strata job list -A --watch
   strata job describe ml/train                  its tasks, pods, conditions and last events
   strata job describe train -n ml               the same
+  strata job run train -r 8 -m 8 -R cpu=4,nvidia.com/gpu=1 --tier 2
+  strata job run hello -i busybox -- echo hello
+  strata job run -f train.yaml
+  strata job logs train --tail 20               of all its pods; --task and -c choose
   strata job suspend train                      delete its pods, keep the Job
   strata job resume train
   strata job cancel train --yes                 delete the Job and its pods)";
 
 constexpr std::size_t kShownEvents = 10;
-
-struct JobFlags {
-  kube::ConnectionFlags connection;
-  std::string ns;  // "" for that of the context
-  bool all_namespaces = false;
-  std::string name;
-  bool yes = false;
-  bool watch = false;
-  inspect::JobChoice choice;
-  OutputFormat output = OutputFormat::kTable;
-};
-
-using ClusterPtr = std::unique_ptr<inspect::LiveCluster>;
-
-Result<ClusterPtr> Connect(const JobFlags& flags) {
-  return inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings());
-}
-
-std::string NamespaceOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
-  return flags.ns.empty() ? cluster.ns() : flags.ns;
-}
-
-// The Job that the line names: NS/JOB, or JOB and -n.
-Result<kube::ObjectKey> KeyOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
-  TRY_ASSIGN(NamespacedKey key, ResolveName(flags.name, flags.ns, cluster.ns()));
-  return kube::ObjectKey{std::move(key.ns), std::move(key.name)};
-}
 
 std::string RenderJobs(const JobFlags& flags, std::vector<inspect::JobReport> jobs) {
   const Time now = kube::SystemClock().Now();
@@ -124,25 +103,10 @@ int WatchJobs(const JobFlags& flags) {
   return 1;
 }
 
-// Nothing about other jobs is to be read; a Job comes before a PodGroup of its name.
-Result<inspect::JobReport> FindJob(inspect::LiveCluster& cluster,
-                                   const kube::ObjectKey& key,
-                                   std::vector<std::string>& warnings) {
-  TRY_ASSIGN(inspect::JobObjects objects, inspect::ReadJobObjects(cluster, key.ns));
-  std::erase_if(objects.jobs, [&](const auto& other) { return other.key != key; });
-  TRY_ASSIGN(std::vector<inspect::JobReport> jobs,
-             inspect::MakeJobReports(objects.Texts(), warnings));
-  for (inspect::JobReport& job : jobs) {
-    if (job.key == key) return std::move(job);
-  }
-  TRY(cluster.Get({kube::kJobs, key.ns, key.name, {}}));
-  return Fail(Code::kInvalidArgument, fmt::format("{}", fmt::join(warnings, "; ")));
-}
-
 Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags, *cluster));
-  TRY_ASSIGN(const inspect::JobReport job, FindJob(*cluster, key, warnings));
+  TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
   TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, key.ns, {}));
@@ -205,10 +169,7 @@ CLI::App& AddJobCommandOf(CLI::App& parent,
                           Run& run) {
   CLI::App& command = *parent.add_subcommand(what.name, what.what);
   command.footer(kJobFooter);
-  AddConnectionFlags(command, flags->connection);
-  command
-      .add_option("-n,--namespace", flags->ns, "Namespace of the Job; default: that of the context")
-      ->type_name("NAME");
+  AddJobConnection(command, *flags);
   command.callback(
       [flags, work = what.work, &run] { run = [flags, work] { return RunJob(work, *flags); }; });
   return command;
@@ -219,17 +180,14 @@ CLI::App& AddNamedJobCommand(CLI::App& parent,
                              const std::shared_ptr<JobFlags>& flags,
                              Run& run) {
   CLI::App& command = AddJobCommandOf(parent, what, flags, run);
-  command.add_option("job", flags->name, "The Job; without NS that of -n")
-      ->type_name("[NS/]JOB")
-      ->required()
-      ->check(CheckName);
+  AddJobName(command, *flags);
   return command;
 }
 
 // Which jobs, in which order, and how.
 void AddListFlags(CLI::App& list, const std::shared_ptr<JobFlags>& flags, Run& run) {
   list.add_flag("-A,--all-namespaces", flags->all_namespaces, "List the jobs of all namespaces");
-  list.add_option("--queue", flags->choice.queue, "Only jobs of this queue")->type_name("NAME");
+  list.add_option("--queue", flags->choice.queue, "Only jobs of this queue")->type_name("QUEUE");
   list.add_option_function<std::string>(
           "--state",
           [flags](const std::string& text) {
@@ -263,9 +221,36 @@ void AddListFlags(CLI::App& list, const std::shared_ptr<JobFlags>& flags, Run& r
 
 }  // namespace
 
+Result<ClusterPtr> Connect(const JobFlags& flags) {
+  return inspect::LiveCluster::Open(flags.connection, kube::SystemSurroundings());
+}
+
+std::string NamespaceOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
+  return flags.ns.empty() ? cluster.ns() : flags.ns;
+}
+
+Result<kube::ObjectKey> KeyOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
+  TRY_ASSIGN(NamespacedKey key, ResolveName(flags.name, flags.ns, cluster.ns()));
+  return kube::ObjectKey{std::move(key.ns), std::move(key.name)};
+}
+
+void AddJobConnection(CLI::App& command, JobFlags& flags) {
+  AddConnectionFlags(command, flags.connection);
+  command
+      .add_option("-n,--namespace", flags.ns, "Namespace of the Job; default: that of the context")
+      ->type_name("NAMESPACE");
+}
+
+void AddJobName(CLI::App& command, JobFlags& flags) {
+  command.add_option("job,-N,--name", flags.name, "The Job; without NS that of -n")
+      ->type_name("[NS/]JOB")
+      ->required()
+      ->check(CheckName);
+}
+
 void AddJobCommand(CLI::App& app, Run& run) {
   CLI::App& job = *app.add_subcommand(
-      "job", "List, describe, suspend, resume or cancel the Jobs of a running cluster");
+      "job", "List, describe, run, suspend, resume or cancel the Jobs of a running cluster");
   job.require_subcommand(1);
   job.footer(kJobFooter);
   const auto flags = std::make_shared<JobFlags>();
@@ -283,6 +268,8 @@ void AddJobCommand(CLI::App& app, Run& run) {
       flags,
       run);
   AddOutputFlag(describe, flags->output, {"table", "json"});
+  AddJobRunCommand(job, kJobFooter, run);
+  AddJobLogsCommand(job, kJobFooter, run);
   AddNamedJobCommand(job,
                      {"suspend",
                       "Delete the pods of a Job and keep the Job (Volcano's AbortJob)",

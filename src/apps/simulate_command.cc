@@ -31,7 +31,9 @@ Examples:
   strata simulate -f cluster.yaml -f jobs/
   strata snapshot | strata simulate -f - -o json
   strata simulate -f . --scheduler-conf volcano-scheduler.conf --trace decisions.jsonl
-  strata simulate -f . --explain default/train)";
+  strata simulate -f . --explain default/train
+  strata simulate -f . --drain node-3 --scale ml/train=16 --set research.weight=4
+                                                what if: which jobs would be placed otherwise)";
 
 struct SimulateFlags {
   InputFlags input;
@@ -69,11 +71,13 @@ std::string Render(const RunResult& result, const ClusterState& state, OutputFor
 
 Result<std::string> Simulate(const SimulateFlags& flags,
                              Progress& progress,
-                             std::vector<std::string>& warnings) {
+                             std::vector<std::string>& warnings,
+                             std::vector<std::string>& what_if) {
   const auto start = SteadyNow();
   TRY_ASSIGN(Input input, LoadInput(flags.input, progress));
   const auto loaded = SteadyNow();
   warnings = std::move(input.warnings);
+  what_if = std::move(input.what_if);
   // A trace of an earlier run is worth keeping when this one cannot begin.
   std::optional<Subject> subject;
   if (!flags.explain.empty()) {
@@ -122,9 +126,10 @@ Result<std::string> Simulate(const SimulateFlags& flags,
 int RunSimulate(const SimulateFlags& flags) {
   Progress progress;
   std::vector<std::string> warnings;
-  const Result<std::string> text = Simulate(flags, progress, warnings);
+  std::vector<std::string> what_if;
+  const Result<std::string> text = Simulate(flags, progress, warnings, what_if);
   progress.Finish();
-  return PrintResult(text, warnings);
+  return PrintResult(text, warnings, what_if);
 }
 
 }  // namespace
@@ -161,6 +166,7 @@ void AddSimulateCommand(CLI::App& app, Run& run) {
       .add_option("--explain", flags->explain, "Also explain one Job, PodGroup, pod or Deployment")
       ->type_name("NS/NAME")
       ->check(CheckJobName);
+  AddWhatIfFlags(command, flags->input);
   command.callback([flags, &run] { run = [flags] { return RunSimulate(*flags); }; });
 }
 

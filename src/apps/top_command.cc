@@ -8,6 +8,7 @@
 #include "apps/terminal.h"
 #include "inspect/usage_report.h"
 #include "report/tree_rows.h"
+#include "whatif/run.h"
 
 namespace strata {
 namespace {
@@ -20,6 +21,7 @@ Examples:
   strata top --watch
   strata top --depth 2                          the cluster, spines and racks
   strata top --under rack-3                     the nodes of one rack
+  strata top --drain rack-3                     what if: where its pods would go
   strata top -f cluster.yaml -o json)";
 
 struct TopFlags {
@@ -33,6 +35,11 @@ constexpr std::size_t kShownUsageRows = 64;
 
 int RunTop(const TopFlags& flags) {
   return ShowCluster(flags.input, [&flags](Input& input, Progress&) -> Result<std::string> {
+    if (!flags.input.edits.empty()) {
+      RunOptions options;
+      options.now = input.now;
+      TRY(RunCycles(input.cluster, input.config, options));
+    }
     inspect::UsageReport report =
         inspect::MakeUsageReport(*input.cluster.state, input.objects.objects.hypernodes);
     TRY(inspect::Narrow(flags.view, report));
@@ -56,6 +63,7 @@ void AddTopCommand(CLI::App& app, Run& run) {
   AddClusterFlags(command, flags->input);
   AddWatchFlag(command, flags->input);
   AddTreeFlags(command, flags->view);
+  AddWhatIfFlags(command, flags->input);
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTop(*flags); }; });
 }

@@ -24,6 +24,9 @@ Examples:
   strata topology -f . --pod cpu=8,nvidia.com/gpu=8
   strata topology --depth 2                     spines and racks, without what is below
   strata topology --under rack-3                one part of the tree
+  strata topology --drain rack-3                what if: the jobs of rack-3 placed elsewhere
+  strata topology --add racks=2,nodes=16 --pod nvidia.com/gpu=8
+                                                what would fit with two more racks
   strata topology -f . --as-given -o json)";
 
 struct TopologyFlags {
@@ -38,8 +41,8 @@ struct TopologyFlags {
 constexpr std::size_t kShownRows = 64;
 
 Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progress& progress) {
-  // A running cluster is shown as it is, not as it may become.
-  if (!flags.as_given && !flags.input.live()) {
+  // A running cluster is shown as it is, not as it may become; unless that is the question.
+  if (!flags.as_given && (!flags.input.live() || !flags.input.edits.empty())) {
     RunOptions options;
     options.now = input.now;
     progress.Stage("placing pending pods");
@@ -84,6 +87,7 @@ void AddTopologyCommand(CLI::App& app, Run& run) {
                    "Show manifests as they are, before pending pods are placed; a running cluster "
                    "is always shown as it is");
   AddTreeFlags(command, flags->view);
+  AddWhatIfFlags(command, flags->input);
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback([flags, &run] { run = [flags] { return RunTopology(*flags); }; });
 }

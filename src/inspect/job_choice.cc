@@ -109,7 +109,7 @@ Result<JobOrder> ParseJobOrder(std::string_view text) {
 
 std::string KnownJobOrders() {
   std::vector<std::string_view> words;
-  words.reserve(std::size(kOrders));
+  words.reserve(kOrders.size());
   for (const auto& [word, order] : kOrders) words.push_back(word);
   return fmt::format("{}", fmt::join(words, "|"));
 }

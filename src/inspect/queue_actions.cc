@@ -1,9 +1,12 @@
 #include "inspect/queue_actions.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
 #include "json/dump.h"
+#include "objects/write_parts.h"
 
 namespace strata::inspect {
 namespace {
@@ -32,6 +35,33 @@ std::string QueueCommandBody(const std::string& queue, const std::string& uid, Q
 }
 
 }  // namespace
+
+std::string QueueBody(const NewQueue& queue) {
+  Json spec = {{"weight", queue.weight}, {"reclaimable", queue.reclaimable}};
+  if (queue.priority != 0) spec["priority"] = queue.priority;
+  if (!queue.parent.empty()) spec["parent"] = queue.parent;
+  if (!queue.capability.empty()) spec["capability"] = objects::WriteResources(queue.capability);
+  if (!queue.deserved.empty()) spec["deserved"] = objects::WriteResources(queue.deserved);
+  if (!queue.guarantee.empty()) {
+    spec["guarantee"] = {{"resource", objects::WriteResources(queue.guarantee)}};
+  }
+  Json body = {{"apiVersion", kube::ApiVersion(kube::kQueues)}, {"kind", kube::kQueues.kind}};
+  body["metadata"] = Json::object({{"name", queue.name}});
+  body["spec"] = std::move(spec);
+  return DumpJson(body);
+}
+
+Status CreateQueue(LiveCluster& cluster, const NewQueue& queue) {
+  const kube::ResourcePath path{kube::kQueues, {}, {}, {}};
+  TRY(cluster.Do(path, kube::CreateCall(path, QueueBody(queue))));
+  return {};
+}
+
+Status DeleteQueue(LiveCluster& cluster, const std::string& queue) {
+  const kube::ResourcePath path{kube::kQueues, {}, queue, {}};
+  TRY(cluster.Do(path, kube::DeleteCall(path, {})));
+  return {};
+}
 
 Result<std::string> FindQueueState(LiveCluster& cluster, const std::string& queue) {
   TRY_ASSIGN(const std::string text, cluster.Get({kube::kQueues, {}, queue, {}}));

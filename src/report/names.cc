@@ -1,29 +1,15 @@
 #include "report/names.h"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
+
+#include "base/near_names.h"
 
 namespace strata {
 namespace {
 
 constexpr std::size_t kShownNames = 6;
-
-// Characters to insert, delete or replace.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row[b.size()];
-}
 
 bool IsDigit(char c) {
   return c >= '0' && c <= '9';
@@ -71,15 +57,7 @@ std::string NameSome(const std::vector<std::string>& names) {
 std::vector<std::string> NearestNames(const std::vector<std::string>& names,
                                       std::string_view wanted,
                                       std::size_t count) {
-  std::vector<std::pair<std::size_t, std::string>> ranked;
-  ranked.reserve(names.size());
-  for (const std::string& name : names) ranked.emplace_back(Distance(wanted, name), name);
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> nearest;
-  for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i) {
-    nearest.push_back(ranked[i].second);
-  }
-  return nearest;
+  return NearNames(names, wanted, count);
 }
 
 }  // namespace strata

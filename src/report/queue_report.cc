@@ -4,6 +4,11 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "report/names.h"
+#include "report/topology_report.h"
+#include "sched/need.h"
 #include "sched/plugins/capacity_tree.h"
 
 namespace strata {
@@ -36,6 +41,7 @@ QueueReport::Row MakeRow(const ClusterState& state, QueueId id) {
           .deserved = std::nullopt,
           .real_capability = std::nullopt,
           .share = std::nullopt,
+          .left = {},
           .jobs = 0,
           .waiting = {}};
 }
@@ -73,7 +79,68 @@ void FillCapacity(const ClusterState& state,
   }
 }
 
+// What is free on the nodes that take pods, by resource.
+Amounts FreeOfCluster(const ClusterState& state) {
+  Amounts free(state.resource_names().size(), 0);
+  for (const NodeId node : state.nodes().all()) {
+    if (MarkOf(state.nodes().spec(node)) != NodeMark::kOpen) continue;
+    const auto amounts = FreeOn(state, node);
+    for (std::size_t i = 0; i < std::min(amounts.size(), free.size()); ++i) {
+      free[i] += static_cast<double>(std::max<Amount>(amounts[i], 0));
+    }
+  }
+  return free;
+}
+
+void LimitTo(const QueueReport::Row& row, Amounts& left) {
+  // An idle queue may have no share, and still has its capability.
+  for (const auto& [resource, limit] : row.capability) {
+    if (resource.index() >= left.size()) continue;
+    const double room = static_cast<double>(limit) - row.allocated[resource.index()];
+    left[resource.index()] = std::max(std::min(left[resource.index()], room), 0.0);
+  }
+  if (!row.real_capability) return;
+  const auto at = [](const Amounts& amounts, std::size_t i) {
+    return i < amounts.size() ? amounts[i] : 0;
+  };
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const double room = at(*row.real_capability, i) - at(row.allocated, i);
+    left[i] = std::max(std::min(left[i], room), 0.0);
+  }
+}
+
+// REQUIRES: the limits are filled in.
+void FillLeft(const ClusterState& state, QueueReport& report) {
+  const Amounts free = FreeOfCluster(state);
+  std::map<std::string, const QueueReport::Row*, std::less<>> by_name;
+  for (const QueueReport::Row& row : report.rows) by_name.emplace(row.name, &row);
+  for (QueueReport::Row& row : report.rows) {
+    row.left = free;
+    // A parent that is below its own child is a fault of the objects: no way up is longer than all.
+    std::size_t steps = report.rows.size();
+    for (const QueueReport::Row* at = &row; at != nullptr && steps-- > 0;) {
+      LimitTo(*at, row.left);
+      const auto parent = by_name.find(at->parent);
+      at = report.hierarchical && parent != by_name.end() ? parent->second : nullptr;
+    }
+  }
+}
+
 }  // namespace
+
+Status NarrowToQueue(const std::string& name, QueueReport& report) {
+  std::vector<std::string> names;
+  for (const QueueReport::Row& row : report.rows) names.push_back(row.name);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return Fail(Code::kNotFound,
+                fmt::format("queue \"{}\" not found; similar names: {}",
+                            name,
+                            NameSome(NearestNames(names, name, 3))));
+  }
+  std::erase_if(report.rows, [&](const QueueReport::Row& row) { return row.name != name; });
+  report.elsewhere.clear();
+  return {};
+}
 
 QueueReport MakeQueueReport(const ClusterState& state,
                             const SchedulerConfig& config,
@@ -96,6 +163,7 @@ QueueReport MakeQueueReport(const ClusterState& state,
           rows);
     }
   }
+  FillLeft(state, report);
   for (const QueueReport::Job& job : jobs) {
     const auto id = state.workload().FindJob(job.name);
     if (!id) continue;  // pods without their PodGroup are in no queue

@@ -37,6 +37,9 @@ struct QueueReport {
     std::optional<Amounts> deserved;
     std::optional<Amounts> real_capability;  // infinite where it is not limited
     std::optional<double> share;
+    // What its jobs could still be given now: at most what its limit, and those of the queues above
+    // it, leave, and no more than is free on nodes that take pods.
+    Amounts left;
     std::size_t jobs = 0;
     std::vector<Job> waiting;  // in the order given
   };
@@ -46,6 +49,9 @@ struct QueueReport {
   std::vector<Row> rows;       // ascending by name
   std::vector<Job> elsewhere;  // waiting jobs whose queue does not exist
 };
+
+// The queue of that name alone; kNotFound with the nearest names.
+[[nodiscard]] Status NarrowToQueue(const std::string& name, QueueReport& report);
 
 // Shares are computed from `state` as it is now, by the plugin of `config` (proportion or capacity;
 // if both are configured, the one listed first). `jobs` are counted, and listed where they wait;

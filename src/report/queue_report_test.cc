@@ -117,6 +117,40 @@ TEST(QueueReport, WithoutAPluginThatDividesThereAreNoShares) {
   EXPECT_EQ(report["queues"]["default"]["allocated"]["cpu"], 1);
 }
 
+TEST(QueueReport, WhatIsLeftIsFreeAndWithinEveryLimitAbove) {
+  //   dept (capability 4) ─ x, y: 3 cores are taken by x, so 1 is left of dept for either;
+  //   10 cores less those 3 are free for anybody else
+  const std::string manifests = NodeOf(10) + QueueOf("dept", "capability: {cpu: 4}") +
+                                QueueOf("x", "parent: dept") + QueueOf("y", "parent: dept") +
+                                QueueOf("other", "weight: 1") + JobIn("job", "x", 3);
+  const json report = Report(manifests, WithCapacity(true));
+  EXPECT_EQ(report["queues"]["x"]["left"]["cpu"], 1);
+  EXPECT_EQ(report["queues"]["y"]["left"]["cpu"], 1);
+  EXPECT_EQ(report["queues"]["dept"]["left"]["cpu"], 1);
+  EXPECT_EQ(report["queues"]["other"]["left"]["cpu"], 7);
+}
+
+TEST(QueueReport, NothingIsLeftOfCordonedNodes) {
+  std::string node = NodeOf(10);
+  node.insert(node.find("status:"), "spec: {unschedulable: true}\n");
+  const json report = Report(node + QueueOf("a", "weight: 1"), DefaultSchedulerConfig());
+  EXPECT_FALSE(report["queues"]["a"]["left"].contains("cpu"));
+}
+
+TEST(QueueReport, AnUnknownQueueNamesSimilarOnes) {
+  auto cluster = BuildCluster(objects::MustLoad(NodeOf(1) + QueueOf("research", "weight: 1")));
+  ASSERT_TRUE(cluster.has_value());
+  QueueReport report = MakeQueueReport(*cluster->state, DefaultSchedulerConfig(), {});
+  const Status status = NarrowToQueue("reserch", report);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message.substr(0, 54),
+            "queue \"reserch\" not found; similar names: research, de");
+  ASSERT_TRUE(NarrowToQueue("research", report));
+  EXPECT_EQ(report.rows.size(), 1U);
+  EXPECT_EQ(json::parse(RenderQueueJson(report, cluster->state->resource_names()))["name"],
+            "research");
+}
+
 TEST(QueueReport, TheTableHasARowPerResourceAndTheSentences) {
   auto cluster = BuildCluster(objects::MustLoad(
       NodeOf(2) + QueueOf("small", "capability: {cpu: 1}") + JobIn("big", "small", 2, 2)));
@@ -127,13 +161,13 @@ TEST(QueueReport, TheTableHasARowPerResourceAndTheSentences) {
   const QueueReport report = MakeQueueReport(*cluster->state, config, JobsOf(*result));
   EXPECT_EQ(RenderTable(report, cluster->state->resource_names(), {}),
             "QUEUE    STATE  PARENT  WEIGHT     SHARE  PLACED  RESOURCE  ALLOCATED  REQUEST  "
-            "DESERVED  GUARANTEE  CAPABILITY  LIMIT\n"
-            "default  Open   root         1         -     0/0  -                 -        -      "
-            "   -          -           -      -\n"
+            "DESERVED  GUARANTEE  CAPABILITY  LIMIT  LEFT\n"
+            "default  Open   root         1         -     0/0  cpu               0        0      "
+            "   -          0           -      -     2\n"
             "small    Open   root         1  0.000000     0/1  cpu               0        2      "
-            "   1          0           1      1\n"
+            "   1          0           1      1     1\n"
             "                                                  pods              0        2      "
-            "   2          0           -    110\n"
+            "   2          0           -    110   110\n"
             "\n"
             "QUEUE  JOB              PHASE    REASON\n"
             "small  default/big-big  Pending  GangLargerThanQueue\n"

@@ -54,6 +54,41 @@ bool IsShown(const QueueReport::Row& row, ResourceId resource) {
   return row.deserved && At(*row.deserved, resource) > 0;
 }
 
+// What is shown of an idle queue without limits: a device, else CPUs.
+ResourceId MainResource(const QueueReport::Row& row, const ResourceNames& names) {
+  for (const ResourceId resource : InOrder(names)) {
+    const bool device = names.name(resource).find('/') != std::string::npos;
+    if (device && At(row.left, resource) > 0) return resource;
+  }
+  return kCpu;
+}
+
+std::vector<ResourceId> ShownOf(const QueueReport::Row& row, const ResourceNames& names) {
+  std::vector<ResourceId> shown = InOrder(names, row.capability);
+  std::erase_if(shown, [&](ResourceId resource) { return !IsShown(row, resource); });
+  if (shown.empty() && row.state == "Open") shown.push_back(MainResource(row, names));
+  return shown;
+}
+
+// Allocated, request, deserved, guarantee, capability, limit and what is left of one resource.
+std::vector<TextTable::Cell> AmountCells(const QueueReport::Row& row,
+                                         const ResourceNames& names,
+                                         ResourceId resource) {
+  const std::string& name = names.name(resource);
+  const auto optional = [&](const std::optional<Amounts>& amounts) {
+    return amounts ? Number(name, At(*amounts, resource)) : std::string("-");
+  };
+  const auto capability = row.capability.find(resource);
+  return {{Number(name, At(row.allocated, resource))},
+          {Number(name, At(row.request, resource))},
+          {optional(row.deserved)},
+          {Number(name, At(row.guarantee, resource))},
+          {capability == row.capability.end() ? "-" : FormatNumber(name, capability->second)},
+          {optional(row.real_capability)},
+          {Number(name, std::floor(At(row.left, resource))),
+           At(row.left, resource) > 0 ? Ink::kGreen : Ink::kDim}};
+}
+
 void AddRows(const QueueReport::Row& row, const ResourceNames& names, TextTable& table) {
   const Ink ink = row.state == "Open" ? Ink::kGreen : Ink::kYellow;
   std::vector<TextTable::Cell> head = {
@@ -63,30 +98,18 @@ void AddRows(const QueueReport::Row& row, const ResourceNames& names, TextTable&
       {std::to_string(row.weight)},
       {row.share ? fmt::format("{:.6f}", *row.share) : "-"},
       {fmt::format("{}/{}", row.jobs - row.waiting.size(), row.jobs)}};
-  const auto optional =
-      [](const std::optional<Amounts>& amounts, std::string_view name, ResourceId resource) {
-        return amounts ? Number(name, At(*amounts, resource)) : std::string("-");
-      };
   bool first = true;
-  for (const ResourceId resource : InOrder(names, row.capability)) {
-    if (!IsShown(row, resource)) continue;
-    const std::string& name = names.name(resource);
-    const auto capability = row.capability.find(resource);
+  for (const ResourceId resource : ShownOf(row, names)) {
     std::vector<TextTable::Cell> cells = first ? head : std::vector<TextTable::Cell>(head.size());
-    cells.insert(
-        cells.end(),
-        {{name},
-         {Number(name, At(row.allocated, resource))},
-         {Number(name, At(row.request, resource))},
-         {optional(row.deserved, name, resource)},
-         {Number(name, At(row.guarantee, resource))},
-         {capability == row.capability.end() ? "-" : FormatNumber(name, capability->second)},
-         {optional(row.real_capability, name, resource)}});
+    cells.push_back({names.name(resource)});
+    for (TextTable::Cell& cell : AmountCells(row, names, resource)) {
+      cells.push_back(std::move(cell));
+    }
     table.AddRow(std::move(cells));
     first = false;
   }
   if (!first) return;
-  head.insert(head.end(), 7, {"-"});
+  head.insert(head.end(), 8, {"-"});
   table.AddRow(std::move(head));
 }
 
@@ -160,6 +183,7 @@ Json ToJson(const QueueReport::Row& row, const ResourceNames& names) {
     json["capability"][name] = NumberOf(name, static_cast<double>(it->second));
   }
   json["realCapability"] = row.real_capability ? LimitsOf(*row.real_capability, names) : Json();
+  json["left"] = AmountsOf(row.left, names);
   json["jobs"] = row.jobs;
   json["waiting"] = WaitingOf(row.waiting);
   return json;
@@ -182,7 +206,8 @@ std::string RenderTable(const QueueReport& report,
                    {"DESERVED", Align::kRight},
                    {"GUARANTEE", Align::kRight},
                    {"CAPABILITY", Align::kRight},
-                   {"LIMIT", Align::kRight}});
+                   {"LIMIT", Align::kRight},
+                   {"LEFT", Align::kRight}});
   for (const QueueReport::Row& row : report.rows) AddRows(row, names, table);
   std::string out = table.Render(style);
   TextTable waiting({{"QUEUE"}, {"JOB"}, {"PHASE"}, {"REASON"}});
@@ -197,6 +222,52 @@ std::string RenderTable(const QueueReport& report,
   out += report.plugin.empty() ? "\nNo plugin divides the cluster among the queues.\n"
                                : fmt::format("\nShares by {}{}.\n", report.plugin, how);
   return out;
+}
+
+std::string RenderQueue(const QueueReport& report,
+                        const ResourceNames& names,
+                        const TextStyle& style) {
+  const QueueReport::Row& row = report.rows.front();
+  const std::string how = report.plugin.empty() ? "no plugin" : report.plugin;
+  std::string out =
+      fmt::format("Queue:     {}\nState:     {}\nParent:    {}\nWeight:    {}\nPriority:  {}\n",
+                  row.name,
+                  row.state,
+                  row.parent.empty() ? "-" : row.parent,
+                  row.weight,
+                  row.priority);
+  out += fmt::format(
+      "Share:     {} (by {})\n", row.share ? fmt::format("{:.6f}", *row.share) : "-", how);
+  out += fmt::format(
+      "Jobs:      {} placed, {} waiting\n\n", row.jobs - row.waiting.size(), row.waiting.size());
+  TextTable table({{"RESOURCE"},
+                   {"ALLOCATED", Align::kRight},
+                   {"REQUEST", Align::kRight},
+                   {"DESERVED", Align::kRight},
+                   {"GUARANTEE", Align::kRight, 1},
+                   {"CAPABILITY", Align::kRight},
+                   {"LIMIT", Align::kRight},
+                   {"LEFT", Align::kRight}});
+  for (const ResourceId resource : InOrder(names, row.capability)) {
+    if (!IsShown(row, resource) && At(row.left, resource) < 1) continue;
+    std::vector<TextTable::Cell> cells = {{names.name(resource)}};
+    for (TextTable::Cell& cell : AmountCells(row, names, resource)) {
+      cells.push_back(std::move(cell));
+    }
+    table.AddRow(std::move(cells));
+  }
+  out += table.Render(style);
+  if (row.state != "Open") out += "\nIt takes no jobs: strata queue open " + row.name + "\n";
+  if (row.waiting.empty()) return out + "\nNo job waits.\n";
+  TextTable waiting({{"QUEUE"}, {"JOB"}, {"PHASE"}, {"REASON"}});
+  AddWaiting(row.name, row.waiting, style, waiting);
+  return out + "\n" + waiting.Render(style);
+}
+
+std::string RenderQueueJson(const QueueReport& report, const ResourceNames& names) {
+  Json json = {{"name", report.rows.front().name}};
+  json.update(ToJson(report.rows.front(), names));
+  return DumpPrettyJson(json) + "\n";
 }
 
 std::string RenderJson(const QueueReport& report, const ResourceNames& names) {

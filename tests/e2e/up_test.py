@@ -61,6 +61,26 @@ class Shown(LiveTest):
         given = subprocess.run([*simulate, trace[1], "--scheduler-conf", conf], capture_output=True, check=True)
         self.assertEqual((bare.stdout, bare.stderr, trace[0].read_text()), (given.stdout, given.stderr, trace[1].read_text()))
 
+    def strata(self, *arguments, code=0):
+        """What a command says: standard output and error."""
+        done = subprocess.run([STRATA, *arguments], env={**os.environ, "KUBECONFIG": self.server.kubeconfig},
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout + done.stderr
+
+    def test_a_queue_and_a_job_from_the_command_line(self):
+        self.assertEqual(self.strata("queue", "create", "research", "--weight", "2"), "queue research created\n")
+        self.assertEqual(self.strata("job", "run", "hello", "-r", "2", "-m", "2", "-q", "research"),
+                         "job default/hello created\n")
+        self.until(lambda: self.phase("hello-hello-1") == "Running", "the pods of the job run")
+        self.assertEqual(self.strata("job", "logs", "hello", code=1),
+                         "default/hello: its pods are on virtual nodes, which run no containers and have no logs\n")
+        self.assertIn("default/hello", self.strata("top", "--drain", "rack-0", "--without", "hello"))
+        self.strata("job", "cancel", "hello", "--yes")
+        groups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
+        self.until(lambda: not self.items(groups), "the PodGroup of the job goes")
+        self.assertEqual(self.strata("queue", "delete", "research", "--yes"), "queue research deleted\n")
+
     def test_the_end_is_clean_by_either_signal(self):
         self.server.stop()
         self.assertEqual(self.start().interrupt(), 0)

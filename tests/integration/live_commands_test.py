@@ -323,6 +323,76 @@ class LiveCommands(unittest.TestCase):
         _, errors = self.strata("job", "cancel", "other", "-n", "kube-public", "--yes", code=1)
         self.assertEqual(errors, 'jobs.batch.volcano.sh "other" not found\n')
 
+    def test_queues_are_created_described_and_deleted(self):
+        text, _ = self.strata("queue", "create", "ml.dev", "-w", "3", "--capability", "cpu=8,nvidia.com/gpu=4")
+        self.assertEqual(text, "queue ml.dev created\n")
+        _, made = self.server.json("GET", "/apis/scheduling.volcano.sh/v1beta1/queues/ml.dev")
+        self.assertEqual((made["spec"]["weight"], made["spec"]["capability"]), (3, {"cpu": "8", "nvidia.com/gpu": "4"}))
+        queue = json.loads(self.strata("queue", "describe", "ml.dev", "-o", "json")[0])
+        self.assertEqual((queue["name"], queue["weight"], queue["left"]["nvidia.com/gpu"]), ("ml.dev", 3, 4))
+        self.assertIn("Weight:    3", self.strata("queue", "get", "-n", "ml.dev")[0])
+        listed = json.loads(self.strata("queues", "-o", "json")[0])["queues"]["ml.dev"]
+        self.assertEqual({**listed, "name": "ml.dev"}, queue)
+        _, errors = self.strata("queue", "describe", "ml.dve", code=1)
+        self.assertTrue(errors.startswith('queue "ml.dve" not found; similar names: ml.dev, '), errors)
+        _, errors = self.strata("queue", "delete", "ml.dev", code=1)
+        self.assertIn("use --yes", errors)
+        self.assertEqual(self.strata("delete", "queue", "ml.dev", "--yes")[0], "queue ml.dev deleted\n")
+        _, errors = self.strata("queue", "delete", "ml.dev", "--yes", code=1)
+        self.assertEqual(errors, 'queues.scheduling.volcano.sh "ml.dev" not found\n')
+        _, errors = self.strata("queue", "delete", "default", "--yes", code=1)
+        self.assertIn("can not be deleted", errors)
+
+    def test_job_run_creates_what_its_flags_say(self):
+        text, _ = self.strata("job", "run", "quick", "-n", "kube-public", "-r", "4", "-m", "2", "-R", "cpu=2", "--tier", "1",
+                              "-q", "default", "--", "sleep", "60")
+        self.assertEqual(text, "job kube-public/quick created\n")
+        path = JOBS.replace("default", "kube-public") + "/quick"
+        self.addCleanup(self.server.json, "DELETE", path)
+        spec = self.server.json("GET", path)[1]["spec"]
+        self.assertEqual((spec["minAvailable"], spec["networkTopology"]["highestTierAllowed"]), (2, 1))
+        container = spec["tasks"][0]["template"]["spec"]["containers"][0]
+        self.assertEqual((container["command"], container["resources"]["limits"]), (["sleep", "60"], {"cpu": "2"}))
+        _, errors = self.strata("job", "run", "quick", "-n", "kube-public", code=1)
+        self.assertIn("already exists", errors)
+        _, errors = self.strata("job", "logs", "quick", "-n", "kube-public", code=1)
+        self.assertIn("so there are no logs; strata explain kube-public/quick", errors)
+
+    def test_job_run_takes_a_file(self):
+        manifest, _ = run("job", "run", "-N", "filed", "--dry-run", "-n", "kube-public")
+        self.assertIn("kind: Job", manifest)
+        self.assertEqual(self.strata("job", "run", "-f", "-", stdin=manifest)[0], "job kube-public/filed created\n")
+        self.server.json("DELETE", JOBS.replace("default", "kube-public") + "/filed")
+        _, errors = self.strata("job", "run", "-f", "-", stdin="kind: Pod\napiVersion: v1\n", code=1)
+        self.assertIn("want one Job of batch.volcano.sh/v1alpha1", errors)
+        _, errors = self.strata("job", "run", code=2)
+        self.assertIn("want a name, or a file with -f", errors)
+
+    def test_names_are_completed_from_the_cluster(self):
+        def names(*words):
+            return self.strata("__complete", *words)[0].split()
+        self.assertEqual(names("jobs", "--", "job", "describe", ""), [JOB])
+        self.assertEqual(names("jobs", "--", "explain", "default/py"), [f"default/{JOB}"])
+        self.assertEqual(names("jobs", "--", "job", "logs", "-n", "kube-system", ""), [])
+        self.assertIn("default", names("queues", "--", ""))
+        self.assertLessEqual({"node0", "s0"}, set(names("nodes", "--", "")))
+        self.assertNotIn("node0", names("hypernodes", "--", ""))
+        self.assertEqual(run("__complete", "jobs", "--", ""), ("", ""))
+        self.assertEqual(run("__complete", "jobs", "--", "--kubeconfig", "/nonexistent", ""), ("", ""))
+
+    def test_what_if_shows_what_would_become_of_the_running_cluster(self):
+        text, told = self.strata("topology", "--drain", "s0", "-o", "json")
+        self.assertIn("what if: s0 (2 nodes) drained: 2 pods wait again\n", told)
+        self.assertNotEqual(text, self.strata("topology", "-o", "json")[0])
+        _, told = self.strata("top", "--without", JOB)
+        self.assertIn(f"what if: default/{JOB} removed: 4 pods gone\n", told)
+        self.assertIn("would be not there", told)
+        _, told = self.strata("queue", "list", "--set", "default.weight=7")
+        self.assertEqual(told, "what if: queue default.weight=7\nwhat if: no job is placed otherwise\n")
+        _, errors = self.strata("explain", JOB, "--drain", "s00", code=1)
+        self.assertTrue(errors.startswith("no node or HyperNode of the name s00; similar names: s0"), errors)
+        self.assertEqual(len(self.waiting()), 2)  # nothing was written
+
     def test_top_counts_requests(self):
         report = json.loads(self.strata("top", "-o", "json")[0])
         self.assertEqual([node["name"] for node in report["nodes"]], [f"node{i}" for i in range(8)])
@@ -388,7 +458,7 @@ class ShellHelp(unittest.TestCase):
 
     def test_bash_completes_commands_flags_and_words(self):
         self.assertEqual(self.complete("snap"), ["snapshot"])
-        self.assertEqual(self.complete("job", ""), ["list", "describe", "suspend", "resume", "cancel", "--help"])
+        self.assertEqual(self.complete("job", ""), ["list", "describe", "run", "logs", "suspend", "resume", "cancel", "--help"])
         self.assertEqual(self.complete("job", "list", "--all"), ["--all-namespaces"])
         self.assertEqual(self.complete("simulate", "-o", ""), ["table", "json", "yaml"])
         self.assertEqual(self.complete("simulate", "--now", ""), [])
@@ -400,8 +470,8 @@ class ShellHelp(unittest.TestCase):
         self.assertEqual([word for word in self.complete("") if not word.startswith("-")], names)
 
     def test_every_command_for_people_has_examples(self):
-        for command in (["snapshot"], ["topology"], ["queue", "list"], ["explain"], ["top"], ["job"], ["job", "list"],
-                        ["job", "cancel"], ["completion"], ["man"]):
+        for command in (["snapshot"], ["topology"], ["queue", "list"], ["queue", "create"], ["explain"], ["top"], ["job"],
+                        ["job", "list"], ["job", "run"], ["job", "cancel"], ["generate"], ["completion"], ["man"]):
             self.assertIn("Examples:\n  ", run(*command, "--help")[0])
 
     def test_the_other_shells_take_their_scripts(self):
