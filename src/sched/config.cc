@@ -162,7 +162,7 @@ SchedulerConfig DefaultSchedulerConfig() {
   config.tiers[1].push_back(PluginWith("binpack", "binpack.resources", "nvidia.com/gpu"));
   PluginConfig topology =
       PluginWith("network-topology-aware", "hypernode.binpack.resources", "nvidia.com/gpu");
-  topology.arguments.Set(kSecondBudget, kDefaultSecondBudget);
+  topology.arguments.Set(kSecondMaxSteps, kDefaultSecondMaxSteps);
   topology.arguments.Set(kFewestLeaves, true);
   topology.arguments.Set(kRankOrder, true);
   config.tiers[1].push_back(std::move(topology));

@@ -69,9 +69,8 @@ void CountSlots(Session& session,
 
 // The fewest of the leaves that have so many slots.
 std::set<HyperNodeId> Choose(std::vector<Leaf> leaves, std::uint64_t wanted) {
-  std::stable_sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
-    return a.slots > b.slots;
-  });
+  std::stable_sort(
+      leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.slots > b.slots; });
   std::set<HyperNodeId> chosen;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].slots < wanted) {
@@ -103,9 +102,8 @@ std::optional<LeafChoice> FewerLeaves(Session& session,
   std::uint64_t largest = 0;
   for (const Leaf& leaf : leaves) {
     const auto own = opened.find(leaf.id);
-    largest = std::max(largest,
-                       RoomBySums(session, asked, leaf.id) +
-                           (own == opened.end() ? 0 : own->second));
+    largest = std::max(
+        largest, RoomBySums(session, asked, leaf.id) + (own == opened.end() ? 0 : own->second));
   }
   if (largest <= (placed.size() - 1) / (opened.size() - 1)) return std::nullopt;
   ClassView& view = session.views().Of(class_id);

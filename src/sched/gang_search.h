@@ -6,12 +6,12 @@
 namespace strata {
 
 // Arguments of the plugin network-topology-aware.
-inline constexpr const char* kSecondBudget = "hypernode.search.second.budget";
+inline constexpr const char* kSecondMaxSteps = "hypernode.search.second.max-steps";
 inline constexpr const char* kFewestLeaves = "hypernode.search.fewest-leaves.enable";
 inline constexpr const char* kRankOrder = "hypernode.search.rank-order.enable";
 
-// Of a scheduler without a configuration file.
-inline constexpr std::int64_t kDefaultSecondBudget = 20000;
+// What a scheduler without a configuration file uses.
+inline constexpr std::int64_t kDefaultSecondMaxSteps = 20000;
 
 // How far the search of a gang goes beyond the greedy one. As it stands here: not at all.
 struct GangSearchSettings {

@@ -33,9 +33,8 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     }
     std::optional<FoundPlace> found;
     if (chosen) {
-      found = FoundPlace{.hypernode = scores.hypernodes[*chosen],
-                         .by_plugin = {},
-                         .score = scores.total[*chosen]};
+      found = FoundPlace{
+          .hypernode = scores.hypernodes[*chosen], .by_plugin = {}, .score = scores.total[*chosen]};
       for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[*chosen];
     }
     if (session_.tracing()) {
@@ -95,8 +94,7 @@ void LevelSearch::OpenFewerLeaves(const PlaceRequest& request,
       session_.tree().at(request.domain).children.empty() || !AreInterchangeable(request.tasks)) {
     return;
   }
-  const auto choice =
-      FewerLeaves(session_, request, session_.state().journal().PlacedSince(begin));
+  const auto choice = FewerLeaves(session_, request, session_.state().journal().PlacedSince(begin));
   if (!choice) return;
   session_.state().journal().RollbackTo(begin);
   TraceDiscard(session_, request.job, request.domain);

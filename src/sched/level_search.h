@@ -111,9 +111,7 @@ class LevelSearch {
                                                  const TierScores& scores) const;
 
   // Equal pods that were placed in more leaves than they need get fewer.
-  void OpenFewerLeaves(const PlaceRequest& request,
-                       Journal::Savepoint begin,
-                       PlaceOutcome& placed);
+  void OpenFewerLeaves(const PlaceRequest& request, Journal::Savepoint begin, PlaceOutcome& placed);
 
   Session& session_;
   GangSearchSettings settings_;

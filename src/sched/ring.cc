@@ -133,8 +133,7 @@ void Replace(Session& session, JobId job, Journal::Savepoint begin, std::vector<
 
 void FollowRanks(Session& session, JobId job, const RankOrder& ranks, Journal::Savepoint begin) {
   const std::vector<TaskId> tasks = PlacedByRank(session, job, ranks, begin);
-  const std::vector<HyperNodeId> runs =
-      RunsOf(session, NodesInOrder(session.state(), tasks));
+  const std::vector<HyperNodeId> runs = RunsOf(session, NodesInOrder(session.state(), tasks));
   if (HasEachOnce(runs)) return;
   std::vector<Step> steps = InTreeOrder(session, tasks);
   std::vector<NodeId> nodes;

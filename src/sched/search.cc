@@ -19,9 +19,7 @@ GangSearchSettings SettingsOf(const Session& session) {
 }  // namespace
 
 Search::Search(Session& session)
-    : session_(session),
-      settings_(SettingsOf(session)),
-      level_search_(session, settings_) {}
+    : session_(session), settings_(SettingsOf(session)), level_search_(session, settings_) {}
 
 Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().Trim();
@@ -33,8 +31,8 @@ Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& works
   const Journal::Savepoint begin = session_.state().journal().Mark();
   Outcome outcome;
   if (!the_job.spec.sub_groups.empty()) {
-    outcome = TwoLevelSearch(session_, level_search_, errand.second)
-                  .Run(within, job, worksheet, pass);
+    outcome =
+        TwoLevelSearch(session_, level_search_, errand.second).Run(within, job, worksheet, pass);
   } else if (session_.topologies().LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
     outcome = RunOneLevel(errand, worksheet);
   } else {

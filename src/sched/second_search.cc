@@ -88,8 +88,8 @@ SecondSearch::Parts SecondSearch::PartsOf(const Job& job,
     part.sub_job = sheet.sub_job;
     part.tasks.assign(tasks.begin(), tasks.end());
     for (const TaskId id : tasks) ++part.counts[state.workload().task(id).class_id];
-    const TopologyLimit& limit = session_.topologies().LimitOf(state.workload().task(tasks.front()).job,
-                                                               sheet.sub_job);
+    const TopologyLimit& limit =
+        session_.topologies().LimitOf(state.workload().task(tasks.front()).job, sheet.sub_job);
     part.bounded = limit.kind == TopologyLimit::Kind::kBounded;
     part.choices = part.bounded ? ChoicesFor(hypernode, limit.tier) : std::vector{hypernode};
     parts.push_back(std::move(part));
@@ -159,12 +159,9 @@ bool SecondSearch::Assign(HyperNodeId within, Parts& parts, std::size_t next, Sp
   return false;
 }
 
-bool SecondSearch::TryChoices(HyperNodeId within,
-                              Parts& parts,
-                              std::size_t next,
-                              Spare& spare) {
+bool SecondSearch::TryChoices(HyperNodeId within, Parts& parts, std::size_t next, Spare& spare) {
   Part& part = parts[next];
-  // Of two equal parts the second goes no further back than the first.
+  // The second of two equal parts goes no further back than the first.
   std::size_t from = 0;
   if (next > 0) {
     const Part& before = parts[next - 1];

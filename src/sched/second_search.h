@@ -17,10 +17,10 @@
 
 namespace strata {
 
-// Looks again for a gang in a HyperNode where the greedy search, which never takes a pod back, found
-// no place: pods of different kinds may have taken each other's room, and a sub-group the HyperNode
-// that another one needs. Knows of idle resources and of what filters say of each node now; what it
-// finds is placed only if every pod can really go there.
+// Looks again for a gang in a HyperNode where the greedy search, which never takes a pod back,
+// found no place: pods of different kinds may have taken each other's room, and a sub-group the
+// HyperNode that another one needs. Knows of idle resources and of what filters say of each node
+// now; what it finds is placed only if every pod can really go there.
 //
 // Lives for one job and one pass. All its calls together have one budget.
 class SecondSearch {
@@ -31,8 +31,8 @@ class SecondSearch {
   // Whether it may find what the greedy search misses: that is exact for equal pods in no
   // sub-groups.
   [[nodiscard]] bool MayHelp(const Worksheet::Sheet& sheet) const;
-  // Places what the gang needs of the tasks of the sheet, and advances it. False, with everything as
-  // before, when there is no place, or the budget is used up.
+  // Places what the gang needs of the tasks of the sheet, and advances it. False, with everything
+  // as before, when there is no place, or the budget is used up.
   [[nodiscard]] bool PlaceFlat(JobId job, HyperNodeId hypernode, Worksheet::Sheet& sheet);
   // The same for a job with sub-groups of which nothing is placed. Sets their HyperNodes.
   [[nodiscard]] bool PlaceParts(JobId job, HyperNodeId hypernode, Worksheet& worksheet);

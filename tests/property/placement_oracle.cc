@@ -1,7 +1,6 @@
 #include "tests/property/placement_oracle.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 #include <set>
 
@@ -9,8 +8,8 @@ namespace strata::testing {
 namespace {
 
 int SpineOf(const TightCase& gang, int node) {
-  return gang.spine_of_leaf[static_cast<std::size_t>(
-      gang.nodes[static_cast<std::size_t>(node)].leaf)];
+  return gang
+      .spine_of_leaf[static_cast<std::size_t>(gang.nodes[static_cast<std::size_t>(node)].leaf)];
 }
 
 int LeafOf(const TightCase& gang, int node) {
@@ -21,6 +20,12 @@ int LeafOf(const TightCase& gang, int node) {
 int DomainOf(const TightCase& gang, int node, int tier) {
   if (tier == 1) return LeafOf(gang, node);
   return tier == 2 ? SpineOf(gang, node) : 0;
+}
+
+bool AreEqual(const TightCase& gang) {
+  return std::all_of(gang.pods.begin(), gang.pods.end(), [&](const TightPod& pod) {
+    return pod.cpu == gang.pods.front().cpu && pod.memory == gang.pods.front().memory;
+  });
 }
 
 // Tries every node for one pod after the other.
@@ -47,7 +52,7 @@ class Exhaustive {
       return;
     }
     // Without leaves to compare, one place is as good as another.
-    if (best_ && !Compares()) return;
+    if (best_ && !AreEqual(gang_)) return;
     const TightPod& wanted = gang_.pods[pod];
     for (std::size_t i = StartOf(pod); i < nodes_.size(); ++i) {
       const int node = static_cast<int>(i);
@@ -72,12 +77,7 @@ class Exhaustive {
       part_at = before;
     }
   }
-  [[nodiscard]] bool Compares() const {
-    return std::all_of(gang_.pods.begin(), gang_.pods.end(), [&](const TightPod& pod) {
-      return pod.cpu == gang_.pods.front().cpu && pod.memory == gang_.pods.front().memory;
-    });
-  }
-  // Of two equal pods that come one after the other the second takes no node before the first.
+  // The second of two equal pods that come one after the other takes no node before the first.
   [[nodiscard]] std::size_t StartOf(std::size_t pod) const {
     if (pod == 0) return 0;
     const TightPod& a = gang_.pods[pod - 1];
@@ -111,8 +111,7 @@ rc::Gen<TightPod> AnyPod(TightKind kind) {
         // The first needs much memory, the second many cores.
         static constexpr int kShapes[][2] = {{2, 2}, {1, 4}, {4, 1}, {3, 3}};
         const auto& [cpu, memory] = kShapes[kind == TightKind::kEqual ? 0 : shape];
-        return TightPod{
-            .cpu = cpu, .memory = memory, .part = kind == TightKind::kParts ? part : 0};
+        return TightPod{.cpu = cpu, .memory = memory, .part = kind == TightKind::kParts ? part : 0};
       },
       rc::gen::inRange(0, 4),
       rc::gen::inRange(0, 3));
@@ -152,16 +151,15 @@ rc::Gen<TightCase> AnyTightCase(TightKind kind, int nodes, int pods) {
   return rc::gen::mapcat(
       rc::gen::pair(rc::gen::inRange(2, nodes + 1), rc::gen::inRange(2, pods + 1)),
       [shape, kind](const std::pair<int, int>& counts) {
-        return rc::gen::apply(
-            shape,
-            rc::gen::container<std::vector<TightNode>>(static_cast<std::size_t>(counts.first),
-                                                       AnyNode(kLeaves)),
-            rc::gen::container<std::vector<TightPod>>(static_cast<std::size_t>(counts.second),
-                                                      AnyPod(kind)),
-            rc::gen::container<std::vector<int>>(static_cast<std::size_t>(kLeaves),
-                                                 rc::gen::inRange(0, 2)),
-            rc::gen::inRange(1, 4),
-            rc::gen::inRange(1, 3));
+        return rc::gen::apply(shape,
+                              rc::gen::container<std::vector<TightNode>>(
+                                  static_cast<std::size_t>(counts.first), AnyNode(kLeaves)),
+                              rc::gen::container<std::vector<TightPod>>(
+                                  static_cast<std::size_t>(counts.second), AnyPod(kind)),
+                              rc::gen::container<std::vector<int>>(
+                                  static_cast<std::size_t>(kLeaves), rc::gen::inRange(0, 2)),
+                              rc::gen::inRange(1, 4),
+                              rc::gen::inRange(1, 3));
       });
 }
 
@@ -220,7 +218,8 @@ std::optional<TightBest> BestPlace(const TightCase& gang) {
       const auto leaves = Exhaustive(gang, tier, domain).Run();
       if (leaves) fewest = std::min(fewest.value_or(*leaves), *leaves);
     }
-    if (fewest) return TightBest{.tier = tier, .leaves = *fewest};
+    const bool comparable = AreEqual(gang) && gang.part_tier == 0;
+    if (fewest) return TightBest{.tier = tier, .leaves = comparable ? fewest : std::nullopt};
   }
   return std::nullopt;
 }

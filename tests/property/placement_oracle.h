@@ -49,8 +49,8 @@ using TightPlaces = std::vector<int>;
 [[nodiscard]] std::string WhatIsWrong(const TightCase& gang, const TightPlaces& places);
 
 struct TightBest {
-  int tier = 0;      // the lowest that holds the gang
-  int leaves = 0;    // the fewest in a domain of that tier
+  int tier = 0;                              // the lowest that holds the gang
+  std::optional<int> leaves = std::nullopt;  // equal pods: the fewest in a domain of that tier
 };
 // None when there is no place.
 [[nodiscard]] std::optional<TightBest> BestPlace(const TightCase& gang);

@@ -1,12 +1,16 @@
 // A gang goes to the lowest tier that holds it, whatever its pods and sub-groups; one of equal pods
 // opens no leaf too many, and its ranks follow the tree. All compared with trying everything.
 #include <cstdint>
-#include <map>
+#include <iostream>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "sched/gang_search.h"
 #include "tests/property/placement_oracle.h"
 #include "tests/support/cluster_builder.h"
 #include "tests/support/cycle.h"
@@ -90,6 +94,41 @@ TightPlaces Decide(const TightCase& gang) {
   return places;
 }
 
+// What became of random gangs that wait, compared with the best place there is.
+struct Tally {
+  int feasible = 0, missed = 0, higher = 0, more_leaves = 0, cut = 0;
+
+  void Add(const TightCase& gang, const TightBest& best, const Decisions& decisions) {
+    const TightPlaces places = PlacesOf(gang, decisions);
+    ++feasible;
+    if (decisions.Message("gang").find("second search") != std::string::npos) ++cut;
+    if (places.empty()) {
+      ++missed;
+    } else if (TierOf(gang, places) > best.tier) {
+      ++higher;
+    } else if (best.leaves && LeavesOf(gang, places) > *best.leaves) {
+      ++more_leaves;
+    }
+  }
+};
+
+std::ostream& operator<<(std::ostream& os, const Tally& tally) {
+  return os << tally.feasible << " have a place, " << tally.missed << " are missed, "
+            << tally.higher << " in a higher tier, " << tally.more_leaves
+            << " in more leaves than needed, " << tally.cut << " cut";
+}
+
+SchedulerConfig Greedy() {
+  SchedulerConfig config =
+      ConfigWith("network-topology-aware", kSecondMaxSteps, ArgumentValue(std::int64_t{0}));
+  for (PluginConfig& plugin : config.tiers[1]) {
+    if (plugin.name != "network-topology-aware") continue;
+    plugin.arguments.Set(kFewestLeaves, false);
+    plugin.arguments.Set(kRankOrder, false);
+  }
+  return config;
+}
+
 // As good as what trying everything finds.
 TightPlaces CheckTier(const TightCase& gang, const std::optional<TightBest>& best) {
   TightPlaces places = Decide(gang);
@@ -106,7 +145,7 @@ TEST(PlacementProperty, EqualPodsOpenTheFewestLeavesAndTheirRanksFollowTheTree) 
     const auto best = BestPlace(gang);
     const TightPlaces places = CheckTier(gang, best);
     if (places.empty()) return;
-    RC_ASSERT(LeavesOf(gang, places) <= best->leaves);
+    RC_ASSERT(LeavesOf(gang, places) <= best->leaves.value());
     RC_ASSERT(CrossingsOf(gang, places) == FewestCrossings(gang, places));
   });
 }
@@ -123,6 +162,31 @@ TEST(PlacementProperty, SubGroupsGoToTheLowestTierThatHoldsThem) {
     const TightCase gang = *AnyTightCase(TightKind::kParts, 6, 7);
     CheckTier(gang, BestPlace(gang));
   });
+}
+
+// The table of bench/README.md: what the greedy search alone comes to, and the whole search.
+TEST(PlacementProperty, TheWholeSearchFindsWhatTheGreedyOneMisses) {
+  const int cases = 1500 * PropertyScale();
+  for (const auto& [kind, name] : {std::pair(TightKind::kEqual, "equal pods"),
+                                   std::pair(TightKind::kMixed, "mixed pods"),
+                                   std::pair(TightKind::kParts, "mixed pods in sub-groups")}) {
+    Tally greedy;
+    Tally whole;
+    rc::Random random(PropertySeed());
+    const auto any = AnyTightCase(kind, 6, 7);
+    for (int i = 0; i < cases; ++i) {
+      const TightCase gang = any(random.split(), 100).value();
+      const auto best = BestPlace(gang);
+      if (!best) continue;
+      greedy.Add(gang, *best, RunCycle(Build(gang)->state, Greedy()));
+      whole.Add(gang, *best, RunCycle(Build(gang)->state));
+    }
+    std::cout << cases << " gangs of " << name << "\n  greedy: " << greedy
+              << "\n  whole:  " << whole << std::endl;
+    EXPECT_GT(greedy.missed + greedy.higher + greedy.more_leaves, 0);
+    EXPECT_EQ(whole.missed + whole.higher + whole.cut, 0);
+    EXPECT_EQ(whole.more_leaves, 0);
+  }
 }
 
 }  // namespace

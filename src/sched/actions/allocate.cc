@@ -9,8 +9,8 @@
 
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
-#include "sched/job_queues.h"
 #include "sched/gang_search.h"
+#include "sched/job_queues.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/turns.h"
 #include "sched/verdict.h"
@@ -40,7 +40,7 @@ std::string WhySecondSearchEnded(std::uint64_t budget) {
       "; a place may exist all the same: the second search ended after {} steps, the value of "
       "{} of network-topology-aware",
       budget,
-      kSecondBudget);
+      kSecondMaxSteps);
 }
 
 class Allocation {

@@ -356,8 +356,9 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
              arguments.Float("hypernode.binpack.normal-pod.fading", settings.fading));
   if (fading >= 0) settings.fading = fading;
   TRY(arguments.Int("hypernode.gradient.evict.max-hypernodes", 8));
-  TRY_ASSIGN(const std::int64_t budget, arguments.Int(kSecondBudget, 0));
-  settings.gang_search.second_budget = static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0));
+  TRY_ASSIGN(const std::int64_t budget, arguments.Int(kSecondMaxSteps, 0));
+  settings.gang_search.second_budget =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0));
   TRY_ASSIGN(settings.gang_search.fewest_leaves, arguments.Bool(kFewestLeaves, false));
   TRY_ASSIGN(settings.gang_search.rank_order, arguments.Bool(kRankOrder, false));
   return settings;
@@ -374,7 +375,7 @@ Result<MadePlugin> MakeNetworkTopologyAware(const PluginConfig& config, Resource
                           "hypernode.binpack.normal-pod.enable",
                           "hypernode.binpack.normal-pod.fading",
                           "hypernode.gradient.evict.max-hypernodes",
-                          kSecondBudget,
+                          kSecondMaxSteps,
                           kFewestLeaves,
                           kRankOrder}) {
     known.emplace_back(key);
