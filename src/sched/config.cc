@@ -163,7 +163,7 @@ SchedulerConfig DefaultSchedulerConfig() {
   PluginConfig topology =
       PluginWith("network-topology-aware", "hypernode.binpack.resources", "nvidia.com/gpu");
   topology.arguments.Set(kSecondMaxSteps, kDefaultSecondMaxSteps);
-  topology.arguments.Set(kFewestLeaves, true);
+  topology.arguments.Set(kFewLeaves, true);
   topology.arguments.Set(kRankOrder, true);
   config.tiers[1].push_back(std::move(topology));
   config.tiers[1].push_back(PluginNamed("deviceshare"));

@@ -7,7 +7,7 @@ namespace strata {
 
 // Arguments of the plugin network-topology-aware.
 inline constexpr const char* kSecondMaxSteps = "hypernode.search.second.max-steps";
-inline constexpr const char* kFewestLeaves = "hypernode.search.fewest-leaves.enable";
+inline constexpr const char* kFewLeaves = "hypernode.search.fewest-leaves.enable";
 inline constexpr const char* kRankOrder = "hypernode.search.rank-order.enable";
 
 // What a scheduler without a configuration file uses.

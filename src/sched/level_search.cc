@@ -73,7 +73,8 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
   if (!MayHold(request)) return Fit::kNoRoom;
   const Journal::Savepoint begin = session_.state().journal().Mark();
   PlaceOutcome placed = Place(request);
-  if (placed.ok && settings_.fewest_leaves && pass == Pass::kReady) {
+  const bool bounded = level.limit.kind == TopologyLimit::Kind::kBounded;
+  if (placed.ok && bounded && settings_.fewest_leaves && pass == Pass::kReady) {
     OpenFewerLeaves(request, begin, placed);
   }
   const bool refused = placed.quota.has_value();

@@ -123,7 +123,7 @@ SchedulerConfig Greedy() {
       ConfigWith("network-topology-aware", kSecondMaxSteps, ArgumentValue(std::int64_t{0}));
   for (PluginConfig& plugin : config.tiers[1]) {
     if (plugin.name != "network-topology-aware") continue;
-    plugin.arguments.Set(kFewestLeaves, false);
+    plugin.arguments.Set(kFewLeaves, false);
     plugin.arguments.Set(kRankOrder, false);
   }
   return config;

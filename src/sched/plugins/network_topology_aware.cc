@@ -359,7 +359,7 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   TRY_ASSIGN(const std::int64_t budget, arguments.Int(kSecondMaxSteps, 0));
   settings.gang_search.second_budget =
       static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0));
-  TRY_ASSIGN(settings.gang_search.fewest_leaves, arguments.Bool(kFewestLeaves, false));
+  TRY_ASSIGN(settings.gang_search.fewest_leaves, arguments.Bool(kFewLeaves, false));
   TRY_ASSIGN(settings.gang_search.rank_order, arguments.Bool(kRankOrder, false));
   return settings;
 }
@@ -376,7 +376,7 @@ Result<MadePlugin> MakeNetworkTopologyAware(const PluginConfig& config, Resource
                           "hypernode.binpack.normal-pod.fading",
                           "hypernode.gradient.evict.max-hypernodes",
                           kSecondMaxSteps,
-                          kFewestLeaves,
+                          kFewLeaves,
                           kRankOrder}) {
     known.emplace_back(key);
   }
