@@ -77,17 +77,6 @@ class Cells {
     }
   }
 
-  // The larger of its memory and its cores, in hundredths.
-  static double PartOf(const GpuUsage& usage, const Gpu& gpu) {
-    double part = usage.cores / kPercent;
-    if (gpu.memory_mib > 0) {
-      part = std::max(part,
-                      static_cast<double>(usage.memory_mib) / static_cast<double>(gpu.memory_mib));
-    }
-    if (part == 0) part = 1;  // it says nothing about its part
-    return std::min(std::round(part * kPercent) / kPercent, 1.0);
-  }
-
   void Hold(std::size_t cell, char mark, GpuPartHeld part) {
     out_.state[first_ + cell] = mark;
     held_[cell].push_back(part);
@@ -102,6 +91,16 @@ class Cells {
 };
 
 }  // namespace
+
+double PartOf(const GpuUsage& usage, const Gpu& gpu) {
+  double part = usage.cores / kPercent;
+  if (gpu.memory_mib > 0) {
+    part = std::max(
+        part, static_cast<double>(usage.memory_mib) / static_cast<double>(gpu.memory_mib));
+  }
+  if (part == 0) part = 1;  // it says nothing about its part
+  return std::min(std::round(part * kPercent) / kPercent, 1.0);
+}
 
 std::size_t CountCells(const ClusterState& state, NodeId node) {
   const NodeSpec& spec = state.nodes().spec(node);
