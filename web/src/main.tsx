@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<p>Strata</p>, document.getElementById("page")!);
