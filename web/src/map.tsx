@@ -111,7 +111,7 @@ export function ClusterMap() {
   const box = useRef<HTMLDivElement>(null);
   const cells = useRef<HTMLCanvasElement>(null);
   const names = useRef<HTMLCanvasElement>(null);
-  const layout = useRef<Layout>();
+  const layout = useRef<Layout | undefined>(undefined);
   const [size, setSize] = useState<[number, number]>([0, 0]);
   const [tip, setTip] = useState<Tip>();
   useEffect(() => {
