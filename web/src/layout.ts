@@ -12,6 +12,7 @@ export interface Scale {
   gap: [number, number]; // of which this is the gap
   head: number; // height of a tile's title
   label: number; // width of the names of nodes
+  note: number; // width of what is said of a node behind its GPUs
   space: number; // between tiles
 }
 
@@ -54,17 +55,20 @@ export const BAR_HEIGHT = 26;
 const BAR_WIDTH = 92;
 
 function rows(w: number, h: number, head: number): Scale {
-  return { level: "rows", cell: [w, h], gap: [w > 3 ? 1 : 0, h > 2 ? 1 : 0], head, label: 0, space: head ? 6 : 4 };
+  return { level: "rows", cell: [w, h], gap: [w > 3 ? 1 : 0, h > 2 ? 1 : 0], head, label: 0, note: 0, space: head ? 6 : 2 };
+}
+
+function named(w: number, h: number, gap: [number, number], head: number, note: number): Scale {
+  return { level: "named", cell: [w, h], gap, head, label: 0, note, space: 10 };
 }
 
 // From the largest to the smallest.
 export const SCALES: readonly Scale[] = [
-  { level: "named", cell: [22, 22], gap: [3, 4], head: 24, label: 0, space: 10 },
-  { level: "named", cell: [18, 18], gap: [2, 3], head: 22, label: 0, space: 8 },
-  ...[[14, 10], [12, 8], [10, 8], [8, 6], [7, 5], [6, 4], [6, 3]].map(([w, h]) => rows(w!, h!, 15)),
-  rows(5, 3, 0),
-  rows(4, 2, 0),
-  { level: "bar", cell: [1, 1], gap: [0, 0], head: 0, label: 0, space: 6 },
+  named(40, 34, [4, 6], 30, 170), named(32, 28, [4, 5], 28, 160), named(26, 24, [3, 4], 26, 140),
+  named(22, 22, [3, 4], 24, 0), named(18, 18, [2, 3], 22, 0),
+  rows(20, 13, 16), rows(17, 11, 16), rows(14, 10, 15), rows(12, 8, 15), rows(10, 8, 15), rows(8, 6, 15), rows(7, 5, 15),
+  rows(6, 4, 15), rows(6, 3, 15), rows(5, 3, 0), rows(4, 2, 0),
+  { level: "bar", cell: [1, 1], gap: [0, 0], head: 0, label: 0, note: 0, space: 6 },
 ];
 
 // The tiles of the tree below `at` (-1: of all), without places.
@@ -85,7 +89,7 @@ export function leavesBelow(picture: Picture, at: number): { hyperNode: number; 
 }
 
 function widthOfNode(scale: Scale, perNode: number): number {
-  return scale.label + perNode * scale.cell[0];
+  return scale.label + perNode * scale.cell[0] + scale.note;
 }
 
 function place(picture: Picture, at: number, scale: Scale, perNode: number, width: number): Layout {
@@ -148,11 +152,12 @@ export function layoutMap(picture: Picture, at: number, width: number, height: n
   if (perNode === 0) perNode = 8;
   let last: Layout | undefined;
   for (const scale of SCALES) {
-    const named = scale.level === "named" ? { ...scale, label: nameWidth } : scale;
-    const layout = place(picture, at, named, perNode, width);
-    if (layout.height <= height) return layout;
-    // Names are worth scrolling a little: a HyperNode that was opened is shown with them.
-    if (scale.level === "named" && at >= 0 && layout.tiles.length <= 1) return layout;
+    const labelled = scale.level === "named" ? { ...scale, label: nameWidth } : scale;
+    const layout = place(picture, at, labelled, perNode, width);
+    const fits = layout.tiles.every((tile) => tile.x + tile.w <= width);
+    if (fits && layout.height <= height) return layout;
+    // Names are worth scrolling: a HyperNode that was opened is shown with them.
+    if (fits && scale.level === "named" && scale.note === 0 && at >= 0 && layout.tiles.length <= 1) return layout;
     if (scale.level === "bar" && last && last.height <= 4 * height) return last;
     last = layout;
   }

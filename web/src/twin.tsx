@@ -1,10 +1,9 @@
 // The table twin of the map: an ARIA treegrid of the level that is open. The keyboard moves in it, the map follows.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { app, useApp } from "./app";
-import { countStates, FREE, type Picture } from "./fold";
+import { countStates, FREE, totals, type Picture } from "./fold";
 import { count, shortName } from "./formats";
 import { marksOf, positionOf } from "./map";
-import { gpusOf } from "./painter";
 
 interface Line {
   hyperNode: number; // -1: a node
@@ -18,7 +17,8 @@ interface Line {
 }
 
 function lineOfHyperNode(picture: Picture, h: number, fits: readonly number[]): Line {
-  const [free, all] = gpusOf(picture, h);
+  const free = totals(picture).free[h]!;
+  const all = totals(picture).all[h]!;
   const { name, tier, reason } = picture.hyperNodes;
   return {
     hyperNode: h, node: -1, name: name[h]!, tier: String(tier[h]), used: count(all - free), free: count(free),
