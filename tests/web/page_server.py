@@ -7,6 +7,7 @@ import argparse
 import gzip
 import http.server
 import json
+import os
 import pathlib
 import queue
 import threading
@@ -15,7 +16,7 @@ import urllib.parse
 import recorded
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SITE = ROOT / "build/src/page_files/generated/site"
+SITE = pathlib.Path(os.environ.get("STRATA_SITE", ROOT / "build/src/page_files/generated/site"))
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".txt": "text/plain; charset=utf-8"}
 HEADERS = {

@@ -28,7 +28,7 @@ export interface Tile {
 }
 
 export interface Section {
-  hyperNode: number; // the parent of its tiles, -1: none
+  hyperNode: number; // the parent of its tiles; -1: none, LOOSE: its nodes are in no HyperNode
   y: number;
   h: number;
 }
@@ -48,6 +48,7 @@ export interface Hit {
   cell: number; // position among all GPUs, -1: none here
 }
 
+export const LOOSE = -2;
 const PAD = 4;
 const SECTION_HEAD = 22;
 const COLUMN_GAP = 12; // between columns of nodes in one tile
@@ -72,13 +73,13 @@ export const SCALES: readonly Scale[] = [
 ];
 
 // The tiles of the tree below `at` (-1: of all), without places.
-export function leavesBelow(picture: Picture, at: number): { hyperNode: number; first: number; count: number }[] {
+export function leavesBelow(picture: Picture, at: number): Leaf[] {
   const { parent } = picture.hyperNodes;
   const inside = new Uint8Array(parent.length);
   for (let h = 0; h < parent.length; ++h) {
     if (at < 0 || h === at || (parent[h]! >= 0 && inside[parent[h]!])) inside[h] = 1;
   }
-  const found: { hyperNode: number; first: number; count: number }[] = [];
+  const found: Leaf[] = [];
   const { leaf } = picture.nodes;
   for (let node = 0; node < leaf.length; ) {
     const first = node;
@@ -92,40 +93,54 @@ function widthOfNode(scale: Scale, perNode: number): number {
   return scale.label + perNode * scale.cell[0] + scale.note;
 }
 
+interface Leaf {
+  hyperNode: number;
+  first: number;
+  count: number;
+}
+
+// The tiles that follow each other with the same parent.
+function sectionsOf(picture: Picture, leaves: Leaf[]): { parent: number; leaves: Leaf[] }[] {
+  const sections: { parent: number; leaves: Leaf[] }[] = [];
+  for (const leaf of leaves) {
+    const parent = leaf.hyperNode < 0 ? LOOSE : picture.hyperNodes.parent[leaf.hyperNode]!;
+    const last = sections[sections.length - 1];
+    if (last?.parent === parent) last.leaves.push(leaf);
+    else sections.push({ parent, leaves: [leaf] });
+  }
+  return sections;
+}
+
+// How many tiles of width `w` stand in a line, so that the lines of a section are about as long as each other.
+function tilesPerLine(tiles: number, w: number, space: number, width: number): number {
+  const most = Math.max(1, Math.floor((width + space) / (w + space)));
+  return Math.ceil(tiles / Math.ceil(tiles / most));
+}
+
 function place(picture: Picture, at: number, scale: Scale, perNode: number, width: number): Layout {
   const layout: Layout = { scale, perNode, sections: [], tiles: [], width, height: 0 };
   const one = widthOfNode(scale, perNode);
-  let x = 0;
   let y = 0;
-  let rowHeight = 0;
-  let section: Section | undefined;
-  const close = () => {
-    y += rowHeight;
-    if (section) section.h = y - section.y;
-    rowHeight = 0;
-  };
-  for (const { hyperNode, first, count } of leavesBelow(picture, at)) {
-    const parent = hyperNode < 0 ? -2 : picture.hyperNodes.parent[hyperNode]!;
-    if (section?.hyperNode !== parent) {
-      close();
-      if (section) y += 8;
-      section = { hyperNode: parent, y, h: 0 };
-      layout.sections.push(section);
-      x = 0;
-      y += SECTION_HEAD;
+  for (const { parent, leaves } of sectionsOf(picture, leavesBelow(picture, at))) {
+    const section = { hyperNode: parent, y, h: 0 };
+    layout.sections.push(section);
+    y += SECTION_HEAD;
+    const sizes = leaves.map((leaf) => sizeOfTile(scale, one, leaf.count, width));
+    const perLine = tilesPerLine(leaves.length, Math.max(...sizes.map((size) => size.w)), scale.space, width);
+    for (let from = 0; from < leaves.length; from += perLine) {
+      let x = 0;
+      let high = 0;
+      for (let i = from; i < Math.min(from + perLine, leaves.length); ++i) {
+        layout.tiles.push({ ...leaves[i]!, ...sizes[i]!, x, y });
+        x += sizes[i]!.w + scale.space;
+        high = Math.max(high, sizes[i]!.h);
+      }
+      y += high + (from + perLine < leaves.length ? scale.space : 0);
     }
-    const { w, h, lines } = sizeOfTile(scale, one, count, width);
-    if (x > 0 && x + w > width) {
-      x = 0;
-      y += rowHeight + scale.space;
-      rowHeight = 0;
-    }
-    layout.tiles.push({ hyperNode, first, count, lines, x, y, w, h });
-    x += w + scale.space;
-    rowHeight = Math.max(rowHeight, h);
+    section.h = y - section.y;
+    y += 8;
   }
-  close();
-  layout.height = y + PAD;
+  layout.height = y;
   return layout;
 }
 

@@ -1,7 +1,7 @@
 // Draws the map: cells into one buffer of pixels, names and outlines onto a second canvas above it.
 import { FREE, HELD, OFF, SHARED, totals, USED, type Picture } from "./fold";
 import { count, plural, shortName } from "./formats";
-import { BAR_HEIGHT, nodeCorner, outline, tileOf, type Layout, type Tile } from "./layout";
+import { BAR_HEIGHT, LOOSE, nodeCorner, outline, tileOf, type Layout, type Tile } from "./layout";
 import { pixel, type Theme } from "./theme";
 
 export interface Marks {
@@ -164,7 +164,7 @@ function drawSections(context: CanvasRenderingContext2D, layout: Layout, picture
     const named = section.hyperNode >= 0;
     context.font = `600 13px ${FONT}`;
     context.fillStyle = theme.text;
-    const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === -2 ? "In no HyperNode" : "Cluster";
+    const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === LOOSE ? "In no HyperNode" : "Cluster";
     const end = text(context, title, 0, section.y + 15, layout.width * 0.6);
     context.font = `12px ${FONT}`;
     context.fillStyle = theme.muted;
