@@ -108,8 +108,8 @@ class PageServer::Impl {
 
   Status Listen() {
     net::HttpServerOptions http;
-    http.host = options_.listen.host;
-    http.port = options_.listen.port;
+    http.host = options_.host;
+    http.port = options_.port;
     http.max_body_bytes = kMaxBody;
     http.max_connections = kMaxConnections;
     http.check_head = CheckAccess(options_.token);
@@ -119,7 +119,7 @@ class PageServer::Impl {
                    loop_, std::move(http), [this](std::shared_ptr<net::Exchange> exchange) {
                      Answer(std::move(exchange));
                    }));
-    options_.listen.port = server_->port();
+    port_ = server_->port();
     return {};
   }
 
@@ -172,13 +172,15 @@ class PageServer::Impl {
     if (std::exchange(has_begun_, true)) return;
     Look();
     has_seen_ = true;
-    log_.Info("ready", {{"port", options_.listen.port}});
+    log_.Info("ready", {{"port", port_}});
     if (options_.ready) options_.ready(Url());
   }
 
   [[nodiscard]] std::string Url() const {
     const std::string fragment = options_.token.empty() ? "" : "#token=" + options_.token;
-    return fmt::format("http://{}/{}", options_.listen.UrlHost(), fragment);
+    const bool is_ipv6 = options_.host.find(':') != std::string::npos;
+    const std::string host = is_ipv6 ? "[" + options_.host + "]" : options_.host;
+    return fmt::format("http://{}:{}/{}", host, port_, fragment);
   }
 
   [[nodiscard]] Duration TimeToSleep() const {
@@ -268,7 +270,7 @@ class PageServer::Impl {
   }
 
   kube::Client& client_;
-  PageOptions options_;
+  const PageOptions options_;
   obs::Log& log_;
   const Clock& clock_;
   const std::shared_ptr<kube::Mailbox> mailbox_ = std::make_shared<kube::Mailbox>();
@@ -293,6 +295,7 @@ class PageServer::Impl {
   std::uint64_t last_question_ = 0;
   std::map<std::uint64_t, std::shared_ptr<net::Exchange>> waiting_;
   std::unique_ptr<net::HttpServer> server_;
+  std::uint16_t port_ = 0;
 };
 
 PageServer::PageServer(kube::Client& client,

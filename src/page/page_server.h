@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "component/listen_address.h"
 #include "kube/client.h"
 #include "kube/pacing.h"
 #include "obs/log.h"
@@ -17,8 +16,9 @@
 namespace strata::page {
 
 struct PageOptions {
-  ListenAddress listen = {.host = "127.0.0.1", .port = 0};  // REQUIRES: a loopback address
-  std::string token;                                        // "": everybody of this machine may ask
+  std::string host = "127.0.0.1";  // REQUIRES: a loopback address
+  std::uint16_t port = 0;          // 0 takes a free one
+  std::string token;               // "": everybody of this machine may ask
   HelloFacts facts;
   std::string conf_map = "volcano-system/volcano-scheduler-configmap";  // the scheduler's
   // Called once, on the thread of Run, when the cluster has been seen.
