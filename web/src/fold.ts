@@ -103,6 +103,39 @@ export function countStates(picture: Picture, from = 0, to = picture.cells.lengt
   return counts;
 }
 
+export interface Totals {
+  free: Float64Array; // GPUs, by HyperNode
+  all: Float64Array;
+}
+
+const totalsOf = new WeakMap<Picture, Totals & { revision: number }>();
+
+// The GPUs in each HyperNode. Computed once per revision.
+export function totals(picture: Picture): Totals {
+  const known = totalsOf.get(picture);
+  if (known?.revision === picture.revision) return known;
+  const { parent } = picture.hyperNodes;
+  const free = new Float64Array(parent.length);
+  const all = new Float64Array(parent.length);
+  picture.nodes.leaf.forEach((leaf, node) => {
+    if (leaf < 0) return;
+    for (let i = picture.firstCell[node]!; i < picture.firstCell[node + 1]!; ++i) {
+      all[leaf]!++;
+      if (picture.cells[i] === FREE) free[leaf]!++;
+    }
+  });
+  // Parents come before their children.
+  for (let h = parent.length - 1; h >= 0; --h) {
+    const above = parent[h]!;
+    if (above < 0) continue;
+    free[above]! += free[h]!;
+    all[above]! += all[h]!;
+  }
+  const made = { free, all, revision: picture.revision };
+  totalsOf.set(picture, made);
+  return made;
+}
+
 // The position of the job "namespace/name", -1 when there is none.
 export function findJob(picture: Picture, key: string): number {
   const { namespace, name } = picture.jobs;

@@ -164,7 +164,7 @@ export function Frame() {
       <Header help={() => setHelp(true)} />
       {link === "refused" && <Refused />}
       {picture ? (
-        <main>
+        <main class={route.view === "jobs" && !route.node ? "wide-panel" : ""}>
           <div class="left">
             <Crumbs />
             {!asTable && <ClusterMap />}

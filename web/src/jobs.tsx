@@ -116,17 +116,17 @@ export function JobPanel() {
   if (!picture || !jobs) return null;
   if (job < 0) {
     return (
-      <section class="panel" aria-labelledby="title">
+      <section class="panel" aria-labelledby="job-title">
         <Close what={{ job: "" }} />
-        <h1 id="title">{shortName(route.job, 60)}</h1>
+        <h1 id="job-title">{shortName(route.job, 60)}</h1>
         <p class="empty">There is no such job now.</p>
       </section>
     );
   }
   return (
-    <section class="panel scroll" aria-labelledby="title">
+    <section class="panel scroll" aria-labelledby="job-title">
       <Close what={{ job: "" }} />
-      <h1 id="title">{shortName(route.job, 80)}</h1>
+      <h1 id="job-title">{shortName(route.job, 80)}</h1>
       <p class="facts">
         <b>{jobs.phase[job]}</b> · {jobs.ready[job]} of {plural(jobs.total[job]!, "pod")} ready, at least {jobs.minAvailable[job]}
         {jobs.gpus[job] ? ` · ${plural(jobs.gpus[job]!, "GPU")}` : ""} ·{" "}

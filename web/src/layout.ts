@@ -12,6 +12,7 @@ export interface Scale {
   gap: [number, number]; // of which this is the gap
   head: number; // height of a tile's title
   label: number; // width of the names of nodes
+  note: number; // width of what is said of a node behind its GPUs
   space: number; // between tiles
 }
 
@@ -27,7 +28,7 @@ export interface Tile {
 }
 
 export interface Section {
-  hyperNode: number; // the parent of its tiles, -1: none
+  hyperNode: number; // the parent of its tiles; -1: none, LOOSE: its nodes are in no HyperNode
   y: number;
   h: number;
 }
@@ -47,6 +48,7 @@ export interface Hit {
   cell: number; // position among all GPUs, -1: none here
 }
 
+export const LOOSE = -2;
 const PAD = 4;
 const SECTION_HEAD = 22;
 const COLUMN_GAP = 12; // between columns of nodes in one tile
@@ -54,27 +56,30 @@ export const BAR_HEIGHT = 26;
 const BAR_WIDTH = 92;
 
 function rows(w: number, h: number, head: number): Scale {
-  return { level: "rows", cell: [w, h], gap: [w > 3 ? 1 : 0, h > 2 ? 1 : 0], head, label: 0, space: head ? 6 : 4 };
+  return { level: "rows", cell: [w, h], gap: [w > 3 ? 1 : 0, h > 2 ? 1 : 0], head, label: 0, note: 0, space: head ? 6 : 2 };
+}
+
+function named(w: number, h: number, gap: [number, number], head: number, note: number): Scale {
+  return { level: "named", cell: [w, h], gap, head, label: 0, note, space: 10 };
 }
 
 // From the largest to the smallest.
 export const SCALES: readonly Scale[] = [
-  { level: "named", cell: [22, 22], gap: [3, 4], head: 24, label: 0, space: 10 },
-  { level: "named", cell: [18, 18], gap: [2, 3], head: 22, label: 0, space: 8 },
-  ...[[14, 10], [12, 8], [10, 8], [8, 6], [7, 5], [6, 4], [6, 3]].map(([w, h]) => rows(w!, h!, 15)),
-  rows(5, 3, 0),
-  rows(4, 2, 0),
-  { level: "bar", cell: [1, 1], gap: [0, 0], head: 0, label: 0, space: 6 },
+  named(40, 34, [4, 6], 30, 170), named(32, 28, [4, 5], 28, 160), named(26, 24, [3, 4], 26, 140),
+  named(22, 22, [3, 4], 24, 0), named(18, 18, [2, 3], 22, 0),
+  rows(20, 13, 16), rows(17, 11, 16), rows(14, 10, 15), rows(12, 8, 15), rows(10, 8, 15), rows(8, 6, 15), rows(7, 5, 15),
+  rows(6, 4, 15), rows(6, 3, 15), rows(5, 3, 0), rows(4, 2, 0),
+  { level: "bar", cell: [1, 1], gap: [0, 0], head: 0, label: 0, note: 0, space: 6 },
 ];
 
 // The tiles of the tree below `at` (-1: of all), without places.
-export function leavesBelow(picture: Picture, at: number): { hyperNode: number; first: number; count: number }[] {
+export function leavesBelow(picture: Picture, at: number): Leaf[] {
   const { parent } = picture.hyperNodes;
   const inside = new Uint8Array(parent.length);
   for (let h = 0; h < parent.length; ++h) {
     if (at < 0 || h === at || (parent[h]! >= 0 && inside[parent[h]!])) inside[h] = 1;
   }
-  const found: { hyperNode: number; first: number; count: number }[] = [];
+  const found: Leaf[] = [];
   const { leaf } = picture.nodes;
   for (let node = 0; node < leaf.length; ) {
     const first = node;
@@ -85,43 +90,57 @@ export function leavesBelow(picture: Picture, at: number): { hyperNode: number; 
 }
 
 function widthOfNode(scale: Scale, perNode: number): number {
-  return scale.label + perNode * scale.cell[0];
+  return scale.label + perNode * scale.cell[0] + scale.note;
+}
+
+interface Leaf {
+  hyperNode: number;
+  first: number;
+  count: number;
+}
+
+// The tiles that follow each other with the same parent.
+function sectionsOf(picture: Picture, leaves: Leaf[]): { parent: number; leaves: Leaf[] }[] {
+  const sections: { parent: number; leaves: Leaf[] }[] = [];
+  for (const leaf of leaves) {
+    const parent = leaf.hyperNode < 0 ? LOOSE : picture.hyperNodes.parent[leaf.hyperNode]!;
+    const last = sections[sections.length - 1];
+    if (last?.parent === parent) last.leaves.push(leaf);
+    else sections.push({ parent, leaves: [leaf] });
+  }
+  return sections;
+}
+
+// How many tiles of width `w` stand in a line, so that the lines of a section are about as long as each other.
+function tilesPerLine(tiles: number, w: number, space: number, width: number): number {
+  const most = Math.max(1, Math.floor((width + space) / (w + space)));
+  return Math.ceil(tiles / Math.ceil(tiles / most));
 }
 
 function place(picture: Picture, at: number, scale: Scale, perNode: number, width: number): Layout {
   const layout: Layout = { scale, perNode, sections: [], tiles: [], width, height: 0 };
   const one = widthOfNode(scale, perNode);
-  let x = 0;
   let y = 0;
-  let rowHeight = 0;
-  let section: Section | undefined;
-  const close = () => {
-    y += rowHeight;
-    if (section) section.h = y - section.y;
-    rowHeight = 0;
-  };
-  for (const { hyperNode, first, count } of leavesBelow(picture, at)) {
-    const parent = hyperNode < 0 ? -2 : picture.hyperNodes.parent[hyperNode]!;
-    if (section?.hyperNode !== parent) {
-      close();
-      if (section) y += 8;
-      section = { hyperNode: parent, y, h: 0 };
-      layout.sections.push(section);
-      x = 0;
-      y += SECTION_HEAD;
+  for (const { parent, leaves } of sectionsOf(picture, leavesBelow(picture, at))) {
+    const section = { hyperNode: parent, y, h: 0 };
+    layout.sections.push(section);
+    y += SECTION_HEAD;
+    const sizes = leaves.map((leaf) => sizeOfTile(scale, one, leaf.count, width));
+    const perLine = tilesPerLine(leaves.length, Math.max(...sizes.map((size) => size.w)), scale.space, width);
+    for (let from = 0; from < leaves.length; from += perLine) {
+      let x = 0;
+      let high = 0;
+      for (let i = from; i < Math.min(from + perLine, leaves.length); ++i) {
+        layout.tiles.push({ ...leaves[i]!, ...sizes[i]!, x, y });
+        x += sizes[i]!.w + scale.space;
+        high = Math.max(high, sizes[i]!.h);
+      }
+      y += high + (from + perLine < leaves.length ? scale.space : 0);
     }
-    const { w, h, lines } = sizeOfTile(scale, one, count, width);
-    if (x > 0 && x + w > width) {
-      x = 0;
-      y += rowHeight + scale.space;
-      rowHeight = 0;
-    }
-    layout.tiles.push({ hyperNode, first, count, lines, x, y, w, h });
-    x += w + scale.space;
-    rowHeight = Math.max(rowHeight, h);
+    section.h = y - section.y;
+    y += 8;
   }
-  close();
-  layout.height = y + PAD;
+  layout.height = y;
   return layout;
 }
 
@@ -148,11 +167,12 @@ export function layoutMap(picture: Picture, at: number, width: number, height: n
   if (perNode === 0) perNode = 8;
   let last: Layout | undefined;
   for (const scale of SCALES) {
-    const named = scale.level === "named" ? { ...scale, label: nameWidth } : scale;
-    const layout = place(picture, at, named, perNode, width);
-    if (layout.height <= height) return layout;
-    // Names are worth scrolling a little: a HyperNode that was opened is shown with them.
-    if (scale.level === "named" && at >= 0 && layout.tiles.length <= 1) return layout;
+    const labelled = scale.level === "named" ? { ...scale, label: nameWidth } : scale;
+    const layout = place(picture, at, labelled, perNode, width);
+    const fits = layout.tiles.every((tile) => tile.x + tile.w <= width);
+    if (fits && layout.height <= height) return layout;
+    // Names are worth scrolling: a HyperNode that was opened is shown with them.
+    if (fits && scale.level === "named" && scale.note === 0 && at >= 0 && layout.tiles.length <= 1) return layout;
     if (scale.level === "bar" && last && last.height <= 4 * height) return last;
     last = layout;
   }

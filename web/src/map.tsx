@@ -31,7 +31,7 @@ export function marksOf(picture: Picture): Marks {
 function widthOfNames(picture: Picture): number {
   let longest = 0;
   for (const name of picture.nodes.name) longest = Math.max(longest, name.length);
-  return Math.min(190, Math.max(40, longest * 7 + 10));
+  return Math.min(200, Math.max(40, longest * 7.5 + 16));
 }
 
 function draw(cells: HTMLCanvasElement, names: HTMLCanvasElement, layout: Layout, picture: Picture): void {
@@ -111,11 +111,11 @@ export function ClusterMap() {
   const box = useRef<HTMLDivElement>(null);
   const cells = useRef<HTMLCanvasElement>(null);
   const names = useRef<HTMLCanvasElement>(null);
-  const layout = useRef<Layout>();
+  const layout = useRef<Layout | undefined>(undefined);
   const [size, setSize] = useState<[number, number]>([0, 0]);
   const [tip, setTip] = useState<Tip>();
   useEffect(() => {
-    const watch = new ResizeObserver(() => setSize([box.current!.clientWidth, box.current!.clientHeight]));
+    const watch = new ResizeObserver(() => box.current && setSize([box.current.clientWidth, box.current.clientHeight]));
     watch.observe(box.current!);
     return () => watch.disconnect();
   }, []);

@@ -1,9 +1,8 @@
 // The panel beside the map: the cluster, or the HyperNode that is open, at a glance.
 import { useApp } from "./app";
-import { countStates, FREE, HELD, OFF, SHARED, USED, waitingJobs, type Picture } from "./fold";
+import { countStates, FREE, HELD, OFF, SHARED, totals, USED, waitingJobs, type Picture } from "./fold";
 import { count, plural, shortName } from "./formats";
 import { positionOf } from "./map";
-import { gpusOf } from "./painter";
 import { linkTo } from "./router";
 
 const STATES: [number, string, string][] = [
@@ -105,7 +104,8 @@ function Troubles({ picture }: { picture: Picture }) {
 }
 
 function Inside({ picture, at }: { picture: Picture; at: number }) {
-  const [free, all] = gpusOf(picture, at);
+  const free = totals(picture).free[at]!;
+  const all = totals(picture).all[at]!;
   const { tier, nodes, fits, reason } = picture.hyperNodes;
   return (
     <>

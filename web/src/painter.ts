@@ -1,7 +1,7 @@
 // Draws the map: cells into one buffer of pixels, names and outlines onto a second canvas above it.
-import { FREE, HELD, OFF, SHARED, USED, type Picture } from "./fold";
-import { shortName } from "./formats";
-import { BAR_HEIGHT, nodeCorner, outline, tileOf, type Layout, type Tile } from "./layout";
+import { FREE, HELD, OFF, SHARED, totals, USED, type Picture } from "./fold";
+import { count, plural, shortName } from "./formats";
+import { BAR_HEIGHT, LOOSE, nodeCorner, outline, tileOf, type Layout, type Tile } from "./layout";
 import { pixel, type Theme } from "./theme";
 
 export interface Marks {
@@ -148,27 +148,9 @@ function text(context: CanvasRenderingContext2D, words: string, x: number, y: nu
 }
 
 export function gpusText(picture: Picture, hyperNode: number): string {
-  const [free, all] = gpusOf(picture, hyperNode);
-  return all ? `${all - free} of ${all} GPUs used` : "";
-}
-
-// Free and all GPUs of the nodes in a HyperNode, -1: of the whole cluster.
-export function gpusOf(picture: Picture, hyperNode: number): [number, number] {
-  const { parent } = picture.hyperNodes;
-  const inside = new Uint8Array(parent.length);
-  for (let h = 0; h < parent.length; ++h) {
-    if (h === hyperNode || (parent[h]! >= 0 && inside[parent[h]!])) inside[h] = 1;
-  }
-  let free = 0;
-  let all = 0;
-  picture.nodes.leaf.forEach((leaf, node) => {
-    if (hyperNode >= 0 && !(leaf >= 0 && inside[leaf])) return;
-    for (let i = picture.firstCell[node]!; i < picture.firstCell[node + 1]!; ++i) {
-      ++all;
-      if (picture.cells[i] === FREE) ++free;
-    }
-  });
-  return [free, all];
+  const { free, all } = totals(picture);
+  const total = all[hyperNode]!;
+  return total ? `${count(total - free[hyperNode]!)} of ${plural(total, "GPU")} used` : "";
 }
 
 function pathOf(picture: Picture, hyperNode: number): string {
@@ -182,13 +164,13 @@ function drawSections(context: CanvasRenderingContext2D, layout: Layout, picture
     const named = section.hyperNode >= 0;
     context.font = `600 13px ${FONT}`;
     context.fillStyle = theme.text;
-    const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === -2 ? "In no HyperNode" : "Cluster";
+    const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === LOOSE ? "In no HyperNode" : "Cluster";
     const end = text(context, title, 0, section.y + 15, layout.width * 0.6);
     context.font = `12px ${FONT}`;
     context.fillStyle = theme.muted;
     const facts: string[] = [];
     if (named) {
-      facts.push(gpusText(picture, section.hyperNode), `${marks.fits[section.hyperNode] ?? 0} pods fit`);
+      facts.push(gpusText(picture, section.hyperNode), `${plural(marks.fits[section.hyperNode] ?? 0, "pod")} would fit`);
       const reason = picture.hyperNodes.reason[section.hyperNode];
       if (reason) facts.push(reason);
     }
@@ -222,16 +204,31 @@ function drawTile(context: CanvasRenderingContext2D, layout: Layout, tile: Tile,
   if (reason && large) text(context, reason, tile.x + 12 + end, base, room - end - 8);
 }
 
-// Names of nodes, and the numbers of their GPUs.
+// The jobs on a node, in the order of its GPUs.
+function jobsOn(picture: Picture, node: number): string {
+  const jobs: number[] = [];
+  for (let i = picture.firstCell[node]!; i < picture.firstCell[node + 1]!; ++i) {
+    const held = picture.cells[i] === SHARED ? (picture.shared[i] ?? []).map(([job]) => job) : [picture.holders[i]!];
+    for (const job of held) if (job >= 0 && !jobs.includes(job)) jobs.push(job);
+  }
+  return jobs.map((job) => picture.jobs.name[job]).join(", ");
+}
+
+// Names of nodes, the numbers of their GPUs, and what is on them.
 function drawNodes(context: CanvasRenderingContext2D, layout: Layout, tile: Tile, picture: Picture, theme: Theme, marks: Marks): void {
-  const { cell, gap, label } = layout.scale;
+  const { cell, gap, label, note } = layout.scale;
   const middle = (cell[1] - gap[1]) / 2 + 4;
   for (let node = tile.first; node < tile.first + tile.count; ++node) {
     const [x, y] = nodeCorner(layout, tile, node);
-    context.font = `12px ${FONT}`;
-    context.fillStyle = picture.nodes.note[node] ? theme.bad : theme.text;
+    context.font = `${cell[1] > 24 ? 13 : 12}px ${FONT}`;
+    const trouble = picture.nodes.note[node];
+    context.fillStyle = trouble ? theme.bad : theme.text;
     text(context, picture.nodes.name[node]!, x, y + middle, label - 8);
-    context.font = `10px ${FONT}`;
+    if (note) {
+      context.fillStyle = trouble ? theme.bad : theme.muted;
+      text(context, trouble ?? jobsOn(picture, node), x + label + layout.perNode * cell[0] + 8, y + middle, note - 12);
+    }
+    context.font = `${cell[0] > 24 ? 12 : 10}px ${FONT}`;
     context.textAlign = "center";
     for (let i = picture.firstCell[node]!, gpu = 0; i < picture.firstCell[node + 1]!; ++i, ++gpu) {
       const state = picture.cells[i]!;

@@ -84,7 +84,7 @@ function QueueCard({ line }: { line: Line }) {
         <a href={linkTo(app.route, { queue: chosen ? "" : name })} aria-expanded={chosen} title={name}>{shortName(name, 40)}</a>
         <span class="muted">
           {queue.state !== "Open" && <b class="bad">{queue.state} </b>}
-          {isOverused(queue) && <b class="warn">above what it deserves </b>}
+          {isOverused(queue) && <b class="warn">overused </b>}
           weight {queue.weight} · {plural(queue.jobs, "job")}{waiting.length ? `, ${waiting.length} waiting` : ""}
         </span>
       </div>
@@ -112,8 +112,10 @@ export function QueuesPanel() {
       <h1 id="title">{plural(lines.length, "queue")}</h1>
       <p class="muted">{answer.plugin ? `Shares by ${answer.plugin}${answer.hierarchical ? " with a hierarchy" : ""}.`
         : "No plugin divides the cluster among the queues."}</p>
-      <p class="legend" aria-hidden="true"><i class="fill" /> used <i class="wanted" /> wanted <i class="mark guarantee" /> guarantee{" "}
-        <i class="mark deserved" /> deserved <i class="mark capability" /> capability</p>
+      <ul class="legend plain" aria-hidden="true">
+        <li><i class="fill" /> used</li><li><i class="wanted" /> wanted</li><li><i class="mark guarantee" /> guarantee</li>
+        <li><i class="mark deserved" /> deserved</li><li><i class="mark capability" /> capability</li>
+      </ul>
       <ul class="plain queues">{lines.map((line) => <QueueCard key={line.name} line={line} />)}</ul>
     </section>
   );

@@ -1,10 +1,9 @@
 // The table twin of the map: an ARIA treegrid of the level that is open. The keyboard moves in it, the map follows.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { app, useApp } from "./app";
-import { countStates, FREE, type Picture } from "./fold";
+import { countStates, FREE, totals, type Picture } from "./fold";
 import { count, shortName } from "./formats";
 import { marksOf, positionOf } from "./map";
-import { gpusOf } from "./painter";
 
 interface Line {
   hyperNode: number; // -1: a node
@@ -18,7 +17,8 @@ interface Line {
 }
 
 function lineOfHyperNode(picture: Picture, h: number, fits: readonly number[]): Line {
-  const [free, all] = gpusOf(picture, h);
+  const free = totals(picture).free[h]!;
+  const all = totals(picture).all[h]!;
   const { name, tier, reason } = picture.hyperNodes;
   return {
     hyperNode: h, node: -1, name: name[h]!, tier: String(tier[h]), used: count(all - free), free: count(free),
@@ -56,13 +56,12 @@ function enter(line: Line): void {
   else app.go({ node: line.name });
 }
 
-// Out of the HyperNode that is open; its row in the level above is where the keyboard is then.
-export function goOut(): string {
+// Out of the HyperNode that is open.
+export function goOut(): void {
   const { picture, route } = app;
-  if (!picture || route.at === "") return "";
+  if (!picture || route.at === "") return;
   const parent = picture.hyperNodes.parent[positionOf(picture.hyperNodes.name, route.at)] ?? -1;
   app.go({ at: parent >= 0 ? picture.hyperNodes.name[parent]! : "", node: "" });
-  return route.at;
 }
 
 function setFocus(line: Line | undefined): void {
@@ -71,37 +70,47 @@ function setFocus(line: Line | undefined): void {
   app.changed();
 }
 
+// What the keyboard has asked for and the next drawings fulfil.
+interface Wish {
+  focus: boolean; // the row that is chosen gets the focus
+  from: string; // once this level is left; "-": at once
+  back: string; // the name of the row to be at then, "" the first
+}
+
 export function Twin() {
   const { picture, route, asTable } = useApp();
-  const [row, setRow] = useState(0);
+  const [state, setState] = useState({ at: route.at, row: 0 });
   const body = useRef<HTMLDivElement>(null);
-  const takesFocus = useRef(false);
-  const cameFrom = useRef("");
+  const wish = useRef<Wish>({ focus: false, from: "-", back: "" });
   const at = picture ? positionOf(picture.hyperNodes.name, route.at) : -1;
   const lines = picture ? linesOf(picture, at) : [];
-  const now = Math.min(row, Math.max(0, lines.length - 1));
+  const came = () => Math.max(0, lines.findIndex((line) => line.name === wish.current.back));
+  const now = Math.min(state.at === route.at ? state.row : came(), Math.max(0, lines.length - 1));
+  const setRow = (row: number) => setState({ at: route.at, row });
   useEffect(() => {
-    const back = lines.findIndex((line) => line.name === cameFrom.current);
-    setRow(Math.max(0, back));
-    cameFrom.current = "";
-  }, [route.at]);
-  useEffect(() => {
-    if (!takesFocus.current) return;
-    takesFocus.current = false;
+    if (!wish.current.focus || wish.current.from === route.at) return;
+    setRow(now);
+    wish.current = { focus: false, from: "-", back: "" };
     setFocus(lines[now]);
     body.current?.querySelector<HTMLElement>("[tabindex='0']")?.focus();
   });
   const move = (to: number) => {
-    takesFocus.current = true;
+    wish.current = { focus: true, from: "-", back: "" };
     setRow(Math.max(0, Math.min(lines.length - 1, to)));
+  };
+  const into = () => {
+    if (!lines[now]) return;
+    if (lines[now].hyperNode >= 0) wish.current = { focus: true, from: route.at, back: "" };
+    enter(lines[now]);
+  };
+  const out = () => {
+    if (route.at) wish.current = { focus: true, from: route.at, back: route.at };
+    goOut();
   };
   const keys: Record<string, () => void> = {
     ArrowDown: () => move(now + 1), ArrowUp: () => move(now - 1), Home: () => move(0), End: () => move(lines.length - 1),
     PageDown: () => move(now + 20), PageUp: () => move(now - 20),
-    Enter: () => lines[now] && ((takesFocus.current = true), enter(lines[now]!)),
-    ArrowRight: () => lines[now] && ((takesFocus.current = true), enter(lines[now]!)),
-    ArrowLeft: () => ((takesFocus.current = true), (cameFrom.current = goOut())),
-    Escape: () => ((takesFocus.current = true), (cameFrom.current = goOut())),
+    Enter: into, ArrowRight: into, ArrowLeft: out, Escape: out,
   };
   const key = (event: KeyboardEvent) => {
     const act = keys[event.key];
@@ -114,7 +123,7 @@ export function Twin() {
   const shown = lines.slice(from, from + WINDOW);
   return (
     <div class={asTable ? "twin shown" : "twin"} ref={body} role="treegrid" aria-label={`Inside ${route.at || "the cluster"}`}
-      aria-rowcount={lines.length + 1} onKeyDown={key} onBlur={() => setFocus(undefined)}>
+      aria-rowcount={lines.length + 1} onKeyDown={key} onFocusOut={() => setFocus(undefined)}>
       <div role="row" class="line head" aria-rowindex={1}>
         {["name", "tier", "GPUs used", "free", "pods fit", "note"].map((title) => <span role="columnheader">{title}</span>)}
       </div>
