@@ -74,6 +74,7 @@ check "definitions in the chart are those of deploy/crds" chart_definitions
 check "mutants" tools/mutants.py --check
 check "shell scripts" shell_scripts
 check "python scripts" python_scripts
+check "types of the page" tools/check_types.sh
 check "every header compiles on its own (lint-all: every source, too)" tools/compile_alone.py "${alone[@]}"
 check "clang-tidy" tools/run_tidy.py "${changed[@]}"
 

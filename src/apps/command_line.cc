@@ -178,6 +178,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddVirtualNodesCommand(app, run);
   AddControllersCommand(app, run);
   AddWebhooksCommand(app, run);
+  AddPageCommand(app, run);
   AddVersionCommand(app, run);
   AddHelpCommand(app, run);
   AddCompleteCommand(app, run);

@@ -27,6 +27,7 @@ void AddManifestsCommand(CLI::App& app, Run& run);
 void AddJobCommand(CLI::App& app, Run& run);
 void AddEvictionsCommand(CLI::App& app, Run& run);
 void AddManCommand(CLI::App& app, Run& run);
+void AddPageCommand(CLI::App& app, Run& run);
 void AddQueueCommand(CLI::App& app, Run& run);
 void AddReplayCommand(CLI::App& app, Run& run);
 void AddSchedulerCommand(CLI::App& app, Run& run);

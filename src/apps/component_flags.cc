@@ -16,10 +16,14 @@
 namespace strata {
 namespace {
 
-void AddClientFlags(CLI::App& command, ComponentFlags& flags) {
+void AddServerOfFlags(CLI::App& command, ComponentFlags& flags) {
   AddConnectionFlags(command, flags.connection);
   command.add_option("--master", flags.connection.server, "Address of the API server")
       ->type_name("URL");
+}
+
+void AddClientFlags(CLI::App& command, ComponentFlags& flags) {
+  AddServerOfFlags(command, flags);
   command
       .add_option("--kube-api-qps",
                   flags.write_rate,
@@ -176,6 +180,14 @@ void AddServingFlags(CLI::App& command,
   AddVerbosityFlag(command, flags);
   AddIgnoredFlags(command, flags, kIgnoredByAll);
   AddIgnoredFlags(command, flags, ignored);
+}
+
+void AddReaderFlags(CLI::App& command, ComponentFlags& flags) {
+  command.set_version_flag("--version", "strata " STRATA_VERSION);
+  AddServerOfFlags(command, flags);
+  AddMetricsFlags(command, flags);
+  AddHealthzFlags(command, flags);
+  AddVerbosityFlag(command, flags);
 }
 
 std::string CheckObjectName(const std::string& text) {

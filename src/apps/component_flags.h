@@ -35,6 +35,9 @@ void AddServingFlags(CLI::App& command,
                      ComponentFlags& flags,
                      std::span<const char* const> ignored);
 
+// The same for one that only reads: no lease, no rates of writes, nothing that is ignored.
+void AddReaderFlags(CLI::App& command, ComponentFlags& flags);
+
 // A flag whose value is a Go duration; `out` holds the default.
 void AddDurationFlag(CLI::App& command, const char* flag, std::string& out, const char* what);
 

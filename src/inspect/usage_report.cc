@@ -25,17 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Align = TextTable::Align;
 
-// cpu, memory, pods, and the devices (names with a '/') that a node has.
-std::vector<ResourceId> ShownIds(const ClusterState& state) {
-  std::vector<ResourceId> ids = {kCpu, kMemory, kPods};
-  const auto total = state.sums().Allocatable(state.tree().top());
-  for (const ResourceId id : state.resource_names().ByName()) {
-    const bool device = state.resource_names().name(id).find('/') != std::string::npos;
-    if (device && id.index() < total.size() && total[id.index()] > 0) ids.push_back(id);
-  }
-  return ids;
-}
-
 std::vector<Amount> Pick(std::span<const Amount> amounts, const std::vector<ResourceId>& ids) {
   std::vector<Amount> picked;
   picked.reserve(ids.size());
@@ -43,14 +32,6 @@ std::vector<Amount> Pick(std::span<const Amount> amounts, const std::vector<Reso
     picked.push_back(id.index() < amounts.size() ? amounts[id.index()] : 0);
   }
   return picked;
-}
-
-std::string NoteOf(const NodeSpec& node) {
-  std::string note = node.unschedulable ? "cordoned" : "";
-  const Taint* taint = FirstUntolerated(node.taints, {});
-  if (MarkOf(node) == NodeMark::kNotReady) return note.empty() ? "not ready" : note + ", not ready";
-  if (!note.empty() || taint == nullptr) return note;
-  return MarkOf(node) == NodeMark::kCordoned ? "cordoned" : "taint " + taint->key;
 }
 
 // "12%"; "-" where there is nothing to take.
@@ -154,7 +135,7 @@ UsageReport::Node NodeRow(const ClusterState& state,
   const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(id));
   UsageReport::Node node{.name = spec.name,
                          .leaf = leaf == tree.top() ? "" : tree.at(leaf).name,
-                         .note = NoteOf(spec),
+                         .note = NodeNote(spec),
                          .used = Pick(state.nodes().Used(id), ids),
                          .free = Pick(FreeOn(state, id), ids),
                          .allocatable = Pick(state.nodes().Allocatable(id), ids)};
@@ -234,11 +215,29 @@ class TreeMaker {
 
 }  // namespace
 
+std::string NodeNote(const NodeSpec& node) {
+  std::string note = node.unschedulable ? "cordoned" : "";
+  const Taint* taint = FirstUntolerated(node.taints, {});
+  if (MarkOf(node) == NodeMark::kNotReady) return note.empty() ? "not ready" : note + ", not ready";
+  if (!note.empty() || taint == nullptr) return note;
+  return MarkOf(node) == NodeMark::kCordoned ? "cordoned" : "taint " + taint->key;
+}
+
+std::vector<ResourceId> ShownResourceIds(const ClusterState& state) {
+  std::vector<ResourceId> ids = {kCpu, kMemory, kPods};
+  const auto total = state.sums().Allocatable(state.tree().top());
+  for (const ResourceId id : state.resource_names().ByName()) {
+    const bool device = state.resource_names().name(id).find('/') != std::string::npos;
+    if (device && id.index() < total.size() && total[id.index()] > 0) ids.push_back(id);
+  }
+  return ids;
+}
+
 UsageReport MakeUsageReport(const ClusterState& state,
                             const std::vector<objects::HyperNode>& hypernodes) {
   UsageReport report;
   const HyperNodeTree& tree = state.tree();
-  const std::vector<ResourceId> ids = ShownIds(state);
+  const std::vector<ResourceId> ids = ShownResourceIds(state);
   for (const ResourceId id : ids) report.resources.push_back(state.resource_names().name(id));
   for (const NodeId id : state.nodes().all()) report.nodes.push_back(NodeRow(state, id, ids));
   std::sort(report.nodes.begin(), report.nodes.end(), [](const auto& a, const auto& b) {

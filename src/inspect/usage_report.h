@@ -54,6 +54,12 @@ struct UsageReport {
   std::vector<Amount> allocatable;
 };
 
+// Why the node takes no pods: "cordoned", "not ready", "taint KEY"; "" when it does.
+[[nodiscard]] std::string NodeNote(const NodeSpec& node);
+// The resources that people are shown: cpu, memory, pods, then the devices that a node has, by
+// name.
+[[nodiscard]] std::vector<ResourceId> ShownResourceIds(const ClusterState& state);
+
 // `hypernodes` give the labels. REQUIRES: between cycles.
 [[nodiscard]] UsageReport MakeUsageReport(const ClusterState& state,
                                           const std::vector<objects::HyperNode>& hypernodes = {});

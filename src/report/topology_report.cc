@@ -99,6 +99,33 @@ struct ShapeRequest {
   std::optional<GpuRequest> gpus;
 };
 
+// Registered GPUs are counted themselves: the node's allocatable has their slots.
+std::int64_t FitsOn(const ClusterState& state, NodeId node, const ShapeRequest& request) {
+  const std::int64_t fits = CountFits(request.amounts, state.nodes().Idle(node));
+  const auto& gpus = state.nodes().spec(node).gpus;
+  if (!request.gpus || fits == 0) return fits;
+  const GpuDialect dialect = request.gpus->dialect;
+  if (!gpus || !gpus->OfferIn(dialect).registered) {
+    return dialect == GpuDialect::kHami ? fits : 0;
+  }
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  const auto max = static_cast<std::uint32_t>(std::min(fits, kMax));
+  return CountGpuFits(*request.gpus, *gpus, GpuUsageOn(state, node), max);
+}
+
+// By HyperNode.
+std::vector<std::int64_t> CountPods(const ClusterState& state, const ShapeRequest& request) {
+  const HyperNodeTree& tree = state.tree();
+  std::vector<std::int64_t> pods(tree.hypernodes().size(), 0);
+  for (const NodeId node : state.nodes().all()) {
+    const NodeSpec& spec = state.nodes().spec(node);
+    if (spec.unschedulable || FirstUntolerated(spec.taints, {}) != nullptr) continue;
+    const std::int64_t fits = FitsOn(state, node, request);
+    for (const HyperNodeId id : tree.HyperNodesOf(tree.ChainOf(node))) pods[id.index()] += fits;
+  }
+  return pods;
+}
+
 class Reporter {
  public:
   Reporter(const ClusterState& state, ShapeRequest request, TopologyReport& report)
@@ -113,7 +140,7 @@ class Reporter {
       report_.resources.push_back(state_.resource_names().name(id));
     }
     report_.ready = tree_.ready();
-    CountPods();
+    pods_ = CountPods(state_, request_);
     CountClosed();
     AddGpuNodes();
     AddSubtree(tree_.top(), true);
@@ -121,7 +148,7 @@ class Reporter {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].in_tree) AddRow(IdAt<HyperNodeId>(i), 1, true);
     }
-    for (const std::int32_t tier : tree_.tiers()) AddTier(tier);
+    report_.tiers = BestOfTiers(tree_, pods_);
     if (!tree_.has_hypernodes()) return;
     for (const NodeId node : tree_.NodesOf(tree_.top())) {
       if (tree_.LeafOf(tree_.ChainOf(node)) != tree_.top()) continue;
@@ -131,18 +158,6 @@ class Reporter {
   }
 
  private:
-  void CountPods() {
-    pods_.assign(tree_.hypernodes().size(), 0);
-    for (const NodeId node : state_.nodes().all()) {
-      const NodeSpec& spec = state_.nodes().spec(node);
-      if (spec.unschedulable || FirstUntolerated(spec.taints, {}) != nullptr) continue;
-      const std::int64_t fits = FitsOn(node);
-      for (const HyperNodeId id : tree_.HyperNodesOf(tree_.ChainOf(node))) {
-        pods_[id.index()] += fits;
-      }
-    }
-  }
-
   // What nodes that take no pods have, by HyperNode.
   struct Closed {
     std::size_t cordoned = 0;
@@ -173,20 +188,6 @@ class Reporter {
     std::sort(report_.gpus.begin(), report_.gpus.end(), [](const auto& a, const auto& b) {
       return NaturalLess(a.node, b.node);
     });
-  }
-
-  // Registered GPUs are counted themselves: the node's allocatable has their slots.
-  [[nodiscard]] std::int64_t FitsOn(NodeId node) const {
-    const std::int64_t fits = CountFits(request_.amounts, state_.nodes().Idle(node));
-    const auto& gpus = state_.nodes().spec(node).gpus;
-    if (!request_.gpus) return fits;
-    const GpuDialect dialect = request_.gpus->dialect;
-    if (!gpus || !gpus->OfferIn(dialect).registered) {
-      return dialect == GpuDialect::kHami ? fits : 0;
-    }
-    constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
-    const auto max = static_cast<std::uint32_t>(std::min(fits, kMax));
-    return CountGpuFits(*request_.gpus, *gpus, GpuUsageOn(state_, node), max);
   }
 
   void AddSubtree(HyperNodeId id, bool last) {
@@ -232,18 +233,6 @@ class Reporter {
     }
     row.pods = pods_[id.index()];
     report_.rows.push_back(std::move(row));
-  }
-
-  void AddTier(std::int32_t tier) {
-    std::optional<HyperNodeId> best;
-    for (const HyperNodeId id : tree_.OfTier(tier)) {
-      if (!best || pods_[id.index()] > pods_[best->index()]) best = id;
-    }
-    if (!best) return;
-    report_.tiers.push_back({.tier = tier,
-                             .tier_name = tree_.at(*best).tier_name,
-                             .hypernode = tree_.at(*best).name,
-                             .pods = pods_[best->index()]});
   }
 
   const ClusterState& state_;
@@ -384,6 +373,29 @@ Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
   TRY_ASSIGN(ShapeRequest request, ToRequest(pod, state.resource_names()));
   Reporter(state, std::move(request), report).Report();
   return report;
+}
+
+Result<std::vector<std::int64_t>> CountPodsThatFit(const ClusterState& state,
+                                                   const objects::ResourceList& pod) {
+  TRY_ASSIGN(const ShapeRequest request, ToRequest(pod, state.resource_names()));
+  return CountPods(state, request);
+}
+
+std::vector<TopologyReport::TierFit> BestOfTiers(const HyperNodeTree& tree,
+                                                 const std::vector<std::int64_t>& pods) {
+  std::vector<TopologyReport::TierFit> fits;
+  for (const std::int32_t tier : tree.tiers()) {
+    std::optional<HyperNodeId> best;
+    for (const HyperNodeId id : tree.OfTier(tier)) {
+      if (!best || pods[id.index()] > pods[best->index()]) best = id;
+    }
+    if (!best) continue;
+    fits.push_back({.tier = tier,
+                    .tier_name = tree.at(*best).tier_name,
+                    .hypernode = tree.at(*best).name,
+                    .pods = pods[best->index()]});
+  }
+  return fits;
 }
 
 }  // namespace strata

@@ -85,6 +85,14 @@ enum class NodeMark : std::uint8_t { kOpen, kCordoned, kNotReady };
 [[nodiscard]] Result<TopologyReport> MakeTopologyReport(const ClusterState& state,
                                                         const objects::ResourceList& pod);
 
+// The same numbers alone: `pods` by HyperNodeId. Error, precondition and cost are those of
+// MakeTopologyReport, without the names and the sums.
+[[nodiscard]] Result<std::vector<std::int64_t>> CountPodsThatFit(const ClusterState& state,
+                                                                 const objects::ResourceList& pod);
+// The HyperNode with most room of each tier, by such numbers: what TopologyReport::tiers says.
+[[nodiscard]] std::vector<TopologyReport::TierFit> BestOfTiers(
+    const HyperNodeTree& tree, const std::vector<std::int64_t>& pods);
+
 // Gives the rows of discovered HyperNodes the label by which they were found.
 void AddLabels(const std::vector<objects::HyperNode>& hypernodes, TopologyReport& report);
 

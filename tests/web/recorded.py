@@ -1,0 +1,119 @@
+"""Answers of the page's server for clusters of any size, made by arithmetic: the same every time.
+
+Their form is that of docs/page.md, "Data". What the real server answers is tested by tests/integration and src/page.
+"""
+
+STATES = "uuuuuuufuuuufuuuuuhuuuuuffuuuuuu"
+
+
+def shape_of(gpus):
+    return {"gpus": gpus, "links": [f"{a}-{b} NV18" for a in range(gpus) for b in range(a + 1, gpus)],
+            "groups": [list(range(gpus))]}
+
+
+class Cluster:
+    """A cluster as columns: spines of racks of nodes, jobs that hold whole nodes, and jobs that wait."""
+
+    def __init__(self, spines=2, racks=2, nodes=2, gpus=8, jobs=6, waiting=2, name=lambda kind, i: f"{kind}-{i}"):
+        self.spines, self.racks, self.per_rack, self.gpus, self.name = spines, racks, nodes, gpus, name
+        self.node_count = spines * racks * nodes
+        self.job_count, self.waiting = jobs, waiting
+        self.epoch, self.revision = 3, 10
+
+    def hyper_nodes(self):
+        names, tiers, parents, counts = [], [], [], []
+        for spine in range(self.spines):
+            at = len(names)
+            names.append(self.name("spine", spine))
+            tiers.append(2)
+            parents.append(-1)
+            counts.append(self.racks * self.per_rack)
+            for rack in range(self.racks):
+                names.append(self.name("rack", spine * self.racks + rack))
+                tiers.append(1)
+                parents.append(at)
+                counts.append(self.per_rack)
+        fits = [(7 * i) % (count + 1) for i, count in enumerate(counts)]
+        reason = {str(len(names) - 1): "not ready: two parents"} if len(names) > 4 else {}
+        return {"name": names, "tier": tiers, "parent": parents, "nodes": counts, "fits": fits, "reason": reason}
+
+    def nodes(self):
+        count = self.node_count
+        leaf = [n // self.per_rack + n // (self.per_rack * self.racks) + 1 for n in range(count)]
+        gpus = [0, 0] if self.gpus == 0 else []
+        return {"name": [self.name("node", n) for n in range(count)], "leaf": leaf, "also": {},
+                "note": {"1": "cordoned"} if count > 1 else {}, "gpus": [self.gpus] * count, "links": [0 if self.gpus else -1] * count,
+                "used": {"cpu": [(13 * n) % 97 for n in range(count)], "memory": [2**30 * ((29 * n) % 800) for n in range(count)]},
+                "allocatable": {"cpu": [128] * count, "memory": [2**40] * count}} | ({} if gpus else {})
+
+    def cells(self):
+        """(state, holder): one letter per GPU, runs of jobs."""
+        total = self.node_count * self.gpus
+        state = "".join("x" if cell // max(1, self.gpus) == 1 and cell % 5 == 0 else STATES[(cell // 8 * 7 + cell) % len(STATES)]
+                        for cell in range(total))
+        running = max(1, self.job_count - self.waiting)
+        holder = []
+        for cell, letter in enumerate(state):
+            job = cell * running // max(1, total) if letter in "uhs" else -1
+            if holder and holder[-2] == job:
+                holder[-1] += 1
+            else:
+                holder += [job, 1]
+        return state, holder
+
+    def jobs(self):
+        count, running = self.job_count, self.job_count - self.waiting
+        waits = [j >= running for j in range(count)]
+        words = ("TopologyUnsatisfied", "QueueOverused", "NotEnoughResources")
+        leaves = [i for i in range(self.spines * (self.racks + 1)) if i % (self.racks + 1)]
+        late = [str(j) for j in range(running, count)]
+        return {"namespace": [f"team-{'abc'[j % 3]}" for j in range(count)], "name": [self.name("job", j) for j in range(count)],
+                "podGroup": [f"job-{j}" for j in range(count)], "phase": ["Inqueue" if w else "Running" for w in waits],
+                "queue": [f"q-{j % 4}" for j in range(count)], "ready": [0 if w else 4 for w in waits], "total": [24 if w else 4 for w in waits],
+                "minAvailable": [24 if w else 4 for w in waits], "gpus": [192 if w else 32 for w in waits],
+                "hyperNode": [-1 if w else leaves[j % len(leaves)] for j, w in enumerate(waits)], "tier": [0 if w else 1 for w in waits],
+                "created": [f"2026-11-19T{8 + j % 3:02}:{j % 60:02}:00Z" for j in range(count)],
+                "reason": [words[j % 3] if w else "" for j, w in enumerate(waits)],
+                "message": {j: "24/24 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 24 pods" for j in late},
+                "nearest": {j: [{"hyperNode": leaves[int(j) % len(leaves)], "tier": 1, "takes": 19, "of": 24}] for j in late},
+                "helps": {j: "allow tier 2" if int(j) % 2 else "start with 19 pods" for j in late}}
+
+    def fit(self):
+        return {"pod": {"nvidia.com/gpu": "8"},
+                "tiers": [{"tier": 1, "tierName": "rack", "hyperNode": self.name("rack", 0), "pods": 1},
+                          {"tier": 2, "tierName": "spine", "hyperNode": self.name("spine", 0), "pods": 3},
+                          {"tier": 3, "tierName": "", "hyperNode": "<cluster-top-hypernode>", "pods": 4}]}
+
+    def cluster(self):
+        state, holder = self.cells()
+        return {"version": 1, "epoch": self.epoch, "revision": self.revision, "time": "2026-11-19T12:00:00Z", "fit": self.fit(),
+                "hyperNodes": self.hyper_nodes(), "nodes": self.nodes(), "linkShapes": [shape_of(self.gpus)],
+                "gpus": {"state": state, "holder": holder, "shared": {}}, "jobs": self.jobs()}
+
+    def hello(self):
+        return {"version": 1, "strata": "0.1.0", "cluster": "prod-a", "user": "", "scope": "cluster", "plugins": ["gang"],
+                "resources": ["cpu", "memory", "nvidia.com/gpu"], "tiers": [{"tier": 1, "tierName": "rack"}, {"tier": 2, "tierName": "spine"}]}
+
+    def fit_answer(self):
+        hyper_nodes = self.hyper_nodes()
+        return self.fit() | {"epoch": self.epoch, "pods": hyper_nodes["fits"], "wholeNodes": 4, "stranded": 12, "packed": 5}
+
+    def queues(self):
+        def queue(parent, allocated, request, deserved, capability, waiting):
+            return {"state": "Open", "parent": parent, "weight": 1, "priority": 0, "share": 0.5, "deserved": {"nvidia.com/gpu": deserved},
+                    "allocated": {"cpu": allocated * 4, "nvidia.com/gpu": allocated}, "request": {"cpu": request * 4, "nvidia.com/gpu": request},
+                    "guarantee": {"nvidia.com/gpu": 16}, "capability": {"nvidia.com/gpu": capability}, "realCapability": None,
+                    "jobs": 3, "waiting": waiting}
+        waits = {"team-a/job-9": {"phase": "Inqueue", "reason": "QueueOverused", "message": "queue q-1 is overused"}}
+        return {"plugin": "capacity", "hierarchical": True, "jobsWithoutQueue": {},
+                "queues": {"root": queue("", 128, 512, 256, 1024, {}), "q-0": queue("root", 32, 32, 64, 128, {}),
+                           "q-1": queue("root", 96, 288, 64, 320, waits), "q-2": queue("root", 0, 0, 64, 128, {}) | {"state": "Closed"}}}
+
+    def job(self, name):
+        pods = [{"name": f"{name}-w-{i}", "phase": "Running", "node": self.name("node", i), "leaf": ""} for i in range(4)]
+        return {"name": name, "tasks": [], "pods": pods, "conditions": [], "events": [
+            {"type": "Warning", "reason": "Unschedulable", "message": "no HyperNode holds it", "count": 3, "last": "2026-11-19T11:59:00Z"}]}
+
+    def node(self, name):
+        gpus = [{"uuid": f"GPU-{i:08}-1111", "index": i, "health": True, "numa": 0, "holders": []} for i in range(self.gpus)]
+        return {"node": name, "gpus": gpus, "links": [], "freeSets": [[4, 5]], "pods": [{"namespace": "team-a", "name": "job-0-w-0", "phase": "Running"}]}
