@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kPageFooter = R"(
 Shows a running cluster in the browser: what runs where, why jobs wait, what would fit. Reads only.
 Prints "ready URL" when it has seen the cluster. The URL has a token, which the browser keeps for
-its tab: who has the URL can read the cluster.
+its tab: the URL is all that it takes to read the cluster.
 
 Examples:
   strata page

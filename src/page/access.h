@@ -5,7 +5,7 @@
 
 #include "net/http_server.h"
 
-// Who may ask a page that only this machine reaches.
+// Access to a page that only this machine reaches.
 namespace strata::page {
 
 // Everything below this path is data; the rest are the files of the page, which have no secrets.

@@ -2,8 +2,9 @@
 
 #include <pthread.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <optional>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "live/cluster_watch.h"
 #include "live/conf_change.h"
 #include "net/event_loop.h"
+#include "net/gzip.h"
 #include "net/http_server.h"
 #include "obs/metric_families.h"
 #include "page/access.h"
@@ -31,6 +33,8 @@ namespace {
 
 constexpr Duration kBetweenChanges = std::chrono::milliseconds(250);
 constexpr Duration kIdle = std::chrono::seconds(1);
+// How long a question waits for the cluster to be seen.
+constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr Duration kLate = std::chrono::minutes(1);
 // The streams of some hundred tabs.
 constexpr std::size_t kMaxConnections = 1024;
@@ -47,12 +51,26 @@ net::HttpResponse NoSuchPath(const std::string& path) {
   return ErrorResponse(404, "NotFound", fmt::format("there is nothing at {}", path));
 }
 
+net::HttpResponse NotSeenYet() {
+  net::HttpResponse response =
+      ErrorResponse(503, "ServiceUnavailable", "the cluster has not been seen yet; try again");
+  response.headers.push_back({"Retry-After", "1"});
+  return response;
+}
+
 // A question that the thread of Run answers.
 struct Question {
   Route route;
   std::string query;
   std::string known;  // If-None-Match
   bool takes_gzip = false;
+};
+
+// One that came before the cluster was seen.
+struct EarlyQuestion {
+  std::uint64_t number = 0;
+  net::SteadyTime until;
+  Question question;
 };
 
 }  // namespace
@@ -75,8 +93,9 @@ class PageServer::Impl {
       pthread_setname_np(pthread_self(), "page-http");
       loop_.Run();
     });
+    if (options_.listening) options_.listening(Url());
     watch_.FollowGroups([this](const objects::PodGroup&) { is_dirty_ = true; });
-    watch_.Start([this](const kube::Delta& delta) { FollowConf(delta); }, options_.conf_map);
+    is_wanted_ = is_wanted_ || options_.begin == PageOptions::Begin::kAtOnce;
     while (!stop.stop_requested()) Step();
     watch_.Stop();
     loop_.Post([this] {
@@ -100,7 +119,7 @@ class PageServer::Impl {
     obs::AddSample(answers, {}, static_cast<double>(answers_));
     return obs::MetricsText({viewers, revisions, answers});
   }
-  [[nodiscard]] bool IsReady() const { return watch_.current(); }
+  [[nodiscard]] bool IsReady() const { return !is_wanted_ || watch_.current(); }
   [[nodiscard]] std::string LateThread() const { return liveness_->LateThread(); }
 
  private:
@@ -134,12 +153,7 @@ class PageServer::Impl {
       const page_files::PageFile* file = FindPageFile(request.path);
       return Send(*exchange, file != nullptr ? FileResponse(*file) : NoSuchPath(request.path));
     }
-    if (!has_seen_) {
-      net::HttpResponse early = ErrorResponse(
-          503, "ServiceUnavailable", "the cluster has not been seen yet; try again");
-      early.headers.push_back({"Retry-After", "1"});
-      return Send(*exchange, std::move(early));
-    }
+    is_wanted_ = true;
     if (route.kind == Route::Kind::kEvents) return OpenStream(exchange);
     Question question{.route = std::move(route),
                       .query = request.query,
@@ -148,13 +162,15 @@ class PageServer::Impl {
     const std::uint64_t number = ++last_question_;
     waiting_.emplace(number, std::move(exchange));
     mailbox_->Post([this, number, question = std::move(question)] {
-      TellAnswer(number, AnswerQuestion(question));
+      if (has_begun_) return TellAnswer(number, AnswerQuestion(question));
+      early_.push_back({number, Now() + kPatience, question});
     });
   }
 
   void OpenStream(const std::shared_ptr<net::Exchange>& exchange) {
     const auto start = ReadStreamStart(exchange->request().query);
     if (!start) return Send(*exchange, ErrorResponse(400, "BadRequest", start.error().message));
+    if (!has_seen_) return Send(*exchange, NotSeenYet());
     stream_.Open(exchange, start->epoch, start->revision);
   }
 
@@ -164,16 +180,33 @@ class PageServer::Impl {
     heartbeat_->End();
     const std::vector<kube::Mailbox::Letter> letters = mailbox_->Wait(TimeToSleep());
     heartbeat_->Begin(Now());
-    watch_.TakeDeltas();
+    if (is_wanted_ && !std::exchange(has_started_, true)) {
+      watch_.Start([this](const kube::Delta& delta) { FollowConf(delta); }, options_.conf_map);
+    }
+    if (has_started_) watch_.TakeDeltas();
     for (const kube::Mailbox::Letter& letter : letters) letter();
-    watch_.TakeDeltas();
-    if (!watch_.synced()) return;
+    if (!has_begun_) return Begin();
     if (stream_.viewers() > 0 && IsDirty() && Now() >= next_change_) Look();
-    if (std::exchange(has_begun_, true)) return;
+  }
+
+  // Makes the first picture once the cluster has been seen.
+  void Begin() {
+    if (!watch_.synced()) return GiveUpQuestions();
+    has_begun_ = true;
     Look();
     has_seen_ = true;
+    for (const EarlyQuestion& early : std::exchange(early_, {})) {
+      TellAnswer(early.number, AnswerQuestion(early.question));
+    }
     log_.Info("ready", {{"port", port_}});
     if (options_.ready) options_.ready(Url());
+  }
+
+  void GiveUpQuestions() {
+    while (!early_.empty() && early_.front().until <= Now()) {
+      TellAnswer(early_.front().number, NotSeenYet());
+      early_.pop_front();
+    }
   }
 
   [[nodiscard]] std::string Url() const {
@@ -284,7 +317,10 @@ class PageServer::Impl {
   Pictures pictures_;
   std::uint64_t seen_ = 0;  // ClusterFeed::version of the last picture
   bool is_dirty_ = true;    // something changed that the version does not show
+  std::atomic<bool> is_wanted_ = false;  // somebody has asked, or it begins at once
+  bool has_started_ = false;
   bool has_begun_ = false;
+  std::deque<EarlyQuestion> early_;
   net::SteadyTime next_change_{};
   std::atomic<bool> has_seen_ = false;
   std::atomic<std::uint64_t> revisions_ = 0;

@@ -21,8 +21,12 @@ struct PageOptions {
   std::string token;               // "": everybody of this machine may ask
   HelloFacts facts;
   std::string conf_map = "volcano-system/volcano-scheduler-configmap";  // the scheduler's
-  // Called once, on the thread of Run, when the cluster has been seen.
-  std::function<void(const std::string& url)> ready;
+  // When it begins to look at the cluster. A page that nobody opens costs nothing with kWhenAsked;
+  // the first one to open it waits a moment.
+  enum class Begin : std::uint8_t { kAtOnce, kWhenAsked } begin = Begin::kAtOnce;
+  // Called once, on the thread of Run: it listens; it has seen the cluster. May be empty.
+  std::function<void(const std::string& url)> listening = {};
+  std::function<void(const std::string& url)> ready = {};
   kube::Random random = kube::SystemRandom();  // spreads retries
 };
 
