@@ -64,7 +64,8 @@ TEST(Access, RefusesPagesOfOtherServersEvenWithTheToken) {
 TEST(Access, RefusesWithTheHeadersOfEveryAnswer) {
   const net::HeadVerdict verdict = CheckAccess("secret")(Get("/page/v1/hello", {}));
   ASSERT_TRUE(verdict.refusal);
-  EXPECT_TRUE(HeaderOf(*verdict.refusal, "Content-Security-Policy").starts_with("default-src 'none'"));
+  EXPECT_TRUE(
+      HeaderOf(*verdict.refusal, "Content-Security-Policy").starts_with("default-src 'none'"));
   EXPECT_EQ(HeaderOf(*verdict.refusal, "Cache-Control"), "no-store");
   EXPECT_NE(verdict.refusal->body.find(R"("kind":"Status")"), std::string::npos);
 }

@@ -22,7 +22,9 @@ using OrderedJson = nlohmann::ordered_json;
 using inspect::JobReport;
 
 // By the name of its PodGroup, else by that of the Job that owns it.
-std::optional<JobId> FindJobOf(const ClusterFeed& feed, std::string_view ns, std::string_view name) {
+std::optional<JobId> FindJobOf(const ClusterFeed& feed,
+                               std::string_view ns,
+                               std::string_view name) {
   const WorkloadTable& workload = feed.state().workload();
   if (const auto job = workload.FindJob(fmt::format("{}/{}", ns, name))) return job;
   const std::string prefix = fmt::format("{}/", ns);
@@ -92,7 +94,8 @@ class JobTeller {
     report_.state = inspect::StateOfPhase(report_.phase).value_or(inspect::JobState::kWaiting);
     report_.queue = job_.spec.queue;
     report_.min_available = job_.spec.min_available;
-    report_.total = static_cast<std::size_t>(std::max(job_.spec.min_available, job_.counts.Total()));
+    report_.total =
+        static_cast<std::size_t>(std::max(job_.spec.min_available, job_.counts.Total()));
     report_.created = job_.spec.created;
     const HyperNodeId domain = DomainOf(state_, job_);
     if (domain.valid() && domain != state_.tree().top()) {
@@ -110,7 +113,8 @@ class JobTeller {
     }
     report_.conditions = group.conditions;
     const auto* waits = objects::FindCondition(group.conditions, "Unschedulable");
-    if (report_.state != inspect::JobState::kWaiting || waits == nullptr || waits->status != "True") {
+    if (report_.state != inspect::JobState::kWaiting || waits == nullptr ||
+        waits->status != "True") {
       return;
     }
     report_.reason = waits->reason;

@@ -135,7 +135,8 @@ class NodeTeller {
     AnswerJson sets = AnswerJson::array();
     if (!spec_.gpus || spec_.gpus->scores.size() != spec_.gpus->gpus.size()) return sets;
     GpuColumns cells;
-    AppendCells(state_, node_, [](JobId) { return kNowhere; }, cells);
+    AppendCells(
+        state_, node_, [](JobId) { return kNowhere; }, cells);
     std::vector<std::size_t> free;
     for (std::size_t i = 0; i < cells.state.size(); ++i) {
       if (cells.state[i] == 'f') free.push_back(i);
@@ -157,7 +158,10 @@ class NodeTeller {
       const Resources& counted = state_.workload().CountedOf(id);
       pods.push_back({{"namespace", task.name.substr(0, slash)},
                       {"name", task.name.substr(slash + 1)},
-                      {"phase", releasing ? "Terminating" : running ? "Running" : "Pending"},
+                      {"phase",
+                       releasing ? "Terminating"
+                       : running ? "Running"
+                                 : "Pending"},
                       {"job", task.job.valid() ? JobName(task.job) : ""},
                       {"gpus", GpusIn(state_.resource_names(), counted.amounts())}});
     }

@@ -82,12 +82,14 @@ TEST_F(Answers, ANodeHasItsPods) {
 TEST_F(Answers, QueuesHaveTheJobsThatWait) {
   const json queues = json::parse(AnswerQueues(cluster.Settled(), DefaultSchedulerConfig()));
   EXPECT_EQ(queues["queues"]["default"]["jobs"], 2);
-  EXPECT_EQ(queues["queues"]["default"]["waiting"]["default/waits"]["reason"], "TopologyUnsatisfied");
+  EXPECT_EQ(queues["queues"]["default"]["waiting"]["default/waits"]["reason"],
+            "TopologyUnsatisfied");
 }
 
 TEST_F(Answers, HelloNamesTheTiers) {
-  const json hello = json::parse(
-      AnswerHello({.version = "1", .cluster = "https://x"}, DefaultSchedulerConfig(), cluster.Settled().state()));
+  const json hello = json::parse(AnswerHello({.version = "1", .cluster = "https://x"},
+                                             DefaultSchedulerConfig(),
+                                             cluster.Settled().state()));
   EXPECT_EQ(hello["version"], 1);
   EXPECT_EQ(hello["tiers"].size(), 2U);
   EXPECT_EQ(hello["resources"], json::parse(R"(["cpu","memory","pods","nvidia.com/gpu"])"));

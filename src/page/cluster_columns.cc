@@ -61,7 +61,8 @@ class Layout {
     std::vector<std::vector<NodeId>> by_leaf(hypernodes_.size() + 1);
     for (const NodeId node : state.nodes().all()) {
       const Place leaf = At(tree_.LeafOf(tree_.ChainOf(node)));
-      by_leaf[leaf == kNowhere ? hypernodes_.size() : static_cast<std::size_t>(leaf)].push_back(node);
+      by_leaf[leaf == kNowhere ? hypernodes_.size() : static_cast<std::size_t>(leaf)].push_back(
+          node);
     }
     for (std::vector<NodeId>& nodes : by_leaf) {
       std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
@@ -118,11 +119,11 @@ Place PlaceOfLinks(const NodeGpus& gpus,
   return PlaceAt(shapes.size() - 1);
 }
 
-std::vector<std::vector<double>> AmountColumns(
-    const ClusterState& state,
-    const Layout& layout,
-    const std::vector<ResourceId>& resources,
-    std::span<const Amount> (NodeTable::*amounts)(NodeId) const) {
+std::vector<std::vector<double>> AmountColumns(const ClusterState& state,
+                                               const Layout& layout,
+                                               const std::vector<ResourceId>& resources,
+                                               std::span<const Amount> (NodeTable::*amounts)(NodeId)
+                                                   const) {
   std::vector<std::vector<double>> columns;
   for (const ResourceId resource : resources) {
     const std::string& name = state.resource_names().name(resource);
@@ -200,8 +201,13 @@ bool Waits(const Job& job) {
 }
 
 void Resize(std::size_t size, JobColumns& jobs) {
-  for (auto* column : {&jobs.ns, &jobs.name, &jobs.pod_group, &jobs.phase, &jobs.queue,
-                       &jobs.created, &jobs.reason}) {
+  for (auto* column : {&jobs.ns,
+                       &jobs.name,
+                       &jobs.pod_group,
+                       &jobs.phase,
+                       &jobs.queue,
+                       &jobs.created,
+                       &jobs.reason}) {
     column->resize(size);
   }
   for (auto* column : {&jobs.ready, &jobs.total, &jobs.min_available, &jobs.gpus}) {
@@ -264,7 +270,8 @@ ClusterColumns ColumnsMaker::Make(const ClusterFeed& feed) {
   const Layout layout(state);
   ClusterColumns columns;
   AddHyperNodes(state, layout, columns);
-  AddNodes(state, layout, [&by_id](JobId id) { return by_id[id.index()]; }, columns);
+  AddNodes(
+      state, layout, [&by_id](JobId id) { return by_id[id.index()]; }, columns);
   Resize(places_.size(), columns.jobs);
   for (const auto& [id, at] : jobs) AddJob(feed, layout, workload.job(id), at, columns.jobs);
   return columns;
@@ -291,7 +298,8 @@ std::int64_t GpusIn(const ResourceNames& names, std::span<const Amount> amounts)
 
 std::string NameOfJob(const objects::PodGroup& group) {
   for (const objects::OwnerReference& owner : group.meta.owners) {
-    if (owner.controller && owner.kind == "Job" && owner.api_version.starts_with("batch.volcano.sh/")) {
+    if (owner.controller && owner.kind == "Job" &&
+        owner.api_version.starts_with("batch.volcano.sh/")) {
       return owner.name;
     }
   }

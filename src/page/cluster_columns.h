@@ -38,8 +38,8 @@ struct NodeColumns {
   Sparse<std::vector<Place>> also;  // other HyperNodes of the lowest tier of the node
   Sparse<std::string> note;
   std::vector<std::int64_t> gpus;
-  std::vector<Place> links;                     // in link_shapes
-  std::vector<std::vector<double>> used;        // by resource, then by node
+  std::vector<Place> links;                      // in link_shapes
+  std::vector<std::vector<double>> used;         // by resource, then by node
   std::vector<std::vector<double>> allocatable;  // likewise
 };
 
@@ -98,7 +98,7 @@ struct JobColumns {
 
 struct ClusterColumns {
   std::vector<std::string> resources;
-  objects::ResourceList pod;                  // what `fits` counts
+  objects::ResourceList pod;                   // what `fits` counts
   std::vector<TopologyReport::TierFit> tiers;  // and where most of them fit
   HyperNodeColumns hypernodes;
   NodeColumns nodes;

@@ -62,7 +62,11 @@ TEST_F(Columns, FillTheCellsOfCountedGpusFromTheLeft) {
   cluster.Pod("train-0", "train", 3, "a2");
   cluster.Pod("of-nobody", "", 1, "b1");
   const ClusterColumns columns = Make();
-  EXPECT_EQ(columns.gpus.state, "ffffffff" "uuufffff" "ufffffff" "ffffffff");
+  EXPECT_EQ(columns.gpus.state,
+            "ffffffff"
+            "uuufffff"
+            "ufffffff"
+            "ffffffff");
   EXPECT_EQ(columns.gpus.holder[8], 0);
   EXPECT_EQ(columns.gpus.holder[11], kNowhere);
   EXPECT_EQ(columns.gpus.holder[16], kNowhere);
@@ -79,9 +83,11 @@ TEST_F(Columns, SayWhereAJobIsAndWhyAnotherWaits) {
   cluster.Group("runs", 2);
   cluster.Pod("runs-0", "runs", 8, "a1");
   cluster.Pod("runs-1", "runs", 8, "a2");
-  cluster.Group("waits", 3,
-                "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
-                "HyperNode rack-2 (tier 1) takes 2 of 3; this alone would let it start: allow tier 2");
+  cluster.Group(
+      "waits",
+      3,
+      "3/3 tasks in gang unschedulable: no HyperNode of tier 1 or below holds 3 pods; nearest: "
+      "HyperNode rack-2 (tier 1) takes 2 of 3; this alone would let it start: allow tier 2");
   cluster.Pod("waits-0", "waits", 8, "");
   const JobColumns jobs = Make().jobs;
   EXPECT_EQ(jobs.name, (std::vector<std::string>{"runs", "waits"}));
@@ -90,7 +96,8 @@ TEST_F(Columns, SayWhereAJobIsAndWhyAnotherWaits) {
   EXPECT_EQ(jobs.gpus, (std::vector<std::int64_t>{16, 8}));
   EXPECT_EQ(jobs.total, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(jobs.reason, (std::vector<std::string>{"", "TopologyUnsatisfied"}));
-  EXPECT_EQ(jobs.nearest.at(1), (std::vector<NearMiss>{{.hypernode = 1, .tier = 1, .takes = 2, .of = 3}}));
+  EXPECT_EQ(jobs.nearest.at(1),
+            (std::vector<NearMiss>{{.hypernode = 1, .tier = 1, .takes = 2, .of = 3}}));
   EXPECT_EQ(jobs.helps.at(1), "allow tier 2");
   EXPECT_TRUE(jobs.message.at(1).ends_with("takes 2 of 3"));
 }
@@ -119,7 +126,10 @@ TEST_F(Columns, HaveAnotherLayoutWhenANodeGoes) {
 constexpr std::int64_t kGpuMemory = 1000;
 
 GpuShare ShareOf(const Gpu& gpu, std::int64_t percent) {
-  return {.uuid = gpu.uuid, .memory_mib = gpu.memory_mib * percent / 100, .cores = 0, .mig_profile = "",
+  return {.uuid = gpu.uuid,
+          .memory_mib = gpu.memory_mib * percent / 100,
+          .cores = 0,
+          .mig_profile = "",
           .mig_placement = {}};
 }
 
@@ -146,14 +156,17 @@ class RegisteredCells : public ::testing::Test {
     cluster.Task(job, {.gpu = 1, .status = status, .node = "n"});
     const auto& on = *cluster.state.nodes().spec(cluster.FindNode("n")).gpus;
     const auto tasks = cluster.JobNamed(job).sub_jobs.front().tasks;
-    cluster.state.workload().SetGpus(tasks.back(),
-                                     {.containers = {{ShareOf(on.gpus[gpu], percent)}}, .init_containers = {}});
+    cluster.state.workload().SetGpus(
+        tasks.back(), {.containers = {{ShareOf(on.gpus[gpu], percent)}}, .init_containers = {}});
   }
 
   GpuColumns Cells() {
     GpuColumns out;
-    AppendCells(cluster.state, cluster.FindNode("n"),
-                [](JobId id) { return static_cast<Place>(id.index()); }, out);
+    AppendCells(
+        cluster.state,
+        cluster.FindNode("n"),
+        [](JobId id) { return static_cast<Place>(id.index()); },
+        out);
     return out;
   }
 
@@ -201,8 +214,10 @@ TEST(Words, OfAnotherSchedulerAreAMessageAlone) {
 
 TEST(Words, ListEachNearestMiss) {
   const WaitWords words = ReadWaitWords(
-      "4/4 tasks in gang unschedulable: no HyperNode of tier 2 or below holds 4 pods; nearest: HyperNode s1 (tier 1) "
-      "takes 2 of 4, HyperNode s4 (tier 2) takes 3 of 4; HyperNode s4 is short of 1 nvidia.com/gpu");
+      "4/4 tasks in gang unschedulable: no HyperNode of tier 2 or below holds 4 pods; nearest: "
+      "HyperNode s1 (tier 1) "
+      "takes 2 of 4, HyperNode s4 (tier 2) takes 3 of 4; HyperNode s4 is short of 1 "
+      "nvidia.com/gpu");
   ASSERT_EQ(words.nearest.size(), 2U);
   EXPECT_EQ(words.nearest[1].hypernode, "s4");
   EXPECT_EQ(words.nearest[1].tier, 2);

@@ -106,7 +106,10 @@ void Step(PageCluster& cluster) {
     case 0:
       return cluster.Group(job, 2);
     case 1:
-      return cluster.Group(job, 2, "2/2 wait; nearest: HyperNode r0 (tier 1) takes 1 of 2; this alone would let it start: x");
+      return cluster.Group(job,
+                           2,
+                           "2/2 wait; nearest: HyperNode r0 (tier 1) takes 1 of 2; this alone "
+                           "would let it start: x");
     case 2:
       return cluster.RemoveGroup(job);
     case 3:
@@ -116,7 +119,8 @@ void Step(PageCluster& cluster) {
     case 5:
       return cluster.Pod(pod, job, 2, node, true);
     default:
-      return cluster.Pod(pod, job, *rc::gen::inRange(1, 3), *rc::gen::arbitrary<bool>() ? node : "");
+      return cluster.Pod(
+          pod, job, *rc::gen::inRange(1, 3), *rc::gen::arbitrary<bool>() ? node : "");
   }
 }
 

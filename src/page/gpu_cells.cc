@@ -63,7 +63,8 @@ class Cells {
         out_.state[first_ + i] = 's';
         out_.shared.emplace(first_ + i, held);
       }
-      if (gpus_ && (!gpus_->gpus[i].healthy || gpus_->gpus[i].cordoned)) out_.state[first_ + i] = 'x';
+      if (gpus_ && (!gpus_->gpus[i].healthy || gpus_->gpus[i].cordoned))
+        out_.state[first_ + i] = 'x';
     }
   }
 
@@ -95,8 +96,8 @@ class Cells {
 double PartOf(const GpuUsage& usage, const Gpu& gpu) {
   double part = usage.cores / kPercent;
   if (gpu.memory_mib > 0) {
-    part = std::max(
-        part, static_cast<double>(usage.memory_mib) / static_cast<double>(gpu.memory_mib));
+    part =
+        std::max(part, static_cast<double>(usage.memory_mib) / static_cast<double>(gpu.memory_mib));
   }
   if (part == 0) part = 1;  // it says nothing about its part
   return std::min(std::round(part * kPercent) / kPercent, 1.0);

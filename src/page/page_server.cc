@@ -315,8 +315,8 @@ class PageServer::Impl {
   live::ClusterWatch watch_;
   SchedulerConfig config_;
   Pictures pictures_;
-  std::uint64_t seen_ = 0;  // ClusterFeed::version of the last picture
-  bool is_dirty_ = true;    // something changed that the version does not show
+  std::uint64_t seen_ = 0;               // ClusterFeed::version of the last picture
+  bool is_dirty_ = true;                 // something changed that the version does not show
   std::atomic<bool> is_wanted_ = false;  // somebody has asked, or it begins at once
   bool has_started_ = false;
   bool has_begun_ = false;
@@ -334,10 +334,7 @@ class PageServer::Impl {
   std::uint16_t port_ = 0;
 };
 
-PageServer::PageServer(kube::Client& client,
-                       PageOptions options,
-                       obs::Log& log,
-                       const Clock& clock)
+PageServer::PageServer(kube::Client& client, PageOptions options, obs::Log& log, const Clock& clock)
     : impl_(std::make_unique<Impl>(client, std::move(options), log, clock)) {}
 PageServer::~PageServer() = default;
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "net/http_message.h"
 #include "net/http_server.h"
-#include "base/result.h"
 
 // Paths to answers.
 namespace strata::page {

@@ -24,8 +24,13 @@ TEST(Routes, DecodeNames) {
 }
 
 TEST(Routes, LeadNowhereFromAnythingElse) {
-  for (const char* path : {"/page/v1/", "/page/v1/nothing", "/page/v1/hello/more", "/page/v1/jobs/only",
-                           "/page/v1/nodes/a/b", "/page/v1/nodes/%2e%2e", "/page/v1/nodes/%zz"}) {
+  for (const char* path : {"/page/v1/",
+                           "/page/v1/nothing",
+                           "/page/v1/hello/more",
+                           "/page/v1/jobs/only",
+                           "/page/v1/nodes/a/b",
+                           "/page/v1/nodes/%2e%2e",
+                           "/page/v1/nodes/%zz"}) {
     EXPECT_EQ(FindRoute(path).kind, Kind::kUnknown) << path;
   }
 }
@@ -36,7 +41,8 @@ TEST(Routes, ReadWhereTheStreamBegins) {
   EXPECT_EQ(start->revision, 12);
   EXPECT_EQ(start->epoch, 3);
   EXPECT_EQ(ReadStreamStart("after=12").error().message, "epoch: want a whole number, not \"\"");
-  EXPECT_EQ(ReadStreamStart("after=x&epoch=3").error().message, "after: want a whole number, not \"x\"");
+  EXPECT_EQ(ReadStreamStart("after=x&epoch=3").error().message,
+            "after: want a whole number, not \"x\"");
   EXPECT_FALSE(ReadStreamStart("after=%"));
 }
 

@@ -17,11 +17,13 @@ class OneStream : public ::testing::Test {
   static constexpr std::size_t kRoom = 4096;
 
   void SetUp() override {
-    server_ = std::make_unique<net::ServerThread>([this](const std::shared_ptr<net::Exchange>& exchange) {
-      stream_->Open(exchange, epoch_, after_);
-    });
+    server_ =
+        std::make_unique<net::ServerThread>([this](const std::shared_ptr<net::Exchange>& exchange) {
+          stream_->Open(exchange, epoch_, after_);
+        });
     server_->OnLoop([this] {
-      stream_ = std::make_unique<Stream>(server_->loop(), [this] { ++came_; }, kRoom);
+      stream_ = std::make_unique<Stream>(
+          server_->loop(), [this] { ++came_; }, kRoom);
       stream_->Begin(1, 10);
     });
   }
@@ -54,7 +56,8 @@ class OneStream : public ::testing::Test {
 TEST_F(OneStream, GivesWhatComes) {
   const auto client = Follow(1, 10);
   Add(11, "{\"a\":1}");
-  EXPECT_NE(client->ReadTo("\n\n").find("event: change\nid: 11\ndata: {\"a\":1}\n"), std::string::npos);
+  EXPECT_NE(client->ReadTo("\n\n").find("event: change\nid: 11\ndata: {\"a\":1}\n"),
+            std::string::npos);
   Add(12, "{}");
   EXPECT_NE(client->ReadTo("\n\n").find("id: 12\n"), std::string::npos);
   EXPECT_EQ(stream_->viewers(), 1U);

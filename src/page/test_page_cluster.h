@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "convert/cluster_feed.h"
 #include "objects/load.h"
@@ -37,7 +36,8 @@ class PageCluster {
     const std::string condition =
         message.empty()
             ? ""
-            : R"({"type":"Unschedulable","status":"True","reason":"TopologyUnsatisfied","message":")" + message + "\"}";
+            : R"({"type":"Unschedulable","status":"True","reason":"TopologyUnsatisfied","message":")" +
+                  message + "\"}";
     Apply(fmt::format(
         R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"default"}},)"
         R"("spec":{{"minMember":{}}},"status":{{"phase":"Inqueue","conditions":[{}]}}}})",
@@ -87,11 +87,12 @@ class PageCluster {
                           kind,
                           member);
     }
-    Apply(fmt::format(R"({{"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{{"name":"{}"}},)"
-                      R"("spec":{{"tier":{},"members":[{}]}}}})",
-                      name,
-                      tier,
-                      list));
+    Apply(fmt::format(
+        R"({{"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{{"name":"{}"}},)"
+        R"("spec":{{"tier":{},"members":[{}]}}}})",
+        name,
+        tier,
+        list));
   }
 
   void Apply(const std::string& text) {

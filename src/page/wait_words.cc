@@ -38,8 +38,9 @@ class Front {
 
 // "HyperNode s1 (tier 1) takes 2 of 4"
 bool TakeMiss(Front& text, WaitWords::Miss& miss) {
-  return text.Skip("HyperNode ") && text.TakeTo(" (tier ", miss.hypernode) && text.Take(miss.tier) &&
-         text.Skip(") takes ") && text.Take(miss.takes) && text.Skip(" of ") && text.Take(miss.of);
+  return text.Skip("HyperNode ") && text.TakeTo(" (tier ", miss.hypernode) &&
+         text.Take(miss.tier) && text.Skip(") takes ") && text.Take(miss.takes) &&
+         text.Skip(" of ") && text.Take(miss.of);
 }
 
 }  // namespace
