@@ -165,7 +165,7 @@ function drawSections(context: CanvasRenderingContext2D, layout: Layout, picture
     context.font = `600 13px ${FONT}`;
     context.fillStyle = theme.text;
     const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === LOOSE ? "In no HyperNode" : "Cluster";
-    const end = text(context, title, 0, section.y + 15, layout.width * 0.6);
+    const end = 4 + text(context, title, 4, section.y + 15, layout.width * 0.6);
     context.font = `12px ${FONT}`;
     context.fillStyle = theme.muted;
     const facts: string[] = [];

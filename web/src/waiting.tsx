@@ -63,8 +63,8 @@ function Row({ picture, job, at, of }: { picture: Picture; job: number; at: numb
       </div>
       <div class="second">
         <span class="reason">{why}</span>
-        <span class="muted">queue {shortName(jobs.queue[job] || "-", 24)} · {plural(jobs.total[job]!, "pod")}
-          {jobs.gpus[job] ? ` · ${plural(jobs.gpus[job]!, "GPU")}` : ""}</span>
+        <span class="muted">{plural(jobs.total[job]!, "pod")}{jobs.gpus[job] ? ` · ${plural(jobs.gpus[job]!, "GPU")}` : ""}
+          {" "}· {shortName(jobs.queue[job] || "-", 24)}</span>
       </div>
       {picture.jobs.nearest[job]?.length ? <MissBar picture={picture} job={job} />
         : <div class="muted cut">{jobs.message[job] ?? ""}</div>}
