@@ -152,6 +152,13 @@ export function jobKey(picture: Picture, job: number): string {
   return `${picture.jobs.namespace[job]}/${picture.jobs.name[job]}`;
 }
 
+// The job whose PodGroup is "namespace/podGroup"; the PodGroup itself where there is none.
+export function jobOfPodGroup(picture: Picture, key: string): string {
+  const { namespace, podGroup } = picture.jobs;
+  const job = podGroup.findIndex((group, i) => `${namespace[i]}/${group}` === key && picture.jobs.name[i] !== "");
+  return job < 0 ? key : jobKey(picture, job);
+}
+
 const ENDED = new Set(["Completed", "Failed", "Terminated", "Aborted", "Succeeded"]);
 
 export function waits(picture: Picture, job: number): boolean {

@@ -62,3 +62,9 @@ export function shortName(name: string, most: number): string {
 
 // By name, with numbers in it as numbers.
 export const byName = new Intl.Collator("en", { numeric: true }).compare;
+
+// A change that helps, in words, and the command that makes it ("" when it says none).
+export function splitHelp(help: string): [string, string] {
+  const cut = help.search(/: (kubectl|strata) /);
+  return cut < 0 ? [help, ""] : [help.slice(0, cut), help.slice(cut + 2)];
+}

@@ -1,9 +1,10 @@
 // All jobs as a table, and one job in full.
+import { useState } from "preact/hooks";
 import type { JobDetail } from "./api";
 import { useAnswer } from "./answer";
 import { app, useApp, useTicks } from "./app";
 import { findJob, jobKey, waits, type Picture } from "./fold";
-import { ageSince, plural, shortName } from "./formats";
+import { ageSince, plural, shortName, splitHelp } from "./formats";
 import { matchesJob, parseFind } from "./find";
 import { Windowed } from "./list";
 import { linkTo } from "./router";
@@ -97,6 +98,18 @@ function Misses({ picture, job }: { picture: Picture; job: number }) {
   );
 }
 
+function Help({ help }: { help: string }) {
+  const [words, command] = splitHelp(help);
+  const [copied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard?.writeText(command).then(() => setCopied(true));
+  return (
+    <div class="help">
+      <p class="helps">This alone would let it start: {words}</p>
+      {command && <p><code>{command}</code> <button type="button" onClick={copy}>{copied ? "copied" : "copy"}</button></p>}
+    </div>
+  );
+}
+
 function sentenceOf(picture: Picture, job: number): string {
   const { jobs, hyperNodes } = picture;
   if (jobs.message[job]) return jobs.message[job];
@@ -134,7 +147,7 @@ export function JobPanel() {
         {" "}· created {ageSince(jobs.created[job]!, Date.now())} ago
       </p>
       <p class="sentence">{sentenceOf(picture, job)}</p>
-      {jobs.helps[job] && <p class="helps">It would start with this change: {jobs.helps[job]}</p>}
+      {jobs.helps[job] && <Help help={jobs.helps[job]} />}
       <Misses picture={picture} job={job} />
       <h2>Pods</h2>
       {typeof detail === "string" ? <p class="bad">Cannot read its pods: {detail}</p>

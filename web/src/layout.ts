@@ -67,7 +67,7 @@ function named(w: number, h: number, gap: [number, number], head: number, note: 
 export const SCALES: readonly Scale[] = [
   named(40, 34, [4, 6], 30, 170), named(32, 28, [4, 5], 28, 160), named(26, 24, [3, 4], 26, 140),
   named(22, 22, [3, 4], 24, 0), named(18, 18, [2, 3], 22, 0),
-  rows(20, 13, 16), rows(17, 11, 16), rows(14, 10, 15), rows(12, 8, 15), rows(10, 8, 15), rows(8, 6, 15), rows(7, 5, 15),
+  rows(28, 22, 17), rows(24, 20, 17), rows(22, 16, 16), rows(20, 13, 16), rows(17, 11, 16), rows(14, 10, 15), rows(12, 8, 15), rows(10, 8, 15), rows(8, 6, 15), rows(7, 5, 15),
   rows(6, 4, 15), rows(6, 3, 15), rows(5, 3, 0), rows(4, 2, 0),
   { level: "bar", cell: [1, 1], gap: [0, 0], head: 0, label: 0, note: 0, space: 6 },
 ];

@@ -11,6 +11,15 @@ export function positionOf(names: string[], name: string): number {
   return name === "" ? -1 : names.indexOf(name);
 }
 
+// The HyperNodes that have room for `pods` pods, without those that have one of them inside.
+export function lowestThatHold(picture: Picture, fits: readonly number[], pods: number): Set<number> {
+  const { parent } = picture.hyperNodes;
+  const holds = new Set<number>();
+  fits.forEach((room, h) => room >= pods && holds.add(h));
+  for (const h of [...holds]) for (let above = parent[h]!; above >= 0; above = parent[above]!) holds.delete(above);
+  return holds;
+}
+
 // What is outlined: the miss of the job that is pointed at, else of the chosen one; what holds a gang in view "fit".
 export function marksOf(picture: Picture): Marks {
   const { route, hover, fit } = app;
@@ -19,8 +28,7 @@ export function marksOf(picture: Picture): Marks {
   const misses = looked >= 0 ? (picture.jobs.nearest[looked] ?? []).map((miss) => miss.hyperNode) : [];
   const asks = route.view === "fit" && fit?.epoch === picture.epoch ? fit : undefined;
   const fits = asks ? asks.pods : picture.hyperNodes.fits;
-  const holds = new Set<number>();
-  if (asks && route.pods > 0) fits.forEach((pods, h) => pods >= route.pods && holds.add(h));
+  const holds = asks && route.pods > 0 ? lowestThatHold(picture, fits, route.pods) : new Set<number>();
   return {
     job: looked >= 0 && picture.jobs.name[looked] ? looked : -1, node: positionOf(picture.nodes.name, route.node),
     focus: app.focus, focusNode: app.focusNode, misses, holds, fits,

@@ -10,7 +10,7 @@ export interface Marks {
   focus: number; // the HyperNode that the keyboard is at, -1 none
   focusNode: number;
   misses: number[]; // HyperNodes that came nearest for the job that is looked at
-  holds: ReadonlySet<number>; // HyperNodes that hold a whole gang
+  holds: ReadonlySet<number>; // the lowest HyperNodes that hold a whole gang
   fits: readonly number[]; // how many pods fit, by HyperNode
 }
 
@@ -165,7 +165,7 @@ function drawSections(context: CanvasRenderingContext2D, layout: Layout, picture
     context.font = `600 13px ${FONT}`;
     context.fillStyle = theme.text;
     const title = named ? pathOf(picture, section.hyperNode) : section.hyperNode === LOOSE ? "In no HyperNode" : "Cluster";
-    const end = text(context, title, 0, section.y + 15, layout.width * 0.6);
+    const end = 4 + text(context, title, 4, section.y + 15, layout.width * 0.6);
     context.font = `12px ${FONT}`;
     context.fillStyle = theme.muted;
     const facts: string[] = [];
@@ -266,9 +266,7 @@ export function paintNames(context: CanvasRenderingContext2D, layout: Layout, pi
     drawTile(context, layout, tile, picture, theme, marks);
     if (layout.scale.level === "named") drawNodes(context, layout, tile, picture, theme, marks);
   }
-  for (const tile of layout.tiles) {
-    if (marks.holds.has(tile.hyperNode)) frame(context, [tile.x, tile.y, tile.w, tile.h], theme.chosen, [], 2);
-  }
+  for (const hyperNode of marks.holds) frame(context, outline(layout, picture, hyperNode), theme.chosen, [], 2);
   for (const miss of marks.misses) frame(context, outline(layout, picture, miss), theme.held, [6, 3], 2);
   if (marks.node >= 0) frame(context, nodeBox(layout, marks.node), theme.chosen, [], 2);
   if (marks.focus >= 0) frame(context, outline(layout, picture, marks.focus), theme.text, [], 2);

@@ -1,6 +1,7 @@
 // The queues as a tree: what each has, wants and may have, on one scale per resource.
 import type { Amounts, Queue, Queues } from "./api";
 import { app, useApp } from "./app";
+import { jobOfPodGroup } from "./fold";
 import { amount, byName, plural, resourceTitle, shortName } from "./formats";
 import { useAnswer } from "./answer";
 import { linkTo } from "./router";
@@ -77,7 +78,7 @@ export function isOverused(queue: Queue): boolean {
 function QueueCard({ line }: { line: Line }) {
   const { name, queue, depth } = line;
   const chosen = app.route.queue === name;
-  const waiting = Object.entries(queue.waiting);
+  const waiting = Object.entries(queue.waiting).map(([group, why]) => [jobOfPodGroup(app.picture!, group), why] as const);
   return (
     <li class={chosen ? "queue chosen" : "queue"} style={{ marginLeft: `${Math.min(depth, 6) * 18}px` }}>
       <div class="first">

@@ -1,7 +1,7 @@
 // The jobs that wait: since when, why, what came nearest, and what would help.
 import { app, useApp, useTicks } from "./app";
 import { jobKey, waitingJobs, type Picture } from "./fold";
-import { ageSince, plural, shortName } from "./formats";
+import { ageSince, plural, shortName, splitHelp } from "./formats";
 import { matchesJob, parseFind } from "./find";
 import { Windowed } from "./list";
 import { linkTo } from "./router";
@@ -27,7 +27,7 @@ function compare(a: string, b: string): number {
 function commonHelp(picture: Picture, jobs: number[]): { help: string; jobs: number } | undefined {
   const counts = new Map<string, number>();
   for (const job of jobs) {
-    const help = picture.jobs.helps[job];
+    const help = splitHelp(picture.jobs.helps[job] ?? "")[0];
     if (help) counts.set(help, (counts.get(help) ?? 0) + 1);
   }
   const [best] = [...counts].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]));
@@ -63,12 +63,12 @@ function Row({ picture, job, at, of }: { picture: Picture; job: number; at: numb
       </div>
       <div class="second">
         <span class="reason">{why}</span>
-        <span class="muted">queue {shortName(jobs.queue[job] || "-", 24)} · {plural(jobs.total[job]!, "pod")}
-          {jobs.gpus[job] ? ` · ${plural(jobs.gpus[job]!, "GPU")}` : ""}</span>
+        <span class="muted">{plural(jobs.total[job]!, "pod")}{jobs.gpus[job] ? ` · ${plural(jobs.gpus[job]!, "GPU")}` : ""}
+          {" "}· {shortName(jobs.queue[job] || "-", 24)}</span>
       </div>
       {picture.jobs.nearest[job]?.length ? <MissBar picture={picture} job={job} />
         : <div class="muted cut">{jobs.message[job] ?? ""}</div>}
-      {jobs.helps[job] && <div class="helps cut">helps: {jobs.helps[job]}</div>}
+      {jobs.helps[job] && <div class="helps cut">helps: {splitHelp(jobs.helps[job])[0]}</div>}
     </div>
   );
 }

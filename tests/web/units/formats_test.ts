@@ -1,4 +1,4 @@
-import { age, ageSince, amount, plural, resourceTitle, shortName } from "../../../web/src/formats";
+import { age, ageSince, amount, plural, resourceTitle, shortName, splitHelp } from "../../../web/src/formats";
 import { parseShape } from "../../../web/src/fit";
 import { linkMatrix } from "../../../web/src/node";
 import { isOverused, treeOfQueues } from "../../../web/src/queues";
@@ -38,4 +38,10 @@ test("shows queues as a tree, children by name with numbers as numbers", () => {
   const lines = treeOfQueues({ "q-10": queue("root", 1, 2), root: queue("", null, 1), "q-9": queue("root", 2, 1), lost: queue("gone", 1, 1) });
   same(lines.map((line) => [line.name, line.depth]), [["lost", 0], ["root", 0], ["q-9", 1], ["q-10", 1]]);
   same(lines.map((line) => isOverused(line.queue)), [false, false, false, true]);
+});
+
+test("splits a change that helps into words and the command", () => {
+  same(splitHelp("start with 8 pods: spec.minAvailable 8: kubectl patch vcjob x -p '{\"a: kubectl b\":1}'"),
+    ["start with 8 pods: spec.minAvailable 8", "kubectl patch vcjob x -p '{\"a: kubectl b\":1}'"]);
+  same(splitHelp("allow tier 2"), ["allow tier 2", ""]);
 });

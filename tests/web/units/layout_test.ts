@@ -1,5 +1,6 @@
 import { openPicture, type Picture } from "../../../web/src/fold";
 import { hit, layoutMap, nodeCorner, outline, type Layout } from "../../../web/src/layout";
+import { lowestThatHold } from "../../../web/src/map";
 import type { Cluster } from "../../../web/src/api";
 import { holds, same, test } from "./check";
 import { exampleCluster } from "./example";
@@ -97,4 +98,10 @@ test("outlines a HyperNode around all of its tiles", () => {
   for (const tile of layout.tiles.slice(0, 2)) {
     holds(tile.x >= box[0] && tile.y >= box[1] && tile.x + tile.w <= box[0] + box[2] && tile.y + tile.h <= box[1] + box[3], "inside");
   }
+});
+
+test("a gang is held by the lowest HyperNodes with room for it", () => {
+  const picture = openPicture(exampleCluster());
+  same([...lowestThatHold(picture, [3, 2, 1, 2, 1, 1], 2)].sort(), [1, 3]);
+  same([...lowestThatHold(picture, [3, 2, 1, 2, 1, 1], 3)], [0]);
 });
