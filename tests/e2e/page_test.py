@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """`strata page`: what programs and browsers get of a running cluster, live, and what they are refused."""
+import contextlib
 import http.client
 import json
 import pathlib
 import re
+import socket
 import stat
 import subprocess
 import threading
@@ -76,7 +78,15 @@ class Viewer(threading.Thread):
         self.lock = threading.Lock()
         self.events = []
         self.connection, self.answer = page.open(f"events?after={picture['revision']}&epoch={picture['epoch']}")
+        page.test.addCleanup(self.end)
         self.start()
+
+    def end(self):
+        with contextlib.suppress(OSError):
+            self.connection.sock.shutdown(socket.SHUT_RDWR)
+        self.join(timeout=LIMIT)
+        self.answer.close()
+        self.connection.close()
 
     def run(self):
         event = {}
@@ -106,6 +116,7 @@ class Page:
     """A `strata page`, as a client of its interface."""
 
     def __init__(self, test, *arguments):
+        self.test = test
         self.part = test.part("page", *arguments)
         found = []
 
@@ -190,7 +201,8 @@ class Followed(LiveTest):
         self.until(lambda: JOB in self.page.json("cluster")["jobs"]["name"], "the job")
         job = self.page.json(f"jobs/default/{JOB}")
         self.assertEqual((job["name"], job["kind"]), (JOB, "Job"))
-        self.until(lambda: all(pod["node"] for pod in self.page.json(f"jobs/default/{JOB}")["pods"]), "nodes of its pods")
+        self.until(lambda: [bool(pod["node"] and pod.get("devices")) for pod in self.page.json(f"jobs/default/{JOB}")["pods"]] == [True] * 4,
+                   "nodes and GPUs of its pods")
         pod = self.page.json(f"jobs/default/{JOB}")["pods"][0]
         node = self.page.json(f"nodes/{pod['node']}")
         self.assertIn(pod["name"], [other["name"] for other in node["pods"]])
