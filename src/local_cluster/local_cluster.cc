@@ -83,6 +83,7 @@ class LocalCluster {
           [this, &part](const std::stop_token& end) { readiness_.HasEnded(RunPart(part, end)); });
     }
     if (readiness_.WaitForReady(static_cast<int>(parts.size()), stop)) {
+      if (!page_url_.empty()) fmt::print(stderr, "page {}\n", page_url_);
       server_.PrintReady();
       PrintNextSteps();
     }
@@ -161,14 +162,15 @@ class LocalCluster {
     options.facts = {.version = STRATA_VERSION, .cluster = server_.access().url};
     options.begin = page::PageOptions::Begin::kWhenAsked;
     options.listening = [this, ready = std::move(ready)](const std::string& url) {
-      TellPage(url);
+      KeepPageUrl(url);
       ready();
     };
     return ComponentOf(
         std::make_shared<page::PageServer>(client, std::move(options), page_log_, clock_));
   }
 
-  void TellPage(const std::string& url) const {
+  void KeepPageUrl(const std::string& url) {
+    page_url_ = url;
     const std::string& kubeconfig = server_.kubeconfig();
     const std::size_t slash = kubeconfig.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : kubeconfig.substr(0, slash + 1);
@@ -176,7 +178,6 @@ class LocalCluster {
       page_log_.Warning("the URL of the page is not in its file",
                         {{"err", written.error().message}});
     }
-    fmt::print(stderr, "page {}\n", url);
   }
 
   Status RunPart(const Part& part, const std::stop_token& stop) {
@@ -234,6 +235,7 @@ class LocalCluster {
   obs::Log controllers_log_{"controllers", clock_, SinksOf(kControllersPod)};
   obs::Log page_log_{"page", clock_, {&standard_error_}};
   obs::Log nodes_log_{"virtual-nodes", clock_, {&standard_error_}};
+  std::string page_url_;  // set before its part is ready, read afterwards
   Readiness readiness_;
   EmbeddedApiServer server_;
 };

@@ -249,7 +249,8 @@ class Followed(LiveTest):
 class Flags(unittest.TestCase):
     def test_other_addresses_than_loopback_are_refused(self):
         up = subprocess.run([STRATA, "up", "--page", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
-        self.assertEqual((up.returncode, up.stderr), (2, "--page: only a loopback address, not 0.0.0.0:0\n"))
+        self.assertEqual(up.returncode, 2)
+        self.assertIn("--page: only a loopback address, not 0.0.0.0:0", up.stderr)
         done = subprocess.run([STRATA, "page", "--listen", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--listen: only a loopback address, not 0.0.0.0:0", done.stderr)
