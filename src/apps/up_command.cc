@@ -8,6 +8,7 @@
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "component/debug_pages.h"
+#include "component/listen_address.h"
 #include "local_cluster/local_cluster.h"
 
 namespace strata {
@@ -33,6 +34,25 @@ int RunUp(const LocalClusterSettings& flags) {
   if (status) return 0;
   fmt::print(stderr, "{}\n", status.error().message);
   return 1;
+}
+
+constexpr const char* kNoPage = "off";
+
+void AddPageFlag(CLI::App& command, std::string& out) {
+  out = "127.0.0.1:0";
+  command
+      .add_option_function<std::string>(
+          "--page",
+          [&out](const std::string& text) { out = text == kNoPage ? "" : text; },
+          "Serve the page of `strata page` here, on a loopback address; its URL goes to standard "
+          "error and into the file page beside the kubeconfig; default: 127.0.0.1:0")
+      ->type_name("ADDRESS:PORT|off")
+      ->check([](const std::string& text) {
+        if (text == kNoPage) return std::string();
+        const auto address = ParseListenAddress(text);
+        if (!address) return address.error().message;
+        return address->IsLoopback() ? std::string() : "only a loopback address, not " + text;
+      });
 }
 
 void AddPagesFlag(CLI::App& command, const std::string& part, std::string& out) {
@@ -75,6 +95,7 @@ void AddUpCommand(CLI::App& app, Run& run) {
       ->type_name("FILE");
   AddPagesFlag(command, "scheduler", flags->scheduler_pages);
   AddPagesFlag(command, "controllers", flags->controllers_pages);
+  AddPageFlag(command, flags->page);
   command
       .add_option(
           "-v,--v",

@@ -14,6 +14,7 @@
 
 #include "component/component.h"
 #include "component/debug_server.h"
+#include "component/listen_address.h"
 #include "controllers/controllers.h"
 #include "kube/connection.h"
 #include "live/live_scheduler.h"
@@ -24,6 +25,9 @@
 #include "local_cluster/readiness.h"
 #include "local_cluster/system_objects.h"
 #include "obs/log.h"
+#include "os/private_file.h"
+#include "page/access.h"
+#include "page/page_server.h"
 #include "virtual_nodes/virtual_nodes.h"
 
 namespace strata {
@@ -79,6 +83,7 @@ class LocalCluster {
           [this, &part](const std::stop_token& end) { readiness_.HasEnded(RunPart(part, end)); });
     }
     if (readiness_.WaitForReady(static_cast<int>(parts.size()), stop)) {
+      if (!page_url_.empty()) fmt::print(stderr, "page {}\n", page_url_);
       server_.PrintReady();
       PrintNextSteps();
     }
@@ -102,6 +107,10 @@ class LocalCluster {
          [this](auto& client, auto ready) { return MakeControllers(client, std::move(ready)); }});
     parts.push_back({"virtual-nodes", nodes_log_, "", [this](auto& client, auto ready) {
                        return MakeVirtualNodes(client, std::move(ready));
+                     }});
+    if (settings_.page.empty()) return parts;
+    parts.push_back({"page", page_log_, "", [this](auto& client, auto ready) {
+                       return MakePage(client, std::move(ready));
                      }});
     return parts;
   }
@@ -141,6 +150,34 @@ class LocalCluster {
             .metrics = {},
             .ready = {},
             .dump = {}};
+  }
+
+  // Looks at the cluster when somebody opens it: what nobody looks at costs nothing.
+  Component MakePage(kube::Client& client, std::function<void()> ready) {
+    page::PageOptions options;
+    const ListenAddress listen = ParseListenAddress(settings_.page).value();
+    options.host = listen.host;
+    options.port = listen.port;
+    options.token = page::NewToken();
+    options.facts = {.version = STRATA_VERSION, .cluster = server_.access().url};
+    options.begin = page::PageOptions::Begin::kWhenAsked;
+    options.listening = [this, ready = std::move(ready)](const std::string& url) {
+      KeepPageUrl(url);
+      ready();
+    };
+    return ComponentOf(
+        std::make_shared<page::PageServer>(client, std::move(options), page_log_, clock_));
+  }
+
+  void KeepPageUrl(const std::string& url) {
+    page_url_ = url;
+    const std::string& kubeconfig = server_.kubeconfig();
+    const std::size_t slash = kubeconfig.rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : kubeconfig.substr(0, slash + 1);
+    if (const Status written = os::WritePrivateFile(folder + "page", url + "\n"); !written) {
+      page_log_.Warning("the URL of the page is not in its file",
+                        {{"err", written.error().message}});
+    }
   }
 
   Status RunPart(const Part& part, const std::stop_token& stop) {
@@ -196,7 +233,9 @@ class LocalCluster {
   ComponentLogs logs_;
   obs::Log scheduler_log_{"scheduler", clock_, SinksOf(kSchedulerPod)};
   obs::Log controllers_log_{"controllers", clock_, SinksOf(kControllersPod)};
+  obs::Log page_log_{"page", clock_, {&standard_error_}};
   obs::Log nodes_log_{"virtual-nodes", clock_, {&standard_error_}};
+  std::string page_url_;  // set before its part is ready, read afterwards
   Readiness readiness_;
   EmbeddedApiServer server_;
 };

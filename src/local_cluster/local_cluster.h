@@ -20,12 +20,14 @@ struct LocalClusterSettings {
   std::string controller_conf;                          // "": the ConfigMap
   std::string scheduler_pages;    // address of its debug pages; "": none are served
   std::string controllers_pages;  // likewise
+  std::string page;               // address of the page (src/page), a loopback one; "": none
   std::optional<int> verbosity;   // none: Volcano's usual verbosity, and no log on standard error
 };
 
 // Runs a whole cluster in this process until a signal: the API server on the calling thread, and
 // each other part (scheduler, controllers, virtual nodes) on a thread with a connection of its own.
-// Prints the ready line once the objects of `settings` are stored and every part has seen them.
+// Prints the ready line once the objects of `settings` are stored and every part has seen them. The
+// URL of the page goes to standard error, and into the file `page` beside the kubeconfig.
 [[nodiscard]] Status RunLocalCluster(const LocalClusterSettings& settings);
 
 }  // namespace strata

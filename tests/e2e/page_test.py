@@ -3,8 +3,10 @@
 import contextlib
 import http.client
 import json
+import pathlib
 import re
 import socket
+import stat
 import subprocess
 import threading
 import unittest
@@ -246,9 +248,38 @@ class Followed(LiveTest):
 
 class Flags(unittest.TestCase):
     def test_other_addresses_than_loopback_are_refused(self):
+        up = subprocess.run([STRATA, "up", "--page", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
+        self.assertEqual(up.returncode, 2)
+        self.assertIn("--page: only a loopback address, not 0.0.0.0:0", up.stderr)
         done = subprocess.run([STRATA, "page", "--listen", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--listen: only a loopback address, not 0.0.0.0:0", done.stderr)
+
+
+class OfUp(LiveTest):
+    """The page that is a part of `strata up`."""
+    arguments = ("--generate", "spines=1,racks=1,nodes=2")
+
+    def test_its_url_is_in_a_private_file_and_on_standard_error(self):
+        file = pathlib.Path(self.server.kubeconfig).parent / "page"
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+        url = file.read_text().strip()
+        self.assertIn(f"page {url}\n", self.server.errors.read_text())
+        found = re.match(r"http://([0-9.]+):(\d+)/#token=(\w+)$", url)
+        connection = http.client.HTTPConnection(found[1], int(found[2]), timeout=LIMIT)
+        connection.request("GET", "/page/v1/cluster", headers={"Authorization": f"Bearer {found[3]}"})
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(json.loads(answer.read())["nodes"]["name"], ["node-0", "node-1"])
+        connection.close()
+
+    def test_off_is_off(self):
+        self.server.stop()
+        file = pathlib.Path(self.server.kubeconfig).parent / "page"
+        file.unlink()
+        self.start("--page", "off")
+        self.assertFalse(file.exists())
+        self.assertNotIn("page http", self.server.errors.read_text())
 
 
 class Open(LiveTest):
