@@ -44,7 +44,7 @@ Examples:
 
 constexpr int kInterrupted = 130;
 
-// Of all that a signal may touch there is only this.
+// The signal handler touches nothing else.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted = 0;
 
