@@ -39,7 +39,7 @@ inline Workload TestWorkload(const std::vector<TraceJob>& jobs,
 inline EngineResult TestReplay(const Workload& workload,
                                const Fabric& fabric,
                                const std::string& policy,
-                               EngineOptions options = {},
+                               const EngineOptions& options = {},
                                std::uint64_t seed = 1) {
   const auto choice = ChoosePolicy(policy);
   CHECK(choice.has_value());
