@@ -79,7 +79,7 @@ std::string GangText(const std::string& name, const WaitingGene& gene, int pods,
 std::string TextOf(const Queues& scene) {
   const int pods = scene.pods + 1;
   std::string text;
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < scene.weights.size(); ++i) {
     text += "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q" +
             std::to_string(i) + "}\nspec: {weight: " + std::to_string(scene.weights[i] + 1) +
             "}\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: p" +
