@@ -65,11 +65,11 @@ void Room::CountNode(NodeIndex node, int sign) {
   for (std::size_t level = 0; level <= levels(); ++level) {
     const DomainIndex domain = DomainOf(level, node);
     if (domain == Fabric::kNoDomain) continue;
-    free_[level][domain] += sign * free;
+    free_[level][domain] += std::int64_t{sign} * free;
     if (whole) whole_[level][domain] += sign;
   }
   nodes_with_[static_cast<std::size_t>(free)] += sign;
-  if (!whole) stranded_ += sign * free;
+  if (!whole) stranded_ += std::int64_t{sign} * free;
 }
 
 }  // namespace strata::replay

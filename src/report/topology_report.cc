@@ -273,6 +273,7 @@ std::vector<TopologyReport::TierFit> FitsOf(const std::vector<TopologyReport::Ro
         .tier = row.tier, .tier_name = row.tier_name, .hypernode = row.name, .pods = row.pods};
   }
   std::vector<TopologyReport::TierFit> fits;
+  fits.reserve(best.size());
   for (auto& [tier, fit] : best) fits.push_back(std::move(fit));
   return fits;
 }

@@ -403,7 +403,7 @@ class Chart(unittest.TestCase):
 class Image(unittest.TestCase):
     def test_the_program_is_configured_without_what_only_tests_need(self):
         step = re.search(r"cmake --preset release (-D\S+ )*", (DEPLOY / "Dockerfile").read_text())[0].split()
-        missing = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "Python3", "benchmark", "rapidcheck")]
+        missing = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "benchmark", "rapidcheck")]
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([*step, *missing, "-B", folder], cwd=ROOT, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -415,7 +415,7 @@ class Package(unittest.TestCase):
     CONFIGURATION = {f"/etc/default/strata-{command}" for command in COMMANDS}
     TEXTS = {"/usr/share/man/man1/strata.1.gz", "/usr/share/bash-completion/completions/strata", "/usr/share/zsh/vendor-completions/_strata",
              "/usr/share/fish/vendor_completions.d/strata.fish", "/usr/share/doc/strata/copyright", "/usr/share/doc/strata/README.md",
-             "/usr/share/doc/strata/CHANGELOG.md"}
+             "/usr/share/doc/strata/CHANGELOG.md", "/usr/share/doc/strata/licences.txt"}
 
     def make(self, folder):
         """The package of the programs under test."""
