@@ -119,7 +119,9 @@ int PrintHelp(const CLI::App& app, const std::vector<std::string>& words) {
     path += (path.empty() ? "" : " ") + at->get_name();
     at = *found;
   }
-  fmt::print("{}", at->help(path));
+  // App::help would print that of `strata help`, the command that was read.
+  const std::string name = path + (path.empty() ? "" : " ") + at->get_name();
+  fmt::print("{}", at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
   return 0;
 }
 

@@ -118,14 +118,14 @@ TEST(QueueReport, WithoutAPluginThatDividesThereAreNoShares) {
 }
 
 TEST(QueueReport, WhatIsLeftIsFreeAndWithinEveryLimitAbove) {
-  //   dept (capability 4) ─ x, y: 3 cores are taken by x, so 1 is left of dept for either;
+  //   dept (capability 4) ─ a, b: 3 cores are taken by a, so 1 is left of dept for either;
   //   10 cores less those 3 are free for anybody else
   const std::string manifests = NodeOf(10) + QueueOf("dept", "capability: {cpu: 4}") +
-                                QueueOf("x", "parent: dept") + QueueOf("y", "parent: dept") +
-                                QueueOf("other", "weight: 1") + JobIn("job", "x", 3);
+                                QueueOf("a", "parent: dept") + QueueOf("b", "parent: dept") +
+                                QueueOf("other", "weight: 1") + JobIn("job", "a", 3);
   const json report = Report(manifests, WithCapacity(true));
-  EXPECT_EQ(report["queues"]["x"]["left"]["cpu"], 1);
-  EXPECT_EQ(report["queues"]["y"]["left"]["cpu"], 1);
+  EXPECT_EQ(report["queues"]["a"]["left"]["cpu"], 1);
+  EXPECT_EQ(report["queues"]["b"]["left"]["cpu"], 1);
   EXPECT_EQ(report["queues"]["dept"]["left"]["cpu"], 1);
   EXPECT_EQ(report["queues"]["other"]["left"]["cpu"], 7);
 }

@@ -682,6 +682,7 @@ TEST(Reasons, EveryWordInTheSourcesIsInTheTable) {
     }
   }
   for (const char* word : {"DisruptionTarget",
+                           "DaemonSet",
                            "HyperNode",
                            "NoExecute",
                            "NoSchedule",
