@@ -51,6 +51,10 @@ bool SecondSearch::PlaceParts(JobId job, HyperNodeId hypernode, Worksheet& works
   Parts parts = PartsOf(the_job, hypernode, worksheet);
   Spare spare = SpareOf(the_job, parts);
   if (spare.pods < 0 || !Assign(hypernode, parts, 0, spare)) return false;
+  // A job that needs no pod could do without all of its parts, and would get turn after turn.
+  const bool places =
+      std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.at.valid(); });
+  if (!places) return false;
   const Journal::Savepoint begin = state.journal().Mark();
   if (!Commit(job, hypernode, parts)) {
     session_.state().journal().RollbackTo(begin);

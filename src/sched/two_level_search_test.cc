@@ -127,6 +127,17 @@ TEST_F(TwoSpines, AHyperNodeThatFailedMayHoldTheSamePodsInAnotherOrder) {
                     {"train-w-3", "node1"}}));
 }
 
+// Its parts may all be left out, which is no place: it must not get another turn for that.
+TEST_F(TwoSpines, AJobThatNeedsNoPodAndFitsNowhereGetsNoSecondTurn) {
+  for (int i = 0; i < 16; ++i) Fill({"node" + std::to_string(i)});
+  cluster_.Job(
+      "train",
+      {.tasks = 0, .min_available = 0, .topology = Hard(2), .sub_groups = {Parts(1, Hard(1))}});
+  cluster_.Task("train", {.cpu = 4, .sub_group = SubGroupKey{0, {"0"}}});
+  cluster_.Task("train", {.cpu = 2, .sub_group = SubGroupKey{0, {"1"}}});
+  EXPECT_THAT(RunCycle(cluster_.state).binds, IsEmpty());
+}
+
 // What a rack has in all is less than what its free node has, where the other node holds more than
 // it is large. Once one sub-group is there, the sum leaves no room for the next, with or without a
 // trace. The second search does not go by sums: it is off.
