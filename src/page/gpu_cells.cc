@@ -63,8 +63,9 @@ class Cells {
         out_.state[first_ + i] = 's';
         out_.shared.emplace(first_ + i, held);
       }
-      if (gpus_ && (!gpus_->gpus[i].healthy || gpus_->gpus[i].cordoned))
+      if (gpus_ && (!gpus_->gpus[i].healthy || gpus_->gpus[i].cordoned)) {
         out_.state[first_ + i] = 'x';
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,17 +11,19 @@ namespace strata {
 namespace {
 
 constexpr const char* kNotThere = "not there";
+constexpr std::string_view kWaits = "waits";
 
 // The runs are to explain nothing but to decide: only words of reasons count.
 std::string StandingOf(const RunResult& result, const std::string& job) {
   const auto it = result.jobs.find(job);
   if (it == result.jobs.end()) return kNotThere;
   const RunResult::Job& one = it->second;
-  if (!one.reason.empty()) return fmt::format("waits ({})", one.reason);
+  if (!one.reason.empty()) return fmt::format("{} ({})", kWaits, one.reason);
   if (!one.allocated_hypernode.empty()) {
     return fmt::format("in {} (tier {})", one.allocated_hypernode, one.tier);
   }
-  return one.phase == "Pending" || one.phase == "Inqueue" ? "waits" : "placed";
+  const bool waits = one.phase == "Pending" || one.phase == "Inqueue";
+  return std::string(waits ? kWaits : "placed");
 }
 
 }  // namespace
@@ -43,6 +46,7 @@ std::vector<JobDifference> CompareJobs(
     if (one.before != one.after) found.emplace(one.job, std::move(one));
   }
   std::vector<JobDifference> differences;
+  differences.reserve(found.size());
   for (auto& [name, one] : found) differences.push_back(std::move(one));
   return differences;
 }
@@ -69,13 +73,11 @@ Result<WhatIfAnswer> AnswerWhatIf(const CompletedObjects& objects,
 std::vector<std::string> Sentences(const std::vector<JobDifference>& differences) {
   std::vector<std::string> lines;
   for (const JobDifference& one : differences) {
-    std::string after = one.after;
-    if (after.starts_with("waits")) {
-      after = "would wait" + after.substr(std::string("waits").size());
-    } else {
-      after = "would be " + after;
-    }
-    lines.push_back(fmt::format("{}: {}, {}", one.job, one.before, after));
+    std::string_view after = one.after;
+    const bool waits = after.starts_with(kWaits);
+    if (waits) after.remove_prefix(kWaits.size());
+    lines.push_back(fmt::format(
+        "{}: {}, {}{}", one.job, one.before, waits ? "would wait" : "would be ", after));
   }
   return lines;
 }

@@ -235,9 +235,8 @@ std::string AddRack(const std::string& like,
     rack.spec.tier_name = pattern->spec.tier_name;
   }
   Join(nodes, HyperNodeMember::Kind::kNode, rack.spec);
-  const std::string name = rack.meta.name;
   objects.hypernodes.push_back(std::move(rack));
-  return name;
+  return objects.hypernodes.back().meta.name;
 }
 
 }  // namespace

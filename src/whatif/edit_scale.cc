@@ -153,8 +153,9 @@ Result<std::string> ScaleJob(const ScaleSpec& spec,
   ScalePods(std::move(pods), static_cast<std::size_t>(spec.count), objects.objects);
   for (objects::PodGroup& one : objects.objects.pod_groups) {
     const auto of_task = one.min_task_member.find(task);
-    if (objects::NamespacedName(one.meta) != group || of_task == one.min_task_member.end())
+    if (objects::NamespacedName(one.meta) != group || of_task == one.min_task_member.end()) {
       continue;
+    }
     of_task->second = NewMinimum(of_task->second, before, spec.count);
   }
   SetMinMember(objects.objects, group, minimum);
