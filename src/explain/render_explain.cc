@@ -267,6 +267,7 @@ class Lines {
 
   [[nodiscard]] std::string NameJobs(const std::vector<std::string>& groups) const {
     std::vector<std::string> names;
+    names.reserve(groups.size());
     for (const std::string& group : groups) names.push_back(Called(story_, group));
     return NameSome(names);
   }
