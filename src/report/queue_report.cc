@@ -130,6 +130,7 @@ void FillLeft(const ClusterState& state, QueueReport& report) {
 
 Status NarrowToQueue(const std::string& name, QueueReport& report) {
   std::vector<std::string> names;
+  names.reserve(report.rows.size());
   for (const QueueReport::Row& row : report.rows) names.push_back(row.name);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     return Fail(Code::kNotFound,
