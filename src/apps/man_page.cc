@@ -54,8 +54,8 @@ std::string Section(const CommandTree& command) {
 
 std::string ManPage(const CommandTree& tree, std::string_view version) {
   std::string text = fmt::format(".TH STRATA 1 \"\" \"strata {}\" \"User Commands\"\n", version);
-  text += ".ad l\n";  // long words, such as the form of a flag's value, cannot be stretched to the
-                      // margin
+  // Long words, such as the form of a flag's value, cannot be stretched to the margin.
+  text += ".ad l\n";
   text += fmt::format(".SH NAME\nstrata \\- {}\n", Escape(tree.summary));
   text += ".SH SYNOPSIS\n\\fBstrata\\fR \\fICOMMAND\\fR [\\fIFLAG\\fR ...]\n";
   text += ".SH DESCRIPTION\n";
