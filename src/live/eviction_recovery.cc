@@ -72,6 +72,19 @@ void AddRestOfGangs(const ClusterFeed& feed, std::vector<const objects::Pod*>& v
   }
 }
 
+// A budget is asked for all pods of a job where it selects one of them, as when the plan was made.
+std::set<JobId> JobsWithBudget(const ClusterFeed& feed,
+                               const std::vector<const objects::Pod*>& victims) {
+  std::set<JobId> jobs;
+  for (const objects::Pod* pod : victims) {
+    const auto id = feed.FindTask(objects::NamespacedName(pod->meta));
+    if (!id) continue;
+    const Task& task = feed.state().workload().task(*id);
+    if (task.disruption.budgets != 0) jobs.insert(task.job);
+  }
+  return jobs;
+}
+
 GangClaim MakeClaim(const Job& job, const std::vector<const objects::Pod*>& pods, Time now) {
   GangClaim claim{.job = job.spec.name,
                   .uid = job.spec.uid,
@@ -113,12 +126,15 @@ Recovery FindLeftovers(const ClusterFeed& feed, Time now) {
     }
     std::vector<const objects::Pod*> victims = std::exchange(left.marked[name], {});
     AddRestOfGangs(feed, victims);
+    const std::set<JobId> with_budget = JobsWithBudget(feed, victims);
     for (const objects::Pod* pod : victims) {
       const std::chrono::seconds grace(
           pod->spec.grace_seconds.value_or(Disruption{}.grace_seconds));
       const Time until = (pod->meta.deleted ? *pod->meta.deleted : now + grace) + kVictimPatience;
       begun.claim.victims.push_back({objects::NamespacedName(pod->meta), pod->meta.uid, until});
-      if (!pod->meta.deleted) begun.order.victims.push_back({NameOfPod(*pod)});
+      if (pod->meta.deleted) continue;
+      const auto job = workload.FindJob(GroupOf(*pod));
+      begun.order.victims.push_back({NameOfPod(*pod), job && with_budget.contains(*job)});
     }
     recovery.begun.push_back(std::move(begun));
   }

@@ -277,6 +277,22 @@ TEST_F(LiveEvictionTest, ASchedulerThatFindsAPlanHalfDoneGoesOnWithIt) {
   EXPECT_EQ(InVain(), "0");
 }
 
+// The budget that was asked when the plan was made is asked again: it may have changed since.
+TEST_F(LiveEvictionTest, ASchedulerThatGoesOnAsksTheBudgetToo) {
+  cluster_.Put(kube::kDisruptionBudgets,
+               "ns",
+               "all",
+               R"("spec":{"minAvailable":0,"selector":{}},"status":{"disruptionsAllowed":2})");
+  PutWaiting(0, "n0");
+  PutWaiting(1, "n1");
+  PutVictim(0, kMark, true);
+  PutVictim(1, kMark);
+  Start();
+  Pass(seconds(5));
+  EXPECT_THAT(Asked(), ElementsAre("PATCH low-1/status", "POST low-1/eviction"));
+  EXPECT_THAT(cluster_.WritesTo("/pods/low-1/status"), ElementsAre(Not(HasSubstr("Ready"))));
+}
+
 // The same, and there is room elsewhere now: what is left of a broken gang goes nevertheless.
 TEST_F(LiveEvictionTest, AGangOfWhichPodsHaveGoneIsNotLeftWithAFew) {
   PutWaiting(0, "n0");
