@@ -42,16 +42,20 @@ void Enqueue(Session& session, Search& /*search*/) {
     }
   }
   EvictionRelief relief(session);
+  bool some_stay_outside = false;
   while (const auto queue = queues.TakeQueue()) {
     const JobId id = queues.TakeJob(*queue);
     if (auto refusal = NotAdmitted(session, id, relief)) {
       session.SetVerdict(id, std::move(*refusal));
+      some_stay_outside = true;
     } else {
       session.plugins().TellEnqueued(session.state().workload().job(id));
       session.SetPhase(id, JobPhase::kInqueue);
     }
     queues.PutBack(*queue);
   }
+  if (!some_stay_outside) return;
+  if (const auto due = relief.GrowsAt()) session.DecideAgainAt(*due);
 }
 
 }  // namespace strata

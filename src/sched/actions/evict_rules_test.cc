@@ -152,7 +152,9 @@ TEST_F(EvictTest, TwoClaimantsDoNotTakeTheSameRoom) {
 }
 
 TEST_F(EvictTest, AJobThatMayEvictEntersAFullQueue) {
-  Runs("a", {"node0", "node1", "node2", "node3"});
+  Resources all;
+  all.Set(kCpu, testing::Cores(32));
+  Runs("a", {"node0", "node1", "node2", "node3"}, {.min_resources = all});
   Resources needs;
   needs.Set(kCpu, testing::Cores(16));
   Waits("high", 2, {.min_resources = needs});

@@ -331,6 +331,28 @@ TEST_F(ClaimTest, AJobThatNobodyGoesForIsAskedAgainWhenAVictimIsOldEnough) {
   EXPECT_THAT(Cycle(seconds(1)).plans, SizeIs(1));
 }
 
+// The same for a job that was not let into its queue, because it could evict nobody yet.
+TEST_F(EvictTest, AJobOutsideAFullQueueIsAskedAgainWhenAVictimIsOldEnough) {
+  const auto cores = [](Amount count) {
+    Resources resources;
+    resources.Set(kCpu, testing::Cores(count));
+    return resources;
+  };
+  TaskArgs young = kWholeNode;
+  young.disruption.runs_since = ToMoment(kBegin);
+  Runs("low",
+       {"node0", "node1", "node2", "node3"},
+       {.priority = 1, .min_resources = cores(32)},
+       young);
+  Waits("high", 2, {.topology = Hard(1), .min_resources = cores(16)});
+  Cycles cycles(cluster_.state, Evicting("gangpreempt"));
+  cycles.SetNow(kBegin + seconds(1));
+  EXPECT_EQ(cycles.Run().Reason("high"), "ClusterFull");
+  EXPECT_EQ(cycles.again_at(), kBegin + seconds(60));
+  cycles.SetNow(kBegin + seconds(60));
+  EXPECT_THAT(cycles.Run().plans, SizeIs(1));
+}
+
 // All of "low" goes for a gang that needs two of its three nodes.
 TEST_F(EvictTest, RoomThatAnEvictionLeavesOverWakesOthers) {
   Runs("low", {"node0", "node1", "node2"}, {.priority = 1});

@@ -49,4 +49,12 @@ Relief EvictionRelief::For(JobId id) {
   return relief;
 }
 
+std::optional<Time> EvictionRelief::GrowsAt() {
+  if (!read_) ReadActions();
+  if (actions_.empty()) return std::nullopt;
+  VictimBook& book = session_.caches().victims();
+  book.Refresh(session_.state());
+  return book.NextOpening(session_.state().workload(), session_.now());
+}
+
 }  // namespace strata

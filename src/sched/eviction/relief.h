@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "sched/eviction/settings.h"
 #include "sched/eviction/victim_finder.h"
@@ -23,6 +25,9 @@ class EvictionRelief {
 
   // Empty when no configured action evicts. REQUIRES: the job has a queue and minResources.
   [[nodiscard]] Relief For(JobId job);
+  // When it may be more because a pod is old enough to go by then. None when every pod is, and when
+  // no configured action evicts.
+  [[nodiscard]] std::optional<Time> GrowsAt();
 
  private:
   struct Action {
