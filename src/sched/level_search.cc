@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sched/fewest_leaves.h"
+#include "sched/second_search.h"
 #include "sched/trial.h"
 
 namespace strata {
@@ -18,21 +20,41 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
     const TierScores scores = ScoreTier(sub_job, sheet, level.need.counted(), tier.eligible);
     std::vector<std::size_t> failed;
-    std::optional<FoundPlace> found;
+    std::optional<std::size_t> chosen;
     for (const std::size_t i : Ranking(sub_job, scores)) {
-      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) != Fit::kPlaced) {
-        failed.push_back(i);
-        continue;
+      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) == Fit::kPlaced) {
+        chosen = i;
+        break;
       }
-      found =
-          FoundPlace{.hypernode = scores.hypernodes[i], .by_plugin = {}, .score = scores.total[i]};
-      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[i];
-      break;
+      failed.push_back(i);
+    }
+    if (!chosen && level.second != nullptr && !outcome.quota) {
+      chosen = FindAgain(level, scores, failed, sheet);
+    }
+    std::optional<FoundPlace> found;
+    if (chosen) {
+      found = FoundPlace{
+          .hypernode = scores.hypernodes[*chosen], .by_plugin = {}, .score = scores.total[*chosen]};
+      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[*chosen];
     }
     if (session_.tracing()) {
       TraceScores(session_, level, scores, failed, found ? found->hypernode : HyperNodeId{});
     }
     if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,
+                                                  const TierScores& scores,
+                                                  std::vector<std::size_t>& failed,
+                                                  Worksheet::Sheet& sheet) {
+  if (!level.second->MayHelp(sheet)) return std::nullopt;
+  for (auto it = failed.begin(); it != failed.end(); ++it) {
+    if (!level.second->PlaceFlat(level.job, scores.hypernodes[*it], sheet)) continue;
+    const std::size_t found = *it;
+    failed.erase(it);
+    return found;
   }
   return std::nullopt;
 }
@@ -49,7 +71,12 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
                              .domain = hypernode,
                              .pass = pass};
   if (!MayHold(request)) return Fit::kNoRoom;
+  const Journal::Savepoint begin = session_.state().journal().Mark();
   PlaceOutcome placed = Place(request);
+  const bool bounded = level.limit.kind == TopologyLimit::Kind::kBounded;
+  if (placed.ok && bounded && settings_.fewest_leaves && pass == Pass::kReady) {
+    OpenFewerLeaves(request, begin, placed);
+  }
   const bool refused = placed.quota.has_value();
   // The first refusal is kept: later ones may be missing where HyperNodes of one kind are skipped.
   if (refused && !outcome.quota) outcome.quota = std::move(placed.quota);
@@ -58,6 +85,25 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
   }
   sheet.next += placed.taken;
   return Fit::kPlaced;
+}
+
+void LevelSearch::OpenFewerLeaves(const PlaceRequest& request,
+                                  Journal::Savepoint begin,
+                                  PlaceOutcome& placed) {
+  const SubJob& sub_job = session_.state().workload().job(request.job).sub_jobs[request.sub_job];
+  if (placed.placed < 2 || placed.quota || !sub_job.allocated_hypernode.empty() ||
+      session_.tree().at(request.domain).children.empty() || !AreInterchangeable(request.tasks)) {
+    return;
+  }
+  const auto choice = FewerLeaves(session_, request, session_.state().journal().PlacedSince(begin));
+  if (!choice) return;
+  session_.state().journal().RollbackTo(begin);
+  TraceDiscard(session_, request.job, request.domain);
+  DomainShape shape(session_.tree(), request.domain);
+  shape.nodes = choice->nodes;
+  shape.groups = choice->groups;
+  PlaceOutcome fewer = Trial(session_, request, shape, nullptr).Run();
+  placed = fewer.ok ? std::move(fewer) : Place(request);
 }
 
 bool LevelSearch::AreInterchangeable(std::span<const TaskId> tasks) const {

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/gang_search.h"
 #include "sched/place_request.h"
 #include "sched/session.h"
 #include "sched/topology_limit.h"
 #include "sched/worksheet.h"
 
 namespace strata {
+
+class SecondSearch;
 
 // What one level of a search is about: a whole job, or one of its sub-jobs.
 struct SearchLevel {
@@ -24,11 +27,14 @@ struct SearchLevel {
   HyperNodeId allocated;  // where the job or sub-job already runs, none if nowhere
   TopologyLimit limit;
   Need need;
+  SecondSearch* second = nullptr;  // for tiers where the gang finds no place; may be null
 };
 
 struct SearchOutcome {
   bool ok = false;               // the placements are in the state, the worksheet is advanced
   std::optional<Refusal> quota;  // the first refusal of the queue's quota, if there was one
+  // The budget of the second search, if it was not enough.
+  std::optional<std::uint64_t> cut = std::nullopt;
 };
 
 // The HyperNode where a job or sub-job was placed, and its score.
@@ -57,7 +63,8 @@ enum class Fit : std::uint8_t { kPlaced, kBlockedBySibling, kNoRoom };
 // Keeps no state of its own between calls.
 class LevelSearch {
  public:
-  explicit LevelSearch(Session& session) : session_(session) {}
+  explicit LevelSearch(Session& session, GangSearchSettings settings = {})
+      : session_(session), settings_(settings) {}
 
   // Places what the sheet still has at or below level.within. None, and nothing placed, when no
   // eligible HyperNode holds it. COST: a trial per candidate up to the answer.
@@ -85,6 +92,11 @@ class LevelSearch {
   void ExtendAllocated(JobId job, HyperNodeId hypernode);
 
  private:
+  // The first of the HyperNodes in which the second search places the sheet.
+  [[nodiscard]] std::optional<std::size_t> FindAgain(const SearchLevel& level,
+                                                     const TierScores& scores,
+                                                     std::vector<std::size_t>& failed,
+                                                     Worksheet::Sheet& sheet);
   // A cheap necessary condition: false when the domain has too few free slots for the gang in any
   // order.
   [[nodiscard]] bool MayHold(const PlaceRequest& request);
@@ -98,7 +110,11 @@ class LevelSearch {
   [[nodiscard]] std::vector<std::size_t> Ranking(const SubJob& sub_job,
                                                  const TierScores& scores) const;
 
+  // Equal pods that were placed in more leaves than they need get fewer.
+  void OpenFewerLeaves(const PlaceRequest& request, Journal::Savepoint begin, PlaceOutcome& placed);
+
   Session& session_;
+  GangSearchSettings settings_;
 };
 
 // Records for the trace. REQUIRES for the first two: session.tracing().

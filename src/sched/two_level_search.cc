@@ -57,8 +57,22 @@ SearchOutcome TwoLevelSearch::Run(HyperNodeId within, JobId job, Worksheet& work
       outcome.ok = true;
       break;
     }
+    if (second_ != nullptr && !outcome.quota && FindAgain(level, tier, worksheet)) {
+      outcome.ok = true;
+      break;
+    }
   }
   return outcome;
+}
+
+bool TwoLevelSearch::FindAgain(const SearchLevel& level,
+                               const Gradient::Tier& tier,
+                               Worksheet& worksheet) {
+  if (!IsNowhere(session_.state().workload().job(level.job))) return false;
+  for (const HyperNodeId hypernode : tier.eligible) {
+    if (second_->PlaceParts(level.job, hypernode, worksheet)) return true;
+  }
+  return false;
 }
 
 std::optional<TwoLevelSearch::Plan> TwoLevelSearch::PlanInTier(const SearchLevel& level,
