@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -24,16 +23,20 @@ LeafCounts CountByLeaf(const Session& session, std::span<const TaskId> tasks) {
   return counts;
 }
 
-// At least as many pods as the leaf had room for before they were placed, by what is idle in all.
-std::uint64_t RoomBySums(const Session& session, const Resources& request, HyperNodeId leaf) {
-  const std::span<const Amount> idle = session.state().sums().Idle(leaf);
-  Amount room = std::numeric_limits<Amount>::max();
+// True when the leaf cannot hold more than `pods`, whatever runs there. What is idle says less:
+// where a node holds more than it is large, the sum is less than what the other nodes have.
+bool HoldsAtMost(std::uint64_t pods,
+                 const Session& session,
+                 const Resources& request,
+                 HyperNodeId leaf) {
+  const std::span<const Amount> whole = session.state().sums().Allocatable(leaf);
   for (std::size_t r = 0; r < request.size(); ++r) {
     const Amount asked = request.amounts()[r];
     if (asked <= 0) continue;
-    room = std::min(room, r < idle.size() ? std::max<Amount>(idle[r], 0) / asked : 0);
+    const Amount room = r < whole.size() ? std::max<Amount>(whole[r], 0) / asked : 0;
+    if (static_cast<std::uint64_t>(room) <= pods) return true;
   }
-  return static_cast<std::uint64_t>(room);
+  return false;
 }
 
 struct Leaf {
@@ -90,24 +93,27 @@ std::set<HyperNodeId> Choose(std::vector<Leaf> leaves, std::uint64_t wanted) {
 
 }  // namespace
 
+bool MayNeedFewer(const Session& session,
+                  const DomainShape& shape,
+                  ClassId class_id,
+                  const PlaceOutcome& placed) {
+  if (placed.leaves < 2) return false;
+  const Resources& request = session.state().classes().spec(class_id).request;
+  // With one leaf less, one of the others must take more than that.
+  const std::uint64_t even = (placed.placed - 1) / (placed.leaves - 1);
+  return std::any_of(shape.groups.begin(), shape.groups.end(), [&](const auto& group) {
+    return !HoldsAtMost(even, session, request, group.leaf);
+  });
+}
+
 std::optional<LeafChoice> FewerLeaves(Session& session,
-                                      const PlaceRequest& request,
+                                      const DomainShape& shape,
                                       std::span<const TaskId> placed) {
   const LeafCounts opened = CountByLeaf(session, placed);
   if (opened.size() < 2) return std::nullopt;
-  const ClassId class_id = session.state().workload().task(placed.front()).class_id;
-  const Resources& asked = session.state().classes().spec(class_id).request;
-  const DomainShape shape(session.tree(), request.domain);
-  std::vector<Leaf> leaves = LeavesOf(shape);
-  std::uint64_t largest = 0;
-  for (const Leaf& leaf : leaves) {
-    const auto own = opened.find(leaf.id);
-    largest = std::max(
-        largest, RoomBySums(session, asked, leaf.id) + (own == opened.end() ? 0 : own->second));
-  }
-  if (largest <= (placed.size() - 1) / (opened.size() - 1)) return std::nullopt;
-  ClassView& view = session.views().Of(class_id);
+  ClassView& view = session.views().Of(session.state().workload().task(placed.front()).class_id);
   if (view.Peers() != nullptr || view.LooksBeyondNodes()) return std::nullopt;
+  std::vector<Leaf> leaves = LeavesOf(shape);
   CountSlots(session, shape, view, opened, leaves);
   const std::set<HyperNodeId> chosen = Choose(std::move(leaves), placed.size());
   if (chosen.size() >= opened.size()) return std::nullopt;

@@ -29,7 +29,7 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
       failed.push_back(i);
     }
     if (!chosen && level.second != nullptr && !outcome.quota) {
-      chosen = FindAgain(level, scores, failed, sheet);
+      chosen = FindAgain(level, scores, failed, sheet, outcome);
     }
     std::optional<FoundPlace> found;
     if (chosen) {
@@ -48,12 +48,14 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
 std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,
                                                   const TierScores& scores,
                                                   std::vector<std::size_t>& failed,
-                                                  Worksheet::Sheet& sheet) {
+                                                  Worksheet::Sheet& sheet,
+                                                  SearchOutcome& outcome) {
   if (!level.second->MayHelp(sheet)) return std::nullopt;
   for (auto it = failed.begin(); it != failed.end(); ++it) {
     if (!level.second->PlaceFlat(level.job, scores.hypernodes[*it], sheet)) continue;
     const std::size_t found = *it;
     failed.erase(it);
+    outcome.follows_ranks = false;
     return found;
   }
   return std::nullopt;
@@ -71,12 +73,9 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
                              .domain = hypernode,
                              .pass = pass};
   if (!MayHold(request)) return Fit::kNoRoom;
-  const Journal::Savepoint begin = session_.state().journal().Mark();
-  PlaceOutcome placed = Place(request);
-  const bool bounded = level.limit.kind == TopologyLimit::Kind::kBounded;
-  if (placed.ok && bounded && settings_.fewest_leaves && pass == Pass::kReady) {
-    OpenFewerLeaves(request, begin, placed);
-  }
+  const bool fewest = settings_.fewest_leaves && pass == Pass::kReady &&
+                      level.limit.kind == TopologyLimit::Kind::kBounded;
+  PlaceOutcome placed = Place(request, fewest ? Leaves::kFewest : Leaves::kAny);
   const bool refused = placed.quota.has_value();
   // The first refusal is kept: later ones may be missing where HyperNodes of one kind are skipped.
   if (refused && !outcome.quota) outcome.quota = std::move(placed.quota);
@@ -84,26 +83,8 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
     return refused || AreInterchangeable(request.tasks) ? Fit::kNoRoom : Fit::kBlockedBySibling;
   }
   sheet.next += placed.taken;
+  outcome.follows_ranks = placed.follows_ranks;
   return Fit::kPlaced;
-}
-
-void LevelSearch::OpenFewerLeaves(const PlaceRequest& request,
-                                  Journal::Savepoint begin,
-                                  PlaceOutcome& placed) {
-  const SubJob& sub_job = session_.state().workload().job(request.job).sub_jobs[request.sub_job];
-  if (placed.placed < 2 || placed.quota || !sub_job.allocated_hypernode.empty() ||
-      session_.tree().at(request.domain).children.empty() || !AreInterchangeable(request.tasks)) {
-    return;
-  }
-  const auto choice = FewerLeaves(session_, request, session_.state().journal().PlacedSince(begin));
-  if (!choice) return;
-  session_.state().journal().RollbackTo(begin);
-  TraceDiscard(session_, request.job, request.domain);
-  DomainShape shape(session_.tree(), request.domain);
-  shape.nodes = choice->nodes;
-  shape.groups = choice->groups;
-  PlaceOutcome fewer = Trial(session_, request, shape, nullptr).Run();
-  placed = fewer.ok ? std::move(fewer) : Place(request);
 }
 
 bool LevelSearch::AreInterchangeable(std::span<const TaskId> tasks) const {
@@ -115,19 +96,41 @@ bool LevelSearch::AreInterchangeable(std::span<const TaskId> tasks) const {
          });
 }
 
-PlaceOutcome LevelSearch::Place(const PlaceRequest& request) {
+PlaceOutcome LevelSearch::Place(const PlaceRequest& request, Leaves leaves) {
   const HyperNodeTree& tree = session_.tree();
-  PlaceOutcome outcome;
-  if (request.domain == tree.top()) {
-    ClusterIndex& index = session_.caches().cluster_index();
-    outcome = Trial(session_, request, index.shape(), &index).Run();
-  } else {
-    const DomainShape shape(tree, request.domain);
-    session_.Look(shape.nodes.size());
-    outcome = Trial(session_, request, shape, nullptr).Run();
-  }
+  const bool anywhere = request.domain == tree.top();
+  ClusterIndex* const kept = anywhere ? &session_.caches().cluster_index() : nullptr;
+  std::optional<DomainShape> own;
+  if (!anywhere) session_.Look(own.emplace(tree, request.domain).nodes.size());
+  const DomainShape& shape = anywhere ? kept->shape() : *own;
+  const Journal::Savepoint begin = session_.state().journal().Mark();
+  PlaceOutcome outcome = Trial(session_, request, shape, kept).Run();
   if (!outcome.ok && outcome.placed > 0) TraceDiscard(session_, request.job, request.domain);
+  if (leaves == Leaves::kAny || !outcome.ok || outcome.leaves < 2) return outcome;
+  if (auto fewer = PlaceInFewerLeaves(request, shape, begin, outcome)) return *std::move(fewer);
   return outcome;
+}
+
+std::optional<PlaceOutcome> LevelSearch::PlaceInFewerLeaves(const PlaceRequest& request,
+                                                            const DomainShape& shape,
+                                                            Journal::Savepoint begin,
+                                                            const PlaceOutcome& placed) {
+  ClusterState& state = session_.state();
+  const SubJob& sub_job = state.workload().job(request.job).sub_jobs[request.sub_job];
+  const ClassId class_id = state.workload().task(request.tasks.front()).class_id;
+  if (placed.quota || !sub_job.allocated_hypernode.empty() ||
+      !MayNeedFewer(session_, shape, class_id, placed) || !AreInterchangeable(request.tasks)) {
+    return std::nullopt;
+  }
+  const auto choice = FewerLeaves(session_, shape, state.journal().PlacedSince(begin));
+  if (!choice) return std::nullopt;
+  state.journal().RollbackTo(begin);
+  TraceDiscard(session_, request.job, request.domain);
+  DomainShape few;
+  few.nodes = choice->nodes;
+  few.groups = choice->groups;
+  PlaceOutcome fewer = Trial(session_, request, few, nullptr).Run();
+  return fewer.ok ? std::move(fewer) : Place(request);
 }
 
 bool LevelSearch::MayHold(const PlaceRequest& request) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/domain_index.h"
 #include "sched/gang_search.h"
 #include "sched/place_request.h"
 #include "sched/session.h"
@@ -35,6 +36,7 @@ struct SearchOutcome {
   std::optional<Refusal> quota;  // the first refusal of the queue's quota, if there was one
   // The budget of the second search, if it was not enough.
   std::optional<std::uint64_t> cut = std::nullopt;
+  bool follows_ranks = false;  // PlaceOutcome::follows_ranks of the last trial that was ok
 };
 
 // The HyperNode where a job or sub-job was placed, and its score.
@@ -78,8 +80,10 @@ class LevelSearch {
                           Worksheet::Sheet& sheet,
                           Pass pass,
                           SearchOutcome& outcome);
+  // kFewest: equal pods that were placed in more leaves than they need are placed again in fewer.
+  enum class Leaves : std::uint8_t { kAny, kFewest };
   // One trial of exactly this request.
-  [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request);
+  [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request, Leaves leaves = Leaves::kAny);
 
   // The HyperNodes where the gang may go, by tier.
   [[nodiscard]] Gradient FindGradient(const SearchLevel& level);
@@ -96,7 +100,8 @@ class LevelSearch {
   [[nodiscard]] std::optional<std::size_t> FindAgain(const SearchLevel& level,
                                                      const TierScores& scores,
                                                      std::vector<std::size_t>& failed,
-                                                     Worksheet::Sheet& sheet);
+                                                     Worksheet::Sheet& sheet,
+                                                     SearchOutcome& outcome);
   // A cheap necessary condition: false when the domain has too few free slots for the gang in any
   // order.
   [[nodiscard]] bool MayHold(const PlaceRequest& request);
@@ -109,9 +114,12 @@ class LevelSearch {
   // Indexes of scores.hypernodes, the best first.
   [[nodiscard]] std::vector<std::size_t> Ranking(const SubJob& sub_job,
                                                  const TierScores& scores) const;
-
-  // Equal pods that were placed in more leaves than they need get fewer.
-  void OpenFewerLeaves(const PlaceRequest& request, Journal::Savepoint begin, PlaceOutcome& placed);
+  // Where `placed` has more leaves than it needs: the outcome with fewer. REQUIRES: placed.ok, and
+  // `placed` is all that was done since `begin`.
+  [[nodiscard]] std::optional<PlaceOutcome> PlaceInFewerLeaves(const PlaceRequest& request,
+                                                               const DomainShape& shape,
+                                                               Journal::Savepoint begin,
+                                                               const PlaceOutcome& placed);
 
   Session& session_;
   GangSearchSettings settings_;

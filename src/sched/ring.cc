@@ -57,15 +57,19 @@ std::vector<TaskId> PlacedByRank(const Session& session,
   std::vector<TaskId> placed = session.state().journal().PlacedSince(begin);
   // Two are near each other or not, in any order.
   if (placed.size() < 3 || session.plugins().ScoresTasksOf(job)) return {};
-  for (const TaskId id : placed) {
-    if (workload.task(id).status != TaskStatus::kAllocated) return {};
+  const auto is_allocated = [&](TaskId id) {
+    return workload.task(id).status == TaskStatus::kAllocated;
+  };
+  if (!std::all_of(placed.begin(), placed.end(), is_allocated)) return {};
+  if (std::equal(placed.begin(), placed.end(), ranks.tasks().begin(), ranks.tasks().end())) {
+    return placed;
   }
-  std::vector<TaskId> sorted = placed;
-  std::sort(sorted.begin(), sorted.end());
+  std::sort(placed.begin(), placed.end());
   std::vector<TaskId> by_rank;
   by_rank.reserve(placed.size());
   for (const TaskId id : ranks.tasks()) {
-    if (std::binary_search(sorted.begin(), sorted.end(), id)) by_rank.push_back(id);
+    if (!is_allocated(id)) continue;
+    if (std::binary_search(placed.begin(), placed.end(), id)) by_rank.push_back(id);
   }
   return by_rank.size() == placed.size() ? by_rank : std::vector<TaskId>{};
 }

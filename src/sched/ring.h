@@ -12,7 +12,7 @@ namespace strata {
 // back to the first. Only tasks of one class and one sub-job exchange nodes, so that nothing else
 // about the placement changes; when all are equal, as few edges cross as the nodes allow.
 //
-// COST: O(tasks) when that is so already.
+// COST: O(tasks of the job) when that is so already.
 void FollowRanks(Session& session, JobId job, const RankOrder& ranks, Journal::Savepoint begin);
 
 }  // namespace strata

@@ -39,7 +39,11 @@ Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& works
     outcome = RunFlat(errand, worksheet);
   }
   outcome.cut = second.CutAt();
-  if (outcome.ok && pass == Pass::kReady && settings_.rank_order && the_job.HasTopology()) {
+  if (!outcome.ok && !outcome.quota) outcome.quota = second.quota();
+  // With sub-groups the outcome is about one of them.
+  const bool follows = outcome.follows_ranks && the_job.spec.sub_groups.empty();
+  if (outcome.ok && pass == Pass::kReady && settings_.rank_order && !follows &&
+      the_job.HasTopology()) {
     FollowRanks(session_, job, *worksheet.ranks(), begin);
   }
   return outcome;
@@ -58,6 +62,8 @@ Search::Outcome Search::RunFlat(const Errand& errand, Worksheet& worksheet) {
   Outcome outcome{.ok = placed.ok, .quota = std::move(placed.quota), .cut = {}};
   if (!outcome.ok && !outcome.quota && errand.second != nullptr && errand.second->MayHelp(sheet)) {
     outcome.ok = errand.second->PlaceFlat(errand.job, errand.within, sheet);
+  } else {
+    outcome.follows_ranks = placed.follows_ranks;
   }
   return outcome;
 }

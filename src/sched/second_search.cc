@@ -6,20 +6,47 @@
 namespace strata {
 namespace {
 
-std::uint64_t Pods(const std::map<ClassId, std::uint32_t>& counts) {
+std::uint64_t Pods(const std::map<std::uint32_t, std::uint32_t>& counts) {
   std::uint64_t pods = 0;
-  for (const auto& [class_id, count] : counts) pods += count;
+  for (const auto& [number, count] : counts) pods += count;
   return pods;
+}
+
+bool IsReady(const SubJob& sub_job, std::size_t more) {
+  return sub_job.counts.Ready() + static_cast<std::int64_t>(more) >= sub_job.min_available;
+}
+
+// The sheets in the order of their sub-jobs. Where they are in the worksheet depends on the order
+// in which pods came.
+std::vector<const Worksheet::Sheet*> InOrder(const Session& session,
+                                             const Job& job,
+                                             const Worksheet& worksheet) {
+  std::vector<const Worksheet::Sheet*> sheets;
+  sheets.reserve(worksheet.sheets().size());
+  for (const Worksheet::Sheet& sheet : worksheet.sheets()) sheets.push_back(&sheet);
+  std::sort(sheets.begin(), sheets.end(), [&](const auto* a, const auto* b) {
+    return session.plugins().SubJobBefore(job, job.sub_jobs[a->sub_job], job.sub_jobs[b->sub_job]);
+  });
+  return sheets;
 }
 
 }  // namespace
 
-bool SecondSearch::MayHelp(const Worksheet::Sheet& sheet) const {
+bool SecondSearch::MayHelp(const Worksheet::Sheet& sheet) {
+  if (may_help_) return *may_help_;
   const WorkloadTable& workload = session_.state().workload();
   const std::span<const TaskId> left = sheet.left();
-  return std::any_of(left.begin(), left.end(), [&](TaskId id) {
+  may_help_ = std::any_of(left.begin(), left.end(), [&](TaskId id) {
     return workload.task(id).class_id != workload.task(left.front()).class_id;
   });
+  return *may_help_;
+}
+
+SecondSearch::ClassNumber SecondSearch::NumberOf(TaskId task) {
+  const ClassId class_id = session_.state().workload().task(task).class_id;
+  const auto [it, is_new] = numbers_.emplace(class_id, static_cast<ClassNumber>(classes_.size()));
+  if (is_new) classes_.push_back(class_id);
+  return it->second;
 }
 
 bool SecondSearch::PlaceFlat(JobId job, HyperNodeId hypernode, Worksheet::Sheet& sheet) {
@@ -27,10 +54,10 @@ bool SecondSearch::PlaceFlat(JobId job, HyperNodeId hypernode, Worksheet::Sheet&
   const Job& the_job = state.workload().job(job);
   const SubJob& sub_job = the_job.sub_jobs[sheet.sub_job];
   const std::size_t missing = MissingForGang(the_job, sub_job, sheet.left().size());
-  if (sheet.left().empty()) return false;
+  if (quota_ || sheet.left().empty()) return false;
   const std::span<const TaskId> tasks = sheet.left().first(std::max<std::size_t>(missing, 1));
   Wanted wanted;
-  for (const TaskId id : tasks) ++wanted[{hypernode, state.workload().task(id).class_id}];
+  for (const TaskId id : tasks) ++wanted[{hypernode, NumberOf(id)}];
   auto places = Pack(hypernode, wanted);
   if (!places) return false;
   const Journal::Savepoint begin = state.journal().Mark();
@@ -46,6 +73,7 @@ bool SecondSearch::PlaceFlat(JobId job, HyperNodeId hypernode, Worksheet::Sheet&
 bool SecondSearch::PlaceParts(JobId job, HyperNodeId hypernode, Worksheet& worksheet) {
   const ClusterState& state = session_.state();
   const Job& the_job = state.workload().job(job);
+  if (quota_) return false;
   kind_of_.clear();
   kinds_.clear();
   Parts parts = PartsOf(the_job, hypernode, worksheet);
@@ -80,20 +108,20 @@ SecondSearch::Parts SecondSearch::PartsOf(const Job& job,
     in_minima += MissingForGang(job, job.sub_jobs[sheet.sub_job], sheet.left().size());
   }
   const auto wanted = static_cast<std::size_t>(std::max(job.spec.min_available, 1));
-  for (std::size_t i = 0; i < worksheet.sheets().size(); ++i) {
-    const Worksheet::Sheet& sheet = worksheet.sheets()[i];
-    std::span<const TaskId> tasks = sheet.left();
-    if (in_minima >= wanted) {
-      tasks = tasks.first(MissingForGang(job, job.sub_jobs[sheet.sub_job], tasks.size()));
-    }
-    if (tasks.empty()) continue;
+  for (const Worksheet::Sheet* sheet : InOrder(session_, job, worksheet)) {
+    const SubJob& sub_job = job.sub_jobs[sheet->sub_job];
+    std::span<const TaskId> tasks = sheet->left();
+    if (in_minima >= wanted) tasks = tasks.first(MissingForGang(job, sub_job, tasks.size()));
+    // A sub-group some of whose pods may not be placed yet cannot start.
+    if (tasks.empty() || !IsReady(sub_job, tasks.size())) continue;
     Part part;
-    part.sheet = i;
-    part.sub_job = sheet.sub_job;
+    part.order = parts.size();
+    part.sub_job = sheet->sub_job;
     part.tasks.assign(tasks.begin(), tasks.end());
-    for (const TaskId id : tasks) ++part.counts[state.workload().task(id).class_id];
+    part.counts_for_policy = sub_job.key && !IsReady(sub_job, 0);
+    for (const TaskId id : tasks) ++part.counts[NumberOf(id)];
     const TopologyLimit& limit =
-        session_.topologies().LimitOf(state.workload().task(tasks.front()).job, sheet.sub_job);
+        session_.topologies().LimitOf(state.workload().task(tasks.front()).job, sheet->sub_job);
     part.bounded = limit.kind == TopologyLimit::Kind::kBounded;
     part.choices = part.bounded ? ChoicesFor(hypernode, limit.tier) : std::vector{hypernode};
     parts.push_back(std::move(part));
@@ -132,11 +160,13 @@ SecondSearch::Spare SecondSearch::SpareOf(const Job& job, const Parts& parts) {
   for (const SubGroupPolicy& policy : job.spec.sub_groups) {
     spare.parts.push_back(-std::int64_t{policy.min_sub_groups});
   }
+  for (const SubJob& sub_job : job.sub_jobs) {
+    if (sub_job.key && IsReady(sub_job, 0)) ++spare.parts[sub_job.key->policy];
+  }
   spare.pods = job.counts.Ready() - std::int64_t{job.spec.min_available};
   for (const Part& part : parts) {
     spare.pods += static_cast<std::int64_t>(part.tasks.size());
-    const auto& key = job.sub_jobs[part.sub_job].key;
-    if (key) ++spare.parts[key->policy];
+    if (part.counts_for_policy) ++spare.parts[job.sub_jobs[part.sub_job].key->policy];
   }
   return spare;
 }
@@ -152,14 +182,16 @@ bool SecondSearch::Assign(HyperNodeId within, Parts& parts, std::size_t next, Sp
   Part& part = parts[next];
   const Task& task = session_.state().workload().task(part.tasks.front());
   const auto& key = session_.state().workload().job(task.job).sub_jobs[part.sub_job].key;
+  std::int64_t* const spare_parts = part.counts_for_policy ? &spare.parts[key->policy] : nullptr;
   const auto pods = static_cast<std::int64_t>(part.tasks.size());
-  if (budget_.cut() || spare.pods < pods || (key && spare.parts[key->policy] < 1)) return false;
+  if (budget_.cut() || spare.pods < pods) return false;
+  if (spare_parts != nullptr && *spare_parts < 1) return false;
   spare.pods -= pods;
-  if (key) --spare.parts[key->policy];
+  if (spare_parts != nullptr) --*spare_parts;
   part.at = HyperNodeId{};
   if (Assign(within, parts, next + 1, spare)) return true;
   spare.pods += pods;
-  if (key) ++spare.parts[key->policy];
+  if (spare_parts != nullptr) ++*spare_parts;
   return false;
 }
 
@@ -208,7 +240,7 @@ std::size_t SecondSearch::KindOf(HyperNodeId hypernode, const Parts& parts) {
   if (known != kind_of_.end()) return known->second;
   Wanted all;
   for (const Part& part : parts) {
-    for (const auto& [class_id, pods] : part.counts) all[{hypernode, class_id}] += pods;
+    for (const auto& [number, pods] : part.counts) all[{hypernode, number}] += pods;
   }
   PackingProblem problem = ProblemOf(session_.tree().NodesOf(hypernode), all);
   std::sort(problem.nodes.begin(), problem.nodes.end());
@@ -225,7 +257,7 @@ SecondSearch::Wanted SecondSearch::WantedOf(const Session& session,
   for (std::size_t i = 0; i < count; ++i) {
     const Part& part = parts[i];
     if (!part.at.valid() || !session.tree().IsAncestorOrSelf(below, part.at)) continue;
-    for (const auto& [class_id, pods] : part.counts) wanted[{part.at, class_id}] += pods;
+    for (const auto& [number, pods] : part.counts) wanted[{part.at, number}] += pods;
   }
   return wanted;
 }
@@ -245,7 +277,7 @@ std::optional<SecondSearch::Places> SecondSearch::Pack(HyperNodeId below, const 
   std::vector<NodeId> nodes;
   for (const NodeId node : all) {
     const bool takes = std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
-      return session_.views().Of(entry.first.second).Slots(node) > 0;
+      return ViewOf(entry.first.second).Slots(node) > 0;
     });
     if (takes) nodes.push_back(node);
   }
@@ -271,7 +303,7 @@ PackingProblem SecondSearch::ProblemOf(std::span<const NodeId> nodes, const Want
   const ClusterState& state = session_.state();
   std::set<ResourceId> resources;
   for (const auto& [kind, pods] : wanted) {
-    const Resources& request = state.classes().spec(kind.second).request;
+    const Resources& request = state.classes().spec(classes_[kind.second]).request;
     for (std::size_t r = 0; r < request.size(); ++r) {
       if (request.amounts()[r] > 0) resources.insert(IdAt<ResourceId>(r));
     }
@@ -280,7 +312,7 @@ PackingProblem SecondSearch::ProblemOf(std::span<const NodeId> nodes, const Want
   for (const auto& [kind, pods] : wanted) {
     std::vector<Amount>& request = problem.requests.emplace_back();
     for (const ResourceId id : resources) {
-      request.push_back(state.classes().spec(kind.second).request.Get(id));
+      request.push_back(state.classes().spec(classes_[kind.second]).request.Get(id));
     }
   }
   for (const NodeId id : nodes) {
@@ -290,7 +322,7 @@ PackingProblem SecondSearch::ProblemOf(std::span<const NodeId> nodes, const Want
     }
     for (const auto& [kind, pods] : wanted) {
       const bool may = session_.tree().Contains(kind.first, id);
-      node.slots.push_back(may ? session_.views().Of(kind.second).Slots(id) : 0);
+      node.slots.push_back(may ? ViewOf(kind.second).Slots(id) : 0);
     }
   }
   return problem;
@@ -298,11 +330,12 @@ PackingProblem SecondSearch::ProblemOf(std::span<const NodeId> nodes, const Want
 
 bool SecondSearch::PlaceAll(std::span<const TaskId> tasks, HyperNodeId at, Places& places) {
   for (const TaskId id : tasks) {
-    const ClassId class_id = session_.state().workload().task(id).class_id;
-    std::vector<NodeId>& nodes = places[{at, class_id}];
-    if (nodes.empty() || session_.plugins().Exhausted(id)) return false;
+    const ClassNumber number = NumberOf(id);
+    std::vector<NodeId>& nodes = places[{at, number}];
+    quota_ = session_.plugins().Exhausted(id);
+    if (nodes.empty() || quota_) return false;
     const NodeId node = nodes.front();
-    if (!session_.views().Of(class_id).Takes(node)) return false;
+    if (!ViewOf(number).Takes(node)) return false;
     nodes.erase(nodes.begin());
     session_.Place(id, node, DevicePoint::When::kNow, at);
   }
@@ -313,13 +346,13 @@ bool SecondSearch::Commit(JobId job, HyperNodeId hypernode, const Parts& parts) 
   const ClusterState& state = session_.state();
   const HyperNodeTree& tree = session_.tree();
   LevelSearch level_search(session_);
-  // In the order of the sheets, so that ranks follow the tree.
+  // In the order of the sub-jobs, so that ranks follow the tree.
   std::vector<const Part*> in_order;
   for (const Part& part : parts) {
     if (part.at.valid()) in_order.push_back(&part);
   }
   std::sort(in_order.begin(), in_order.end(), [](const Part* a, const Part* b) {
-    return a->sheet < b->sheet;
+    return a->order < b->order;
   });
   for (const Part* part : in_order) {
     if (!PlaceAll(part->tasks, part->at, *found_)) return false;

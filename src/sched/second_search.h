@@ -29,8 +29,8 @@ class SecondSearch {
       : session_(session), limit_(budget), budget_(budget) {}
 
   // Whether it may find what the greedy search misses: that is exact for equal pods in no
-  // sub-groups.
-  [[nodiscard]] bool MayHelp(const Worksheet::Sheet& sheet) const;
+  // sub-groups. Remembers its answer.
+  [[nodiscard]] bool MayHelp(const Worksheet::Sheet& sheet);
   // Places what the gang needs of the tasks of the sheet, and advances it. False, with everything
   // as before, when there is no place, or the budget is used up.
   [[nodiscard]] bool PlaceFlat(JobId job, HyperNodeId hypernode, Worksheet::Sheet& sheet);
@@ -41,25 +41,35 @@ class SecondSearch {
   [[nodiscard]] std::optional<std::uint64_t> CutAt() const {
     return budget_.cut() ? std::optional(limit_) : std::nullopt;
   }
+  // The refusal of the queue's quota, if there was one. It then finds nothing any more.
+  [[nodiscard]] const std::optional<Refusal>& quota() const { return quota_; }
 
  private:
+  // A class by when its first task was seen: ids of classes depend on the order in which objects
+  // came, and no decision may.
+  using ClassNumber = std::uint32_t;
   // Tasks that stay below one HyperNode.
   struct Part {
-    std::size_t sheet = 0;
+    std::size_t order = 0;  // among the sub-jobs of the job
     std::size_t sub_job = 0;
     std::vector<TaskId> tasks;
-    std::map<ClassId, std::uint32_t> counts;
+    std::map<ClassNumber, std::uint32_t> counts;
     std::vector<HyperNodeId> choices;  // where it may go, the order in which they are tried
     HyperNodeId at;                    // none: left out
     bool bounded = false;
+    bool counts_for_policy = false;  // it is not ready yet, and leaving it out costs a sub-group
   };
   using Parts = std::vector<Part>;
   // Pods of one class that may go to the nodes of one HyperNode.
-  using Kind = std::pair<HyperNodeId, ClassId>;
+  using Kind = std::pair<HyperNodeId, ClassNumber>;
   using Wanted = std::map<Kind, std::uint32_t>;
   // By kind the nodes of its pods, in the order of the tree.
   using Places = std::map<Kind, std::vector<NodeId>>;
 
+  [[nodiscard]] ClassNumber NumberOf(TaskId task);
+  [[nodiscard]] ClassView& ViewOf(ClassNumber number) {
+    return session_.views().Of(classes_[number]);
+  }
   [[nodiscard]] Parts PartsOf(const Job& job, HyperNodeId hypernode, const Worksheet& worksheet);
   [[nodiscard]] std::vector<HyperNodeId> ChoicesFor(HyperNodeId below, std::int32_t tier) const;
   // How many parts may be left out: of the policies, and of the pods.
@@ -90,6 +100,10 @@ class SecondSearch {
   Session& session_;
   std::uint64_t limit_;
   StepBudget budget_;
+  std::optional<Refusal> quota_;
+  std::optional<bool> may_help_;
+  std::vector<ClassId> classes_;  // by number
+  std::map<ClassId, ClassNumber> numbers_;
   std::map<std::pair<HyperNodeId, Wanted>, bool> known_;
   std::optional<Places> found_;  // of PlaceParts
   // HyperNodes with the same on their nodes are of one kind; of one call of PlaceParts.

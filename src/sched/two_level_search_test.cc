@@ -127,7 +127,7 @@ TEST_F(TwoSpines, AHyperNodeThatFailedMayHoldTheSamePodsInAnotherOrder) {
                     {"train-w-3", "node1"}}));
 }
 
-// Its parts may all be left out, which is no place: it must not get another turn for that.
+// All of its parts may be left out, but then nothing is placed: it must not get another turn.
 TEST_F(TwoSpines, AJobThatNeedsNoPodAndFitsNowhereGetsNoSecondTurn) {
   for (int i = 0; i < 16; ++i) Fill({"node" + std::to_string(i)});
   cluster_.Job(
