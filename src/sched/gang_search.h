@@ -21,13 +21,6 @@ struct GangSearchSettings {
   bool rank_order = false;     // neighbours by rank are near
 };
 
-// Served by the plugin that serves GradientPoint.
-class GangSearchPoint {
- public:
-  virtual ~GangSearchPoint() = default;
-  [[nodiscard]] virtual GangSearchSettings GangSearch() const = 0;
-};
-
 // Work that a search may do, counted in steps, which are the same on every machine.
 class StepBudget {
  public:

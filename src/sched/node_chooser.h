@@ -141,7 +141,7 @@ class NodeChooser {
   std::vector<std::size_t> changed_;  // positions of nodes that got a task
   std::set<ClassId> traced_;          // classes whose rejections are recorded
   std::size_t leaves_ = 0;
-  std::size_t entries_ = 0;  // tasks placed in another leaf than the one before
+  std::size_t entries_ = 0;  // tasks placed in another leaf than the previous one
   HyperNodeId first_leaf_;   // of what was placed
   HyperNodeId last_leaf_;
 };

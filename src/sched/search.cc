@@ -1,5 +1,6 @@
 #include "sched/search.h"
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -12,8 +13,13 @@ namespace strata {
 namespace {
 
 GangSearchSettings SettingsOf(const Session& session) {
-  const auto* point = dynamic_cast<const GangSearchPoint*>(session.plugins().points().gradient);
+  const GradientPoint* const point = session.plugins().points().gradient;
   return point == nullptr ? GangSearchSettings{} : point->GangSearch();
+}
+
+// One pod alone fits a node or none, as the greedy search says.
+bool MayNeedSecondSearch(const Worksheet& worksheet) {
+  return worksheet.sheets().size() > 1 || worksheet.sheets().front().left().size() > 1;
 }
 
 }  // namespace
@@ -23,10 +29,12 @@ Search::Search(Session& session)
 
 Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
   session_.caches().Trim();
-  SecondSearch second(session_, settings_.second_budget);
-  const bool again = settings_.second_budget > 0 && pass == Pass::kReady;
+  std::optional<SecondSearch> second;
+  if (settings_.second_budget > 0 && pass == Pass::kReady && MayNeedSecondSearch(worksheet)) {
+    second.emplace(session_, settings_.second_budget);
+  }
   const Errand errand{
-      .within = within, .job = job, .pass = pass, .second = again ? &second : nullptr};
+      .within = within, .job = job, .pass = pass, .second = second ? &*second : nullptr};
   const Job& the_job = session_.state().workload().job(job);
   const Journal::Savepoint begin = session_.state().journal().Mark();
   Outcome outcome;
@@ -38,8 +46,10 @@ Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& works
   } else {
     outcome = RunFlat(errand, worksheet);
   }
-  outcome.cut = second.CutAt();
-  if (!outcome.ok && !outcome.quota) outcome.quota = second.quota();
+  if (second) {
+    outcome.cut = second->CutAt();
+    if (!outcome.ok && !outcome.quota) outcome.quota = second->quota();
+  }
   // With sub-groups the outcome is about one of them.
   const bool follows = outcome.follows_ranks && the_job.spec.sub_groups.empty();
   if (outcome.ok && pass == Pass::kReady && settings_.rank_order && !follows &&

@@ -82,8 +82,7 @@ class FullnessCache {
 class NetworkTopologyAware final : public Plugin,
                                    public ChainScorePoint,
                                    public HyperNodeScorePoint,
-                                   public GradientPoint,
-                                   public GangSearchPoint {
+                                   public GradientPoint {
  public:
   explicit NetworkTopologyAware(Settings settings)
       : settings_(std::move(settings)), scale_(100.0 * static_cast<double>(settings_.weight)) {}
