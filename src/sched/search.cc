@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "sched/ring.h"
 #include "sched/second_search.h"
@@ -19,7 +20,8 @@ GangSearchSettings SettingsOf(const Session& session) {
 
 // One pod alone fits a node or none, as the greedy search says.
 bool MayNeedSecondSearch(const Worksheet& worksheet) {
-  return worksheet.sheets().size() > 1 || worksheet.sheets().front().left().size() > 1;
+  const std::vector<Worksheet::Sheet>& sheets = worksheet.sheets();
+  return sheets.size() > 1 || (!sheets.empty() && sheets.front().left().size() > 1);
 }
 
 }  // namespace
