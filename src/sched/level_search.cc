@@ -54,7 +54,7 @@ std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,
   for (auto it = failed.begin(); it != failed.end(); ++it) {
     if (!level.second->PlaceFlat(level.job, scores.hypernodes[*it], sheet)) continue;
     const std::size_t found = *it;
-    failed.erase(it);
+    failed.erase(it, failed.end());  // the second search did not come to the others
     outcome.follows_ranks = false;
     return found;
   }

@@ -69,8 +69,19 @@ bool TwoLevelSearch::FindAgain(const SearchLevel& level,
                                const Gradient::Tier& tier,
                                Worksheet& worksheet) {
   if (!IsNowhere(session_.state().workload().job(level.job))) return false;
+  std::vector<std::size_t> failed;
   for (const HyperNodeId hypernode : tier.eligible) {
-    if (second_->PlaceParts(level.job, hypernode, worksheet)) return true;
+    if (!second_->PlaceParts(level.job, hypernode, worksheet)) {
+      failed.push_back(failed.size());
+      continue;
+    }
+    if (session_.tracing()) {
+      TierScores scores;
+      scores.hypernodes = tier.eligible;
+      scores.total.assign(tier.eligible.size(), 0);
+      TraceScores(session_, level, scores, failed, hypernode);
+    }
+    return true;
   }
   return false;
 }
