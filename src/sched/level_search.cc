@@ -19,17 +19,19 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     session_.Look(tier.eligible.size());
     const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
     const TierScores scores = ScoreTier(sub_job, sheet, level.need.counted(), tier.eligible);
-    std::vector<std::size_t> failed;
+    Tried tried;
     std::optional<std::size_t> chosen;
     for (const std::size_t i : Ranking(sub_job, scores)) {
-      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) == Fit::kPlaced) {
+      const Fit fit = TryIn(scores.hypernodes[i], level, sheet, pass, outcome);
+      if (fit == Fit::kPlaced) {
         chosen = i;
         break;
       }
-      failed.push_back(i);
+      if (fit == Fit::kBlockedBySibling) tried.blocked.push_back(tried.failed.size());
+      tried.failed.push_back(i);
     }
     if (!chosen && level.second != nullptr && !outcome.quota) {
-      chosen = FindAgain(level, scores, failed, sheet, outcome);
+      chosen = FindAgain(level, scores, tried, sheet, outcome);
     }
     std::optional<FoundPlace> found;
     if (chosen) {
@@ -38,7 +40,7 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
       for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[*chosen];
     }
     if (session_.tracing()) {
-      TraceScores(session_, level, scores, failed, found ? found->hypernode : HyperNodeId{});
+      TraceScores(session_, level, scores, tried.failed, found ? found->hypernode : HyperNodeId{});
     }
     if (found) return found;
   }
@@ -47,14 +49,14 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
 
 std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,
                                                   const TierScores& scores,
-                                                  std::vector<std::size_t>& failed,
+                                                  Tried& tried,
                                                   Worksheet::Sheet& sheet,
                                                   SearchOutcome& outcome) {
   if (!level.second->MayHelp(sheet)) return std::nullopt;
-  for (auto it = failed.begin(); it != failed.end(); ++it) {
-    if (!level.second->PlaceFlat(level.job, scores.hypernodes[*it], sheet)) continue;
-    const std::size_t found = *it;
-    failed.erase(it, failed.end());  // the second search did not come to the others
+  for (const std::size_t position : tried.blocked) {
+    const std::size_t found = tried.failed[position];
+    if (!level.second->PlaceFlat(level.job, scores.hypernodes[found], sheet)) continue;
+    tried.failed.resize(position);  // the second search did not come to the others
     outcome.follows_ranks = false;
     return found;
   }

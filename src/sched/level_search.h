@@ -96,10 +96,16 @@ class LevelSearch {
   void ExtendAllocated(JobId job, HyperNodeId hypernode);
 
  private:
-  // The first of the HyperNodes in which the second search places the sheet.
+  // The HyperNodes of a tier in which the greedy search failed, by rank, as indexes into its
+  // scores.
+  struct Tried {
+    std::vector<std::size_t> failed;
+    std::vector<std::size_t> blocked;  // positions in `failed` of those with Fit::kBlockedBySibling
+  };
+  // The first of the blocked HyperNodes in which the second search places the sheet.
   [[nodiscard]] std::optional<std::size_t> FindAgain(const SearchLevel& level,
                                                      const TierScores& scores,
-                                                     std::vector<std::size_t>& failed,
+                                                     Tried& tried,
                                                      Worksheet::Sheet& sheet,
                                                      SearchOutcome& outcome);
   // A cheap necessary condition: false when the domain has too few free slots for the gang in any

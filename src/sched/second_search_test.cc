@@ -63,7 +63,7 @@ TEST(SecondSearch, SaysWhenItsBudgetWasNotEnough) {
   AddTightGang(cluster);
   const Decisions decisions = RunCycle(cluster.state, WithSteps(3));
   EXPECT_THAT(decisions.binds, IsEmpty());
-  EXPECT_THAT(decisions.Message("gang"), HasSubstr("second search ended after 3 steps"));
+  EXPECT_THAT(decisions.Message("gang"), HasSubstr("did not try everything within 3 steps"));
 }
 
 TEST(SecondSearch, SaysNothingWhereItTriedEverything) {

@@ -37,8 +37,8 @@ bool CannotStartForSize(const Job& job) {
 // The second part of a verdict that may be wrong.
 std::string WhySecondSearchEnded(std::uint64_t budget) {
   return fmt::format(
-      "; a place may exist all the same: the second search ended after {} steps, the value of "
-      "{} of network-topology-aware",
+      "; a place may exist all the same: the second search did not try everything within {} steps, "
+      "the value of {} of network-topology-aware",
       budget,
       kSecondMaxSteps);
 }
