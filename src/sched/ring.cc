@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "sched/level_search.h"
 
 namespace strata {
@@ -20,58 +22,47 @@ struct Step {
   GpuClaim gpus;
 };
 
-HyperNodeId LeafOf(const Session& session, NodeId node) {
-  return session.tree().LeafOf(session.tree().ChainOf(node));
-}
-
 // The leaves along the ring, a new entry wherever an edge crosses; one entry when none does.
-std::vector<HyperNodeId> RunsOf(const Session& session, const std::vector<NodeId>& ring) {
-  std::vector<HyperNodeId> runs;
-  for (const NodeId node : ring) {
-    const HyperNodeId leaf = LeafOf(session, node);
-    if (runs.empty() || runs.back() != leaf) runs.push_back(leaf);
+class Runs {
+ public:
+  explicit Runs(const HyperNodeTree& tree) : tree_(tree) {}
+
+  void Add(NodeId node) {
+    const ChainId chain = tree_.ChainOf(node);
+    if (chain == last_) return;
+    last_ = chain;
+    const HyperNodeId leaf = tree_.LeafOf(chain);
+    if (leaves_.empty() || leaves_.back() != leaf) leaves_.push_back(leaf);
   }
-  if (runs.size() > 1 && runs.front() == runs.back()) runs.pop_back();
-  return runs;
-}
-
-bool HasEachOnce(std::vector<HyperNodeId> runs) {
-  std::sort(runs.begin(), runs.end());
-  return std::adjacent_find(runs.begin(), runs.end()) == runs.end();
-}
-
-// What is placed, in rank order.
-std::vector<NodeId> NodesInOrder(const ClusterState& state, const std::vector<TaskId>& tasks) {
-  std::vector<NodeId> nodes;
-  nodes.reserve(tasks.size());
-  for (const TaskId id : tasks) nodes.push_back(state.workload().task(id).node);
-  return nodes;
-}
-
-// The tasks placed since `begin`, in rank order; empty when they are not to exchange nodes.
-std::vector<TaskId> PlacedByRank(const Session& session,
-                                 JobId job,
-                                 const RankOrder& ranks,
-                                 Journal::Savepoint begin) {
-  const WorkloadTable& workload = session.state().workload();
-  std::vector<TaskId> placed = session.state().journal().PlacedSince(begin);
-  // Two are near each other or not, in any order.
-  if (placed.size() < 3 || session.plugins().ScoresTasksOf(job)) return {};
-  const auto is_allocated = [&](TaskId id) {
-    return workload.task(id).status == TaskStatus::kAllocated;
-  };
-  if (!std::all_of(placed.begin(), placed.end(), is_allocated)) return {};
-  if (std::equal(placed.begin(), placed.end(), ranks.tasks().begin(), ranks.tasks().end())) {
-    return placed;
+  // To be called behind the last node.
+  void Close() {
+    if (leaves_.size() > 1 && leaves_.front() == leaves_.back()) leaves_.pop_back();
   }
+  [[nodiscard]] std::size_t count() const { return leaves_.size(); }
+  [[nodiscard]] bool HasEachLeafOnce() const {
+    std::vector<HyperNodeId> sorted = leaves_;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  }
+
+ private:
+  const HyperNodeTree& tree_;
+  std::vector<HyperNodeId> leaves_;
+  ChainId last_;
+};
+
+// The same tasks in rank order.
+std::vector<TaskId> ByRank(std::vector<TaskId> placed, const RankOrder& ranks) {
+  const std::span<const TaskId> all = ranks.tasks();
+  if (std::equal(placed.begin(), placed.end(), all.begin(), all.end())) return placed;
   std::sort(placed.begin(), placed.end());
   std::vector<TaskId> by_rank;
   by_rank.reserve(placed.size());
-  for (const TaskId id : ranks.tasks()) {
-    if (!is_allocated(id)) continue;
+  for (const TaskId id : all) {
     if (std::binary_search(placed.begin(), placed.end(), id)) by_rank.push_back(id);
   }
-  return by_rank.size() == placed.size() ? by_rank : std::vector<TaskId>{};
+  CHECK(by_rank.size() == placed.size());
+  return by_rank;
 }
 
 // Each class of each sub-job gets its own nodes in the order of the tree.
@@ -136,14 +127,24 @@ void Replace(Session& session, JobId job, Journal::Savepoint begin, std::vector<
 }  // namespace
 
 void FollowRanks(Session& session, JobId job, const RankOrder& ranks, Journal::Savepoint begin) {
-  const std::vector<TaskId> tasks = PlacedByRank(session, job, ranks, begin);
-  const std::vector<HyperNodeId> runs = RunsOf(session, NodesInOrder(session.state(), tasks));
-  if (HasEachOnce(runs)) return;
+  const WorkloadTable& workload = session.state().workload();
+  std::vector<TaskId> placed = session.state().journal().PlacedSince(begin);
+  // Two are near each other or not, in any order.
+  if (placed.size() < 3 || session.plugins().ScoresTasksOf(job)) return;
+  const std::vector<TaskId> tasks = ByRank(std::move(placed), ranks);
+  Runs runs(session.tree());
+  for (const TaskId id : tasks) {
+    const Task& task = workload.task(id);
+    if (task.status != TaskStatus::kAllocated) return;  // tasks that wait keep their places
+    runs.Add(task.node);
+  }
+  runs.Close();
+  if (runs.HasEachLeafOnce()) return;
   std::vector<Step> steps = InTreeOrder(session, tasks);
-  std::vector<NodeId> nodes;
-  nodes.reserve(steps.size());
-  for (const Step& step : steps) nodes.push_back(step.node);
-  if (RunsOf(session, nodes).size() >= runs.size()) return;
+  Runs follows(session.tree());
+  for (const Step& step : steps) follows.Add(step.node);
+  follows.Close();
+  if (follows.count() >= runs.count()) return;
   Replace(session, job, begin, std::move(steps));
 }
 
