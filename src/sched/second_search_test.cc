@@ -114,7 +114,7 @@ TEST(SecondSearch, TellsOfTheQuotaThatForbidsWhatItFound) {
   for (const Amount cpu : {3, 4}) cluster.Task("gang", {.cpu = cpu});
   const Decisions decisions = RunCycle(cluster.state);
   EXPECT_THAT(decisions.binds, IsEmpty());
-  EXPECT_THAT(decisions.Message("gang"), HasSubstr("queue \"tight\""));
+  EXPECT_THAT(decisions.Message("gang"), HasSubstr("queue tight: "));
 }
 
 // Ids of classes follow the order in which pods came; decisions do not depend on them.
