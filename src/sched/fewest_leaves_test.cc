@@ -1,5 +1,7 @@
 #include "sched/fewest_leaves.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,11 +24,13 @@ using testing::RunCycle;
 //   spine: r0: node0   r1: node1 node2   r2: node3 node4 node5   r3: node6 node7
 class FourRacks : public ::testing::Test {
  protected:
-  FourRacks() {
-    cluster_.Nodes(8);
-    cluster_.Leaf("r0", 1, {"node0"}).Leaf("r1", 1, {"node1", "node2"});
-    cluster_.Leaf("r2", 1, {"node3", "node4", "node5"}).Leaf("r3", 1, {"node6", "node7"});
-    cluster_.Above("spine", 2, {"r0", "r1", "r2", "r3"});
+  FourRacks() { Fill(cluster_); }
+
+  static void Fill(ClusterBuilder& cluster) {
+    cluster.Nodes(8);
+    cluster.Leaf("r0", 1, {"node0"}).Leaf("r1", 1, {"node1", "node2"});
+    cluster.Leaf("r2", 1, {"node3", "node4", "node5"}).Leaf("r3", 1, {"node6", "node7"});
+    cluster.Above("spine", 2, {"r0", "r1", "r2", "r3"});
   }
 
   // Places a gang of whole nodes, and asks where it could go instead.
@@ -87,14 +91,26 @@ TEST_F(FourRacks, CountsWhatIsFreeWhereANodeHoldsMoreThanItIsLarge) {
   EXPECT_THAT(answer.nodes, ElementsAre("node1", "node2"));
 }
 
-// It opens no further leaf because a node there has a better score.
+// The leaves that the first pods open, by the scores of their nodes, are not always the fewest.
 TEST_F(FourRacks, AGangOpensOnlyAsManyLeavesAsItNeeds) {
-  cluster_.Occupy("node6", {.cpu = 4}).Occupy("node7", {.cpu = 4});
-  cluster_.Job("gang", {.tasks = 4, .task = kWholeNode, .topology = Hard(2)});
-  const auto binds = RunCycle(cluster_.state).binds;
-  std::set<std::string> nodes;
-  for (const auto& [task, node] : binds) nodes.insert(node);
-  EXPECT_THAT(nodes, ElementsAre("node0", "node3", "node4", "node5"));
+  const auto leaves_with = [](bool fewest) {
+    ClusterBuilder cluster;
+    Fill(cluster);
+    cluster.Occupy("node3", {.cpu = 4}).Occupy("node6", {.cpu = 2});
+    cluster.Job("gang", {.tasks = 5, .task = {.cpu = 4}, .topology = Hard(2)});
+    const auto binds =
+        RunCycle(cluster.state,
+                 testing::ConfigWith("network-topology-aware", kFewLeaves, ArgumentValue(fewest)))
+            .binds;
+    const HyperNodeTree& tree = cluster.state.tree();
+    std::set<HyperNodeId> leaves;
+    for (const auto& [task, node] : binds) {
+      leaves.insert(tree.LeafOf(tree.ChainOf(cluster.FindNode(node))));
+    }
+    return leaves.size();
+  };
+  EXPECT_EQ(leaves_with(false), 3U);
+  EXPECT_EQ(leaves_with(true), 2U);
 }
 
 }  // namespace

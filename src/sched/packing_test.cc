@@ -13,10 +13,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::uint64_t kEnough = 10000;
+constexpr std::uint64_t kManySteps = 10000;
 
 // Nodes with free cores, and kinds of pods that ask for cores; each node takes any kind.
-PackingProblem Cores(const std::vector<Amount>& nodes, const std::vector<Amount>& kinds) {
+PackingProblem ProblemOfCores(const std::vector<Amount>& nodes, const std::vector<Amount>& kinds) {
   PackingProblem problem;
   for (const Amount request : kinds) problem.requests.push_back({request});
   for (const Amount free : nodes) {
@@ -30,31 +30,31 @@ PackingProblem Cores(const std::vector<Amount>& nodes, const std::vector<Amount>
 }
 
 TEST(Packing, TakesALargePodBackFromTheNodeThatTwoOthersNeed) {
-  const PackingProblem problem = Cores({4, 3}, {3, 2});
-  StepBudget budget(kEnough);
+  const PackingProblem problem = ProblemOfCores({4, 3}, {3, 2});
+  StepBudget budget(kManySteps);
   const auto places = Packing(problem, budget).Solve({1, 2});
   ASSERT_TRUE(places);
   EXPECT_THAT(*places, ElementsAre(ElementsAre(0, 2), ElementsAre(1, 0)));
 }
 
 TEST(Packing, FindsNothingWhereTheSumFitsButThePodsDoNot) {
-  const PackingProblem problem = Cores({3, 3}, {2});
-  StepBudget budget(kEnough);
+  const PackingProblem problem = ProblemOfCores({3, 3}, {2});
+  StepBudget budget(kManySteps);
   EXPECT_FALSE(Packing(problem, budget).Solve({3}));
   EXPECT_FALSE(budget.cut());
 }
 
 TEST(Packing, LeavesANodeOutThatTakesNoneOfAKind) {
-  PackingProblem problem = Cores({4, 4}, {2, 2});
+  PackingProblem problem = ProblemOfCores({4, 4}, {2, 2});
   problem.nodes[0].slots = {0, 2};
-  StepBudget budget(kEnough);
+  StepBudget budget(kManySteps);
   const auto places = Packing(problem, budget).Solve({2, 2});
   ASSERT_TRUE(places);
   EXPECT_THAT(*places, ElementsAre(ElementsAre(0, 2), ElementsAre(2, 0)));
 }
 
 TEST(Packing, EndsWithoutAnAnswerWhenTheBudgetIsUsedUp) {
-  const PackingProblem problem = Cores({4, 3}, {3, 2});
+  const PackingProblem problem = ProblemOfCores({4, 3}, {3, 2});
   StepBudget budget(2);
   EXPECT_FALSE(Packing(problem, budget).Solve({1, 2}));
   EXPECT_TRUE(budget.cut());

@@ -38,7 +38,7 @@ void AddTightGang(ClusterBuilder& cluster) {
   for (const Amount cpu : {3, 2, 2}) cluster.Task("gang", {.cpu = cpu});
 }
 
-SubGroupPolicy Parts(std::int32_t size, const TopologySpec& topology) {
+SubGroupPolicy SubGroups(std::int32_t size, const TopologySpec& topology) {
   SubGroupPolicy policy;
   policy.name = "part";
   policy.match_label_keys = {"id"};
@@ -56,6 +56,16 @@ TEST(SecondSearch, PlacesMixedPodsThatTookEachOthersRoom) {
   EXPECT_THAT(
       RunCycle(cluster.state).binds,
       ElementsAre(Pair("gang-w-0", "small"), Pair("gang-w-1", "large"), Pair("gang-w-2", "large")));
+}
+
+TEST(SecondSearch, IsOffWhereTheConfigurationDoesNotNameIt) {
+  SchedulerConfig config = DefaultSchedulerConfig();
+  for (std::vector<PluginConfig>& tier : config.tiers) {
+    for (PluginConfig& plugin : tier) plugin.arguments = {};
+  }
+  ClusterBuilder cluster;
+  AddTightGang(cluster);
+  EXPECT_THAT(RunCycle(cluster.state, config).binds, IsEmpty());
 }
 
 TEST(SecondSearch, SaysWhenItsBudgetWasNotEnough) {
@@ -80,9 +90,11 @@ TEST(SecondSearch, LetsASubGroupLeaveTheHyperNodeThatAnotherOneNeeds) {
   const auto fill = [](ClusterBuilder& cluster) {
     cluster.Node("node0", {.cpu = 3}).Node("node1", {.cpu = 4});
     cluster.Leaf("r0", 1, {"node0"}).Leaf("r1", 1, {"node1"}).Above("spine", 2, {"r0", "r1"});
-    cluster.Job(
-        "gang",
-        {.tasks = 0, .min_available = 3, .topology = Hard(2), .sub_groups = {Parts(1, Hard(1))}});
+    cluster.Job("gang",
+                {.tasks = 0,
+                 .min_available = 3,
+                 .topology = Hard(2),
+                 .sub_groups = {SubGroups(1, Hard(1))}});
     cluster.Task("gang", {.cpu = 3, .sub_group = SubGroupKey{0, {"0"}}});
     cluster.Task("gang", {.cpu = 2, .sub_group = SubGroupKey{0, {"1"}}});
     cluster.Task("gang", {.cpu = 2, .sub_group = SubGroupKey{0, {"1"}}});
@@ -99,7 +111,7 @@ TEST(SecondSearch, LetsASubGroupLeaveTheHyperNodeThatAnotherOneNeeds) {
 TEST(SecondSearch, StartsNoSubGroupThatIsSmallerThanItsSize) {
   ClusterBuilder cluster;
   cluster.Nodes(1);
-  cluster.Job("gang", {.tasks = 0, .min_available = 1, .sub_groups = {Parts(2, {})}});
+  cluster.Job("gang", {.tasks = 0, .min_available = 1, .sub_groups = {SubGroups(2, {})}});
   cluster.Task("gang", {.sub_group = SubGroupKey{0, {"0"}}});
   EXPECT_THAT(RunCycle(cluster.state).binds, IsEmpty());
 }
