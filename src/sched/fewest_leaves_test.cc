@@ -96,8 +96,7 @@ TEST_F(FourRacks, AGangOpensOnlyAsManyLeavesAsItNeeds) {
   const auto leaves_with = [](bool fewest) {
     ClusterBuilder cluster;
     Fill(cluster);
-    cluster.Occupy("node3", {.cpu = 4}).Occupy("node6", {.cpu = 2});
-    cluster.Job("gang", {.tasks = 5, .task = {.cpu = 4}, .topology = Hard(2)});
+    cluster.Job("gang", {.tasks = 7, .task = kWholeNode, .topology = Hard(2)});
     const auto binds =
         RunCycle(cluster.state,
                  testing::ConfigWith("network-topology-aware", kFewLeaves, ArgumentValue(fewest)))
@@ -109,8 +108,8 @@ TEST_F(FourRacks, AGangOpensOnlyAsManyLeavesAsItNeeds) {
     }
     return leaves.size();
   };
-  EXPECT_EQ(leaves_with(false), 3U);
-  EXPECT_EQ(leaves_with(true), 2U);
+  EXPECT_EQ(leaves_with(false), 4U);
+  EXPECT_EQ(leaves_with(true), 3U);
 }
 
 }  // namespace
