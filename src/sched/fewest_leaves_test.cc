@@ -58,6 +58,7 @@ class FourRacks : public ::testing::Test {
     const ClassId class_id = cluster_.state.workload().task(tasks.front()).class_id;
     Answer answer{.may_need_fewer = MayNeedFewer(*opened, shape, class_id, placed), .nodes = {}};
     if (const auto choice = FewerLeaves(*opened, shape, tasks)) {
+      answer.nodes.reserve(choice->nodes.size());
       for (const NodeId node : choice->nodes) {
         answer.nodes.push_back(cluster_.state.nodes().spec(node).name);
       }

@@ -18,10 +18,12 @@ constexpr std::uint64_t kManySteps = 10000;
 // Nodes with free cores, and kinds of pods that ask for cores; each node takes any kind.
 PackingProblem ProblemOfCores(const std::vector<Amount>& nodes, const std::vector<Amount>& kinds) {
   PackingProblem problem;
+  problem.requests.reserve(kinds.size());
   for (const Amount request : kinds) problem.requests.push_back({request});
   for (const Amount free : nodes) {
     PackingProblem::Node& node = problem.nodes.emplace_back();
     node.free = {free};
+    node.slots.reserve(kinds.size());
     for (const Amount request : kinds) {
       node.slots.push_back(static_cast<std::uint32_t>(free / request));
     }

@@ -44,6 +44,7 @@ class TwoRacks : public ::testing::Test {
     state.journal().SetDomain(job, "spine");
     FollowRanks(*opened, job, *worksheet.ranks(), 0);
     std::vector<std::string> now;
+    now.reserve(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       now.push_back(state.nodes().spec(state.workload().task(task(i)).node).name);
     }
