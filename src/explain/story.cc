@@ -113,7 +113,8 @@ class Story {
     KeepTrial();
     for (Explanation::Pod& pod : out_.pods) {
       const auto known = node_scores_.find(pod.name);
-      // Pods that follow the tree by rank are not where they scored best, but where another one did.
+      // Pods that follow the tree by rank are not where they scored best, but where another one
+      // did.
       if (known == node_scores_.end() || known->second.node != pod.node) continue;
       pod.score = known->second.chosen;
       pod.others = known->second.others;
