@@ -64,6 +64,7 @@ class Story {
   void operator()(const NodeScoreRecord& record) {
     NodeScores& scores = node_scores_[record.pod];
     scores = {};
+    scores.node = record.chosen;
     for (Explanation::NamedScore& entry : BestFirst(record.total)) {
       if (entry.first == record.chosen) {
         scores.chosen = entry.second;
@@ -112,7 +113,9 @@ class Story {
     KeepTrial();
     for (Explanation::Pod& pod : out_.pods) {
       const auto known = node_scores_.find(pod.name);
-      if (known == node_scores_.end()) continue;
+      // Pods that follow the tree by rank are not where they scored best, but where another one
+      // did.
+      if (known == node_scores_.end() || known->second.node != pod.node) continue;
       pod.score = known->second.chosen;
       pod.others = known->second.others;
     }
@@ -127,6 +130,7 @@ class Story {
 
  private:
   struct NodeScores {
+    std::string node;  // the one that was chosen
     Score chosen = 0;
     std::vector<Explanation::NamedScore> others;
   };

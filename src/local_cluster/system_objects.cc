@@ -31,6 +31,9 @@ tiers:
   - name: network-topology-aware
     arguments:
       hypernode.binpack.resources: nvidia.com/gpu
+      hypernode.search.second.max-steps: 20000
+      hypernode.search.fewest-leaves.enable: true
+      hypernode.search.rank-order.enable: true
   - name: deviceshare
 )";
 

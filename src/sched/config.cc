@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sched/gang_search.h"
+
 namespace strata {
 namespace {
 
@@ -158,8 +160,12 @@ SchedulerConfig DefaultSchedulerConfig() {
   }
   // GPUs are what training clusters run short of; Volcano packs them only when told to.
   config.tiers[1].push_back(PluginWith("binpack", "binpack.resources", "nvidia.com/gpu"));
-  config.tiers[1].push_back(
-      PluginWith("network-topology-aware", "hypernode.binpack.resources", "nvidia.com/gpu"));
+  PluginConfig topology =
+      PluginWith("network-topology-aware", "hypernode.binpack.resources", "nvidia.com/gpu");
+  topology.arguments.Set(kSecondMaxSteps, kDefaultSecondMaxSteps);
+  topology.arguments.Set(kFewLeaves, true);
+  topology.arguments.Set(kRankOrder, true);
+  config.tiers[1].push_back(std::move(topology));
   config.tiers[1].push_back(PluginNamed("deviceshare"));
   return config;
 }

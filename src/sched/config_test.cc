@@ -108,6 +108,10 @@ TEST(DefaultSchedulerConfig, IsTheConfigurationThatTheDocumentationNames) {
   EXPECT_EQ(config.tiers[1][3].arguments.String("binpack.resources", "").value(), "nvidia.com/gpu");
   EXPECT_EQ(config.tiers[1][4].arguments.String("hypernode.binpack.resources", "").value(),
             "nvidia.com/gpu");
+  const Arguments& topology = config.tiers[1][4].arguments;
+  EXPECT_EQ(topology.Int("hypernode.search.second.max-steps", 0).value(), 20000);
+  EXPECT_TRUE(topology.Bool("hypernode.search.fewest-leaves.enable", false).value());
+  EXPECT_TRUE(topology.Bool("hypernode.search.rank-order.enable", false).value());
   EXPECT_THAT(config.tiers[1][0].arguments.Unknown({}), IsEmpty());
 }
 

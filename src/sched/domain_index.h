@@ -23,6 +23,7 @@ struct DomainShape {
   std::span<const NodeId> nodes;  // the tree's own
   std::vector<Group> groups;
 
+  DomainShape() = default;
   DomainShape(const HyperNodeTree& tree, HyperNodeId domain);
 };
 

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "model/cluster_state.h"
 #include "sched/config.h"
+#include "sched/gang_search.h"
 #include "sched/peer_counts.h"
 #include "sched/score.h"
 #include "sched/trace.h"
@@ -332,6 +333,8 @@ class GradientPoint {
   [[nodiscard]] virtual bool IsEligible(const ClusterState& state,
                                         const Resources& need,
                                         HyperNodeId hypernode) const = 0;
+  // By default the search is greedy.
+  [[nodiscard]] virtual GangSearchSettings GangSearch() const { return {}; }
 };
 
 struct HyperNodeScoreQuery {

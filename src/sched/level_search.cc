@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sched/fewest_leaves.h"
+#include "sched/second_search.h"
 #include "sched/trial.h"
 
 namespace strata {
@@ -17,22 +19,46 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     session_.Look(tier.eligible.size());
     const SubJob& sub_job = session_.state().workload().job(level.job).sub_jobs[sheet.sub_job];
     const TierScores scores = ScoreTier(sub_job, sheet, level.need.counted(), tier.eligible);
-    std::vector<std::size_t> failed;
-    std::optional<FoundPlace> found;
+    Tried tried;
+    std::optional<std::size_t> chosen;
     for (const std::size_t i : Ranking(sub_job, scores)) {
-      if (TryIn(scores.hypernodes[i], level, sheet, pass, outcome) != Fit::kPlaced) {
-        failed.push_back(i);
-        continue;
+      const Fit fit = TryIn(scores.hypernodes[i], level, sheet, pass, outcome);
+      if (fit == Fit::kPlaced) {
+        chosen = i;
+        break;
       }
-      found =
-          FoundPlace{.hypernode = scores.hypernodes[i], .by_plugin = {}, .score = scores.total[i]};
-      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[i];
-      break;
+      if (fit == Fit::kBlockedBySibling) tried.blocked.push_back(tried.failed.size());
+      tried.failed.push_back(i);
+    }
+    if (!chosen && level.second != nullptr && !outcome.quota) {
+      chosen = FindAgain(level, scores, tried, sheet, outcome);
+    }
+    std::optional<FoundPlace> found;
+    if (chosen) {
+      found = FoundPlace{
+          .hypernode = scores.hypernodes[*chosen], .by_plugin = {}, .score = scores.total[*chosen]};
+      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[*chosen];
     }
     if (session_.tracing()) {
-      TraceScores(session_, level, scores, failed, found ? found->hypernode : HyperNodeId{});
+      TraceScores(session_, level, scores, tried.failed, found ? found->hypernode : HyperNodeId{});
     }
     if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,
+                                                  const TierScores& scores,
+                                                  Tried& tried,
+                                                  Worksheet::Sheet& sheet,
+                                                  SearchOutcome& outcome) {
+  if (!level.second->MayHelp(sheet)) return std::nullopt;
+  for (const std::size_t position : tried.blocked) {
+    const std::size_t found = tried.failed[position];
+    if (!level.second->PlaceFlat(level.job, scores.hypernodes[found], sheet)) continue;
+    tried.failed.resize(position);  // the second search did not come to the others
+    outcome.follows_ranks = false;
+    return found;
   }
   return std::nullopt;
 }
@@ -49,7 +75,9 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
                              .domain = hypernode,
                              .pass = pass};
   if (!MayHold(request)) return Fit::kNoRoom;
-  PlaceOutcome placed = Place(request);
+  const bool fewest = settings_.fewest_leaves && pass == Pass::kReady &&
+                      level.limit.kind == TopologyLimit::Kind::kBounded;
+  PlaceOutcome placed = Place(request, fewest ? Leaves::kFewest : Leaves::kAny);
   const bool refused = placed.quota.has_value();
   // The first refusal is kept: later ones may be missing where HyperNodes of one kind are skipped.
   if (refused && !outcome.quota) outcome.quota = std::move(placed.quota);
@@ -57,6 +85,7 @@ Fit LevelSearch::TryIn(HyperNodeId hypernode,
     return refused || AreInterchangeable(request.tasks) ? Fit::kNoRoom : Fit::kBlockedBySibling;
   }
   sheet.next += placed.taken;
+  outcome.follows_ranks = placed.follows_ranks;
   return Fit::kPlaced;
 }
 
@@ -69,19 +98,41 @@ bool LevelSearch::AreInterchangeable(std::span<const TaskId> tasks) const {
          });
 }
 
-PlaceOutcome LevelSearch::Place(const PlaceRequest& request) {
+PlaceOutcome LevelSearch::Place(const PlaceRequest& request, Leaves leaves) {
   const HyperNodeTree& tree = session_.tree();
-  PlaceOutcome outcome;
-  if (request.domain == tree.top()) {
-    ClusterIndex& index = session_.caches().cluster_index();
-    outcome = Trial(session_, request, index.shape(), &index).Run();
-  } else {
-    const DomainShape shape(tree, request.domain);
-    session_.Look(shape.nodes.size());
-    outcome = Trial(session_, request, shape, nullptr).Run();
-  }
+  const bool anywhere = request.domain == tree.top();
+  ClusterIndex* const kept = anywhere ? &session_.caches().cluster_index() : nullptr;
+  std::optional<DomainShape> own;
+  if (!anywhere) session_.Look(own.emplace(tree, request.domain).nodes.size());
+  const DomainShape& shape = anywhere ? kept->shape() : *own;
+  const Journal::Savepoint begin = session_.state().journal().Mark();
+  PlaceOutcome outcome = Trial(session_, request, shape, kept).Run();
   if (!outcome.ok && outcome.placed > 0) TraceDiscard(session_, request.job, request.domain);
+  if (leaves == Leaves::kAny || !outcome.ok || outcome.leaves < 2) return outcome;
+  if (auto fewer = PlaceInFewerLeaves(request, shape, begin, outcome)) return *std::move(fewer);
   return outcome;
+}
+
+std::optional<PlaceOutcome> LevelSearch::PlaceInFewerLeaves(const PlaceRequest& request,
+                                                            const DomainShape& shape,
+                                                            Journal::Savepoint begin,
+                                                            const PlaceOutcome& placed) {
+  ClusterState& state = session_.state();
+  const SubJob& sub_job = state.workload().job(request.job).sub_jobs[request.sub_job];
+  const ClassId class_id = state.workload().task(request.tasks.front()).class_id;
+  if (placed.quota || !sub_job.allocated_hypernode.empty() ||
+      !MayNeedFewer(session_, shape, class_id, placed) || !AreInterchangeable(request.tasks)) {
+    return std::nullopt;
+  }
+  const auto choice = FewerLeaves(session_, shape, state.journal().PlacedSince(begin));
+  if (!choice) return std::nullopt;
+  state.journal().RollbackTo(begin);
+  TraceDiscard(session_, request.job, request.domain);
+  DomainShape few;
+  few.nodes = choice->nodes;
+  few.groups = choice->groups;
+  PlaceOutcome fewer = Trial(session_, request, few, nullptr).Run();
+  return fewer.ok ? std::move(fewer) : Place(request);
 }
 
 bool LevelSearch::MayHold(const PlaceRequest& request) {

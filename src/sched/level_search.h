@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "sched/domain_index.h"
+#include "sched/gang_search.h"
 #include "sched/place_request.h"
 #include "sched/session.h"
 #include "sched/topology_limit.h"
 #include "sched/worksheet.h"
 
 namespace strata {
+
+class SecondSearch;
 
 // What one level of a search is about: a whole job, or one of its sub-jobs.
 struct SearchLevel {
@@ -24,11 +28,15 @@ struct SearchLevel {
   HyperNodeId allocated;  // where the job or sub-job already runs, none if nowhere
   TopologyLimit limit;
   Need need;
+  SecondSearch* second = nullptr;  // for tiers where the gang finds no place; may be null
 };
 
 struct SearchOutcome {
   bool ok = false;               // the placements are in the state, the worksheet is advanced
   std::optional<Refusal> quota;  // the first refusal of the queue's quota, if there was one
+  // The budget of the second search, if it was not enough.
+  std::optional<std::uint64_t> cut = std::nullopt;
+  bool follows_ranks = false;  // PlaceOutcome::follows_ranks of the last trial that was ok
 };
 
 // The HyperNode where a job or sub-job was placed, and its score.
@@ -57,7 +65,8 @@ enum class Fit : std::uint8_t { kPlaced, kBlockedBySibling, kNoRoom };
 // Keeps no state of its own between calls.
 class LevelSearch {
  public:
-  explicit LevelSearch(Session& session) : session_(session) {}
+  explicit LevelSearch(Session& session, GangSearchSettings settings = {})
+      : session_(session), settings_(settings) {}
 
   // Places what the sheet still has at or below level.within. None, and nothing placed, when no
   // eligible HyperNode holds it. COST: a trial per candidate up to the answer.
@@ -71,8 +80,10 @@ class LevelSearch {
                           Worksheet::Sheet& sheet,
                           Pass pass,
                           SearchOutcome& outcome);
+  // kFewest: equal pods that were placed in more leaves than they need are placed again in fewer.
+  enum class Leaves : std::uint8_t { kAny, kFewest };
   // One trial of exactly this request.
-  [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request);
+  [[nodiscard]] PlaceOutcome Place(const PlaceRequest& request, Leaves leaves = Leaves::kAny);
 
   // The HyperNodes where the gang may go, by tier.
   [[nodiscard]] Gradient FindGradient(const SearchLevel& level);
@@ -85,6 +96,18 @@ class LevelSearch {
   void ExtendAllocated(JobId job, HyperNodeId hypernode);
 
  private:
+  // The HyperNodes of a tier in which the greedy search failed, by rank, as indexes into its
+  // scores.
+  struct Tried {
+    std::vector<std::size_t> failed;
+    std::vector<std::size_t> blocked;  // positions in `failed` of those with Fit::kBlockedBySibling
+  };
+  // The first of the blocked HyperNodes in which the second search places the sheet.
+  [[nodiscard]] std::optional<std::size_t> FindAgain(const SearchLevel& level,
+                                                     const TierScores& scores,
+                                                     Tried& tried,
+                                                     Worksheet::Sheet& sheet,
+                                                     SearchOutcome& outcome);
   // A cheap necessary condition: false when the domain has too few free slots for the gang in any
   // order.
   [[nodiscard]] bool MayHold(const PlaceRequest& request);
@@ -97,8 +120,15 @@ class LevelSearch {
   // Indexes of scores.hypernodes, the best first.
   [[nodiscard]] std::vector<std::size_t> Ranking(const SubJob& sub_job,
                                                  const TierScores& scores) const;
+  // Where `placed` has more leaves than it needs: the outcome with fewer. REQUIRES: placed.ok, and
+  // `placed` is all that was done since `begin`.
+  [[nodiscard]] std::optional<PlaceOutcome> PlaceInFewerLeaves(const PlaceRequest& request,
+                                                               const DomainShape& shape,
+                                                               Journal::Savepoint begin,
+                                                               const PlaceOutcome& placed);
 
   Session& session_;
+  GangSearchSettings settings_;
 };
 
 // Records for the trace. REQUIRES for the first two: session.tracing().

@@ -64,7 +64,14 @@ void NodeChooser::OnPlaced(const Choice& choice) {
   if (!sub_job_.topology.present()) return;
   const HyperNodeId leaf = LeafOf(shape_.nodes[choice.position]);
   RaiseAllocated(leaf);
-  for (const auto& [of_leaf, g] : GroupsOf(leaf)) ++Groups()[g].tasks_on_leaf;
+  const auto groups = GroupsOf(leaf);
+  if (leaf != last_leaf_) {
+    if (Groups()[groups.front().second].tasks_on_leaf == 0) ++leaves_;
+    if (entries_ == 0) first_leaf_ = leaf;
+    last_leaf_ = leaf;
+    ++entries_;
+  }
+  for (const auto& [of_leaf, g] : groups) ++Groups()[g].tasks_on_leaf;
 }
 
 TaskId NodeChooser::RankBefore(TaskId task) const {

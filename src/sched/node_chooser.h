@@ -54,6 +54,13 @@ class NodeChooser {
   [[nodiscard]] std::optional<Choice> Choose(TaskId task);
   // To be called when a task was placed as chosen.
   void OnPlaced(const Choice& choice);
+  // How many leaves got their first task of the sub-job; 0 for a sub-job without topology.
+  [[nodiscard]] std::size_t leaves() const { return leaves_; }
+  // True when the tasks, in the order they were placed, and the first one again behind the last,
+  // change to each of these leaves once.
+  [[nodiscard]] bool EntersLeavesOnce() const {
+    return leaves_ > 0 && entries_ - (entries_ > 1 && first_leaf_ == last_leaf_ ? 1 : 0) <= leaves_;
+  }
 
  private:
   struct Indexed {
@@ -133,6 +140,10 @@ class NodeChooser {
   std::map<ClassStart, Board> boards_;
   std::vector<std::size_t> changed_;  // positions of nodes that got a task
   std::set<ClassId> traced_;          // classes whose rejections are recorded
+  std::size_t leaves_ = 0;
+  std::size_t entries_ = 0;  // tasks placed in another leaf than the previous one
+  HyperNodeId first_leaf_;   // of what was placed
+  HyperNodeId last_leaf_;
 };
 
 }  // namespace strata

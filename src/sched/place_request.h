@@ -34,6 +34,9 @@ struct PlaceOutcome {
   std::size_t placed = 0;  // also counts tasks that were rolled back because they were not enough
   std::size_t taken = 0;   // tasks of the request that were placed or refused in this cycle
   std::optional<Refusal> quota;  // the refusal of the queue's quota, if there was one
+  // ---- of a sub-job with topology none of whose tasks had a node, once ok
+  std::size_t leaves = 0;      // in which tasks were placed; 0: not counted
+  bool follows_ranks = false;  // the ring of the tasks by rank enters each of these leaves once
 };
 
 }  // namespace strata

@@ -1,56 +1,102 @@
 #include "sched/search.h"
 
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "sched/ring.h"
+#include "sched/second_search.h"
 #include "sched/two_level_search.h"
 
 namespace strata {
 
-Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
-  session_.caches().Trim();
-  const Job& the_job = session_.state().workload().job(job);
-  if (!the_job.spec.sub_groups.empty()) {
-    return TwoLevelSearch(session_, level_search_).Run(within, job, worksheet, pass);
-  }
-  if (session_.topologies().LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
-    return RunOneLevel(within, job, worksheet, pass);
-  }
-  return RunFlat(within, job, worksheet, pass);
+namespace {
+
+GangSearchSettings SettingsOf(const Session& session) {
+  const GradientPoint* const point = session.plugins().points().gradient;
+  return point == nullptr ? GangSearchSettings{} : point->GangSearch();
 }
 
-Search::Outcome Search::RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
+// One pod alone fits a node or none, as the greedy search says.
+bool MayNeedSecondSearch(const Worksheet& worksheet) {
+  const std::vector<Worksheet::Sheet>& sheets = worksheet.sheets();
+  return sheets.size() > 1 || (!sheets.empty() && sheets.front().left().size() > 1);
+}
+
+}  // namespace
+
+Search::Search(Session& session)
+    : session_(session), settings_(SettingsOf(session)), level_search_(session, settings_) {}
+
+Search::Outcome Search::RunBelow(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass) {
+  session_.caches().Trim();
+  std::optional<SecondSearch> second;
+  if (settings_.second_budget > 0 && pass == Pass::kReady && MayNeedSecondSearch(worksheet)) {
+    second.emplace(session_, settings_.second_budget);
+  }
+  const Errand errand{
+      .within = within, .job = job, .pass = pass, .second = second ? &*second : nullptr};
+  const Job& the_job = session_.state().workload().job(job);
+  const Journal::Savepoint begin = session_.state().journal().Mark();
+  Outcome outcome;
+  if (!the_job.spec.sub_groups.empty()) {
+    outcome =
+        TwoLevelSearch(session_, level_search_, errand.second).Run(within, job, worksheet, pass);
+  } else if (session_.topologies().LimitOf(job).kind == TopologyLimit::Kind::kBounded) {
+    outcome = RunOneLevel(errand, worksheet);
+  } else {
+    outcome = RunFlat(errand, worksheet);
+  }
+  if (second) {
+    outcome.cut = second->CutAt();
+    if (!outcome.ok && !outcome.quota) outcome.quota = second->quota();
+  }
+  // With sub-groups the outcome is about one of them.
+  const bool follows = outcome.follows_ranks && the_job.spec.sub_groups.empty();
+  if (outcome.ok && pass == Pass::kReady && settings_.rank_order && !follows &&
+      the_job.HasTopology()) {
+    FollowRanks(session_, job, *worksheet.ranks(), begin);
+  }
+  return outcome;
+}
+
+Search::Outcome Search::RunFlat(const Errand& errand, Worksheet& worksheet) {
   Worksheet::Sheet& sheet = worksheet.sheets().front();
-  const PlaceRequest request{.job = job,
+  const PlaceRequest request{.job = errand.job,
                              .sub_job = sheet.sub_job,
                              .tasks = sheet.left(),
                              .ranks = sheet.ranks.get(),
-                             .domain = within,
-                             .pass = pass};
+                             .domain = errand.within,
+                             .pass = errand.pass};
   PlaceOutcome placed = level_search_.Place(request);
   if (placed.ok) sheet.next += placed.taken;
-  return {.ok = placed.ok, .quota = std::move(placed.quota)};
+  Outcome outcome{.ok = placed.ok, .quota = std::move(placed.quota), .cut = {}};
+  if (!outcome.ok && !outcome.quota && errand.second != nullptr && errand.second->MayHelp(sheet)) {
+    outcome.ok = errand.second->PlaceFlat(errand.job, errand.within, sheet);
+  } else {
+    outcome.follows_ranks = placed.follows_ranks;
+  }
+  return outcome;
 }
 
-Search::Outcome Search::RunOneLevel(HyperNodeId within,
-                                    JobId job,
-                                    Worksheet& worksheet,
-                                    Pass pass) {
+Search::Outcome Search::RunOneLevel(const Errand& errand, Worksheet& worksheet) {
   const HyperNodeTree& tree = session_.tree();
-  const Job& the_job = session_.state().workload().job(job);
+  const Job& the_job = session_.state().workload().job(errand.job);
   Worksheet::Sheet& sheet = worksheet.sheets().front();
   const SearchLevel level{
-      .job = job,
+      .job = errand.job,
       .sub_job = "",
-      .within = within,
+      .within = errand.within,
       .allocated = tree.Find(the_job.allocated_hypernode).value_or(HyperNodeId{}),
-      .limit = session_.topologies().LimitOf(job),
-      .need = NeedOf(session_, job, worksheet)};
+      .limit = session_.topologies().LimitOf(errand.job),
+      .need = NeedOf(session_, errand.job, worksheet),
+      .second = errand.second};
   Outcome outcome;
-  const auto found = level_search_.Find(level, sheet, pass, outcome);
+  const auto found = level_search_.Find(level, sheet, errand.pass, outcome);
   if (!found) return outcome;
-  level_search_.ExtendAllocated(job, sheet.sub_job, found->hypernode);
-  level_search_.ExtendAllocated(job, found->hypernode);
+  level_search_.ExtendAllocated(errand.job, sheet.sub_job, found->hypernode);
+  level_search_.ExtendAllocated(errand.job, found->hypernode);
   outcome.ok = true;
   return outcome;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/ids.h"
+#include "sched/gang_search.h"
 #include "sched/level_search.h"
 #include "sched/obstacles.h"
 #include "sched/place_request.h"
@@ -15,14 +16,16 @@ namespace strata {
 // Finds the place of a job: the HyperNode of the lowest allowed tier that holds its whole gang, and
 // in that tier the one with the best score, then with the most tasks of the job, then with the
 // lower name. A job without a topology is placed anywhere in the cluster (one trial); a job with
-// one is searched on one level (LevelSearch); a job with sub-groups on two (TwoLevelSearch).
+// one is searched on one level (LevelSearch); a job with sub-groups on two (TwoLevelSearch). Where
+// that finds nothing in a tier, and the configuration allows it, SecondSearch looks again. Then the
+// tasks follow the tree by rank (ring.h), if the configuration says so.
 //
 // This is what actions use. Lives for one cycle, like its session.
 class Search {
  public:
   using Outcome = SearchOutcome;
 
-  explicit Search(Session& session) : session_(session), level_search_(session) {}
+  explicit Search(Session& session);
 
   // When not ok, the state is as before. COST: that of the eligible HyperNodes in the tiers up to
   // the answer.
@@ -52,10 +55,18 @@ class Search {
   }
 
  private:
-  [[nodiscard]] Outcome RunFlat(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
-  [[nodiscard]] Outcome RunOneLevel(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
+  // What one search is about.
+  struct Errand {
+    HyperNodeId within;
+    JobId job;
+    Pass pass = Pass::kReady;
+    SecondSearch* second = nullptr;
+  };
+  [[nodiscard]] Outcome RunFlat(const Errand& errand, Worksheet& worksheet);
+  [[nodiscard]] Outcome RunOneLevel(const Errand& errand, Worksheet& worksheet);
 
   Session& session_;
+  GangSearchSettings settings_;
   LevelSearch level_search_;
 };
 

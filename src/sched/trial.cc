@@ -39,8 +39,11 @@ PlaceOutcome Trial::Run() {
         break;
     }
   }
+  const bool in_order = postponed_.empty();
   RetryPostponed(outcome);
   outcome.ok = outcome.placed > 0 && Succeeded();
+  outcome.leaves = chooser_.leaves();
+  outcome.follows_ranks = in_order && chooser_.EntersLeavesOnce();
   if (!outcome.ok) state.journal().RollbackTo(begin);
   if (outcome.ok && sub_job_.key && !session_.plugins().SubJobReady(job_, sub_job_)) {
     WaitAsOne(begin);

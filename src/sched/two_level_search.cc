@@ -57,8 +57,33 @@ SearchOutcome TwoLevelSearch::Run(HyperNodeId within, JobId job, Worksheet& work
       outcome.ok = true;
       break;
     }
+    if (second_ != nullptr && !outcome.quota && FindAgain(level, tier, worksheet)) {
+      outcome.ok = true;
+      break;
+    }
   }
   return outcome;
+}
+
+bool TwoLevelSearch::FindAgain(const SearchLevel& level,
+                               const Gradient::Tier& tier,
+                               Worksheet& worksheet) {
+  if (!IsNowhere(session_.state().workload().job(level.job))) return false;
+  std::vector<std::size_t> failed;
+  for (const HyperNodeId hypernode : tier.eligible) {
+    if (!second_->PlaceParts(level.job, hypernode, worksheet)) {
+      failed.push_back(failed.size());
+      continue;
+    }
+    if (session_.tracing()) {
+      TierScores scores;
+      scores.hypernodes = tier.eligible;
+      scores.total.assign(tier.eligible.size(), 0);
+      TraceScores(session_, level, scores, failed, hypernode);
+    }
+    return true;
+  }
+  return false;
 }
 
 std::optional<TwoLevelSearch::Plan> TwoLevelSearch::PlanInTier(const SearchLevel& level,

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "sched/domain_kinds.h"
 #include "sched/level_search.h"
+#include "sched/second_search.h"
 #include "sched/session.h"
 #include "sched/worksheet.h"
 
@@ -21,7 +22,9 @@ namespace strata {
 // Lives for one job and one pass.
 class TwoLevelSearch {
  public:
-  TwoLevelSearch(Session& session, LevelSearch& search) : session_(session), search_(search) {}
+  // `second` looks again in tiers where nothing is found; it may be null.
+  TwoLevelSearch(Session& session, LevelSearch& search, SecondSearch* second = nullptr)
+      : session_(session), search_(search), second_(second) {}
 
   // Searches at or below `within`. When not ok, the state is as before.
   [[nodiscard]] SearchOutcome Run(HyperNodeId within, JobId job, Worksheet& worksheet, Pass pass);
@@ -50,6 +53,10 @@ class TwoLevelSearch {
                                                const Worksheet& worksheet,
                                                Pass pass,
                                                SearchOutcome& outcome);
+  // Lets the second search place the whole job below one HyperNode of the tier.
+  [[nodiscard]] bool FindAgain(const SearchLevel& level,
+                               const Gradient::Tier& tier,
+                               Worksheet& worksheet);
   // Places the sub-jobs below level.within, records the placements, and rolls them back, unless
   // there are no rivals.
   [[nodiscard]] std::optional<Plan> PlanBelow(const SearchLevel& level,
@@ -65,6 +72,7 @@ class TwoLevelSearch {
 
   Session& session_;
   LevelSearch& search_;
+  SecondSearch* second_;
 };
 
 }  // namespace strata

@@ -1,6 +1,7 @@
 // Jobs with sub-groups: the job finds a HyperNode, and in it each sub-group finds its own.
 #include "sched/two_level_search.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sched/gang_search.h"
 #include "tests/support/cluster_builder.h"
 #include "tests/support/cycle.h"
 
@@ -125,9 +127,20 @@ TEST_F(TwoSpines, AHyperNodeThatFailedMayHoldTheSamePodsInAnotherOrder) {
                     {"train-w-3", "node1"}}));
 }
 
+// All of its parts may be left out, but then nothing is placed: it must not get another turn.
+TEST_F(TwoSpines, AJobThatNeedsNoPodAndFitsNowhereGetsNoSecondTurn) {
+  for (int i = 0; i < 16; ++i) Fill({"node" + std::to_string(i)});
+  cluster_.Job(
+      "train",
+      {.tasks = 0, .min_available = 0, .topology = Hard(2), .sub_groups = {Parts(1, Hard(1))}});
+  cluster_.Task("train", {.cpu = 4, .sub_group = SubGroupKey{0, {"0"}}});
+  cluster_.Task("train", {.cpu = 2, .sub_group = SubGroupKey{0, {"1"}}});
+  EXPECT_THAT(RunCycle(cluster_.state).binds, IsEmpty());
+}
+
 // What a rack has in all is less than what its free node has, where the other node holds more than
 // it is large. Once one sub-group is there, the sum leaves no room for the next, with or without a
-// trace.
+// trace. The second search does not go by sums: it is off.
 TEST_F(TwoSpines, SkipsHyperNodesRuledOutBySumsEvenAfterASimilarSubGroupWentThere) {
   const auto fill = [](ClusterBuilder& cluster) {
     cluster.Node("node0", {.cpu = 4}).Node("node1").Node("node2").Node("node3");
@@ -145,8 +158,13 @@ TEST_F(TwoSpines, SkipsHyperNodesRuledOutBySumsEvenAfterASimilarSubGroupWentTher
   fill(quiet);
   fill(listened);
   TraceLog trace;
-  EXPECT_THAT(RunCycle(quiet.state).binds, IsEmpty());
-  EXPECT_THAT(Cycles(listened.state).Run(&trace).binds, IsEmpty());
+  SchedulerConfig greedy = DefaultSchedulerConfig();
+  for (PluginConfig& plugin : greedy.tiers[1]) {
+    if (plugin.name == "network-topology-aware")
+      plugin.arguments.Set(kSecondMaxSteps, std::int64_t{0});
+  }
+  EXPECT_THAT(RunCycle(quiet.state, greedy).binds, IsEmpty());
+  EXPECT_THAT(Cycles(listened.state, greedy).Run(&trace).binds, IsEmpty());
 }
 
 // The small pod of part 0 would rather not be on node0 and takes a core of node1, where the large

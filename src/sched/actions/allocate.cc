@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
+#include "sched/gang_search.h"
 #include "sched/job_queues.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/turns.h"
@@ -30,6 +32,15 @@ bool CannotStartForSize(const Job& job) {
   const std::int32_t fitting =
       job.counts.Of(TaskStatus::kPending) - job.counts.pending_best_effort - job.oversized;
   return fitting <= 0 || job.counts.Ready() + fitting < job.spec.min_available;
+}
+
+// The second part of a verdict that may be wrong.
+std::string WhySecondSearchEnded(std::uint64_t budget) {
+  return fmt::format(
+      "; a place may exist all the same: the second search did not try everything within {} steps, "
+      "the value of {} of network-topology-aware",
+      budget,
+      kSecondMaxSteps);
 }
 
 class Allocation {
@@ -110,7 +121,9 @@ class Allocation {
   Search::Outcome FindPlace(JobId id, Worksheet& worksheet) {
     Search::Outcome outcome = search_.Run(id, worksheet, Pass::kReady);
     if (outcome.ok || !session_.state().nodes().HasReleasing()) return outcome;
-    return search_.Run(id, worksheet, Pass::kWaiting);
+    Search::Outcome waiting = search_.Run(id, worksheet, Pass::kWaiting);
+    waiting.cut = outcome.cut;
+    return waiting;
   }
 
   // Makes what the search came to final.
@@ -118,6 +131,7 @@ class Allocation {
     ClusterState& state = session_.state();
     if (!outcome.ok) {
       Refusal refusal = ExplainUnplaced(session_, search_, id, worksheet, outcome.quota);
+      if (outcome.cut) refusal.message += WhySecondSearchEnded(*outcome.cut);
       turns_.Failed(
           id, refusal, [&] { return NeedsOf(session_, id, worksheet, outcome.quota.has_value()); });
       session_.SetVerdict(id, std::move(refusal));

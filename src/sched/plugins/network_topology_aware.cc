@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "sched/gang_search.h"
 #include "sched/plugins/argument_rules.h"
 #include "sched/plugins/binpack_weights.h"
 #include "sched/plugins/hypernode_gradient.h"
@@ -19,6 +20,7 @@ struct Settings {
   std::vector<ResourceWeight> resources;
   bool scores_normal_pods = true;
   double fading = 0.8;
+  GangSearchSettings gang_search;
 };
 
 // A number per HyperNode that is forgotten at once, so that a call pays only for those it touches.
@@ -98,6 +100,7 @@ class NetworkTopologyAware final : public Plugin,
                                 HyperNodeId hypernode) const override {
     return HasSumsFor(state, need, hypernode);
   }
+  [[nodiscard]] GangSearchSettings GangSearch() const override { return settings_.gang_search; }
 
   void ScoreHyperNodes(const ClusterState& state,
                        const HyperNodeScoreQuery& query,
@@ -352,6 +355,11 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
              arguments.Float("hypernode.binpack.normal-pod.fading", settings.fading));
   if (fading >= 0) settings.fading = fading;
   TRY(arguments.Int("hypernode.gradient.evict.max-hypernodes", 8));
+  TRY_ASSIGN(const std::int64_t budget, arguments.Int(kSecondMaxSteps, 0));
+  settings.gang_search.second_budget =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0));
+  TRY_ASSIGN(settings.gang_search.fewest_leaves, arguments.Bool(kFewLeaves, false));
+  TRY_ASSIGN(settings.gang_search.rank_order, arguments.Bool(kRankOrder, false));
   return settings;
 }
 
@@ -365,7 +373,10 @@ Result<MadePlugin> MakeNetworkTopologyAware(const PluginConfig& config, Resource
   for (const char* key : {"weight",
                           "hypernode.binpack.normal-pod.enable",
                           "hypernode.binpack.normal-pod.fading",
-                          "hypernode.gradient.evict.max-hypernodes"}) {
+                          "hypernode.gradient.evict.max-hypernodes",
+                          kSecondMaxSteps,
+                          kFewLeaves,
+                          kRankOrder}) {
     known.emplace_back(key);
   }
   MadePlugin made{.plugin = std::make_unique<NetworkTopologyAware>(std::move(settings)),
