@@ -16,6 +16,7 @@
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
+#include "apps/replay_commands.h"
 #include "apps/replay_input.h"
 #include "apps/terminal.h"
 #include "base/plural.h"
@@ -367,6 +368,7 @@ void AddReplayCommand(CLI::App& app, Run& run) {
   AddGenerateCommand(command, run);
   AddConvertCommand(command, run);
   AddCompareCommand(command, run);
+  AddReplayFgdCommand(command, run);
   command.callback([flags, &command, &run] {
     if (command.get_subcommands().empty()) run = [flags] { return RunReplay(*flags); };
   });

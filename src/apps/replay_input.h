@@ -40,7 +40,19 @@ struct ReplayInput {
   replay::LabInput described;  // but for what the engine is told
 };
 
-// Errors are one line that names the file.
+// Errors are one line that names the file, here and below.
+//
+// Files as text, decompressed, "-" for standard input.
+[[nodiscard]] Result<std::vector<replay::TraceText>> ReadTexts(
+    const std::vector<std::string>& paths);
+
+struct NamedFabric {
+  replay::Fabric fabric;
+  std::string sha256;
+};
+// What --cluster names.
+[[nodiscard]] Result<NamedFabric> ReadFabric(const ReplayInputFlags& flags);
+
 [[nodiscard]] Result<replay::Trace> ReadTraceFiles(const ReplayInputFlags& flags);
 [[nodiscard]] Result<ReplayInput> ReadReplayInput(const ReplayInputFlags& flags);
 
