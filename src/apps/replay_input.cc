@@ -157,6 +157,12 @@ void AddReplayClusterFlags(CLI::App& command, ReplayInputFlags& flags) {
   command.add_option("--window", flags.window, "Only jobs submitted in these seconds of the trace")
       ->type_name("FROM,TO")
       ->check([](const std::string& text) { return MessageOf(ReadWindow(text)); });
+  command
+      .add_option("--tenants",
+                  flags.tenants,
+                  "For rule:buddy: a CSV queue,gpus,cells of the cells that queues own")
+      ->type_name("FILE")
+      ->check(CheckPath);
 }
 
 Result<std::vector<replay::TraceText>> ReadTexts(const std::vector<std::string>& paths) {
@@ -219,6 +225,12 @@ Result<ReplayInput> ReadReplayInput(const ReplayInputFlags& flags) {
   TRY_ASSIGN(const replay::WorkloadOptions options, ReadGangs(flags.gangs));
   TRY_ASSIGN(input.workload, replay::MakeWorkload(input.trace, input.fabric, options));
   input.described = Describe(flags, input);
+  if (!flags.tenants.empty()) {
+    TRY_ASSIGN(const auto texts, ReadTexts({flags.tenants}));
+    TRY_ASSIGN(input.tenants, replay::ReadTenants(flags.tenants, texts.front().text));
+    input.described.tenants =
+        fmt::format("{}, sha256 {}", flags.tenants, replay::Sha256(texts.front().text));
+  }
   input.described.trace_sha256 = trace_sha256;
   input.described.cluster_sha256 = named.sha256;
   return input;

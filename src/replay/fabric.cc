@@ -209,11 +209,10 @@ Status FillState(const Fabric& fabric, ClusterState& state) {
   const ResourceId gpu = state.resource_names().Intern(kGpuResource);
   state.GrowTables();
   for (const Fabric::Node& node : fabric.nodes) {
-    constexpr Amount kMaxPods = 1000;
     NodeSpec spec;
     spec.name = node.name;
     spec.allocatable.Set(gpu, Amount{node.gpus} * 1000);
-    spec.allocatable.Set(kPods, kMaxPods);
+    spec.allocatable.Set(kPods, kMaxPodsPerNode);
     spec.allocatable.Set(kCpu, node.cpu_milli > 0 ? node.cpu_milli : kPlenty);
     spec.allocatable.Set(kMemory, node.memory > 0 ? node.memory : kPlenty * 1000);
     const auto added = state.UpsertNode(std::move(spec));
