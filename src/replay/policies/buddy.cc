@@ -247,10 +247,11 @@ class BuddyPolicy final : public Policy {
     const JobClass& wanted = *job.job_class;
     Tenant& tenant = tenants_[wanted.queue];
     if (quota_ == TenantQuota::kCounts && tenant.held + wanted.TotalGpus() > tenant.gpus) return {};
+    const bool owns = quota_ == TenantQuota::kCells;
     std::vector<Holding> holdings;
     GangTrial trial(wanted, room);
     while (!trial.Done()) {
-      const auto usable = [&](std::uint32_t number) {
+      const CellPool::Allowed usable = [&](std::uint32_t number) {
         return allowed(number) && trial.Fits(shape_.nodes[number]);
       };
       if (trial.Next().gpus == 0) {
@@ -259,7 +260,7 @@ class BuddyPolicy final : public Policy {
         trial.Put(*node);
         continue;
       }
-      const auto holding = TakeCell(tenant, trial.Next().gpus, allowed);
+      const auto holding = TakeCell(tenant, trial.Next().gpus, owns ? allowed : usable);
       if (!holding) break;
       holdings.push_back(*holding);
       if (!usable(holding->cell.node)) break;
