@@ -45,6 +45,14 @@ TEST(ReadTrace, TakesTheFourRequiredColumnsAndSortsBySubmission) {
   EXPECT_FALSE(trace->gangs_assumed);
 }
 
+TEST(ReadTrace, KeepsTheOrderOfJobsOfOneMoment) {
+  auto trace = Read("job,submit,duration,pods\nc,2,9,1\na,2.5,1,1\nb,2,7,1\n");
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_THAT(NamesOf(*trace), ElementsAre("c", "b", "a"));
+  ScaleLoad(*trace, 1000);
+  EXPECT_THAT(NamesOf(*trace), ElementsAre("c", "b", "a"));
+}
+
 TEST(ReadTrace, SaysFileLineAndColumnOfWhatIsWrong) {
   EXPECT_EQ(ErrorOf(""), "t.csv:1:1: no header: want a line with the names of the columns");
   EXPECT_EQ(ErrorOf("job,submit,duration,pods\n"), "t.csv: no jobs");

@@ -11,7 +11,6 @@
 namespace strata::replay::fgd {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

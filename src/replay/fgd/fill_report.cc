@@ -119,6 +119,12 @@ Result<double> PerCent(const Table& table, std::string_view column) {
   return static_cast<double>(*thousandths) / 1000;
 }
 
+// "+0.12"; what rounds to zero has no minus.
+std::string Signed(double points) {
+  constexpr double kHalfStep = 0.005;
+  return fmt::format("{:+.2f}", std::abs(points) < kHalfStep ? 0.0 : points);
+}
+
 double Rounded(double value) {
   constexpr double kSteps = 1e6;
   return std::round(value * kSteps) / kSteps;
@@ -207,7 +213,7 @@ std::string RenderFillTable(const FillReport& report, const TextStyle& style) {
                   {fmt::format("{:.2f} %", row.allocated)},
                   {fmt::format("{:.2f}", row.deviation)},
                   {published ? fmt::format("{:.2f} %", published->allocated) : ""},
-                  {published ? fmt::format("{:+.2f}", row.allocated - published->allocated) : ""},
+                  {published ? Signed(row.allocated - published->allocated) : ""},
                   {fmt::format("{:.2f} %", row.fragmented)},
                   {published ? fmt::format("{:.2f} %", published->fragmented) : ""}});
   }
