@@ -134,11 +134,14 @@ Result<Fabric> ReadOpenbNodes(std::string_view path, std::string_view text) {
     }
   }
   Fabric fabric;
+  std::set<std::string> known;
   while (true) {
     TRY_ASSIGN(const bool more, table.Next());
     if (!more) break;
     Fabric::Node node;
     node.name = table.Text("sn");
+    if (node.name.empty()) return table.Want("sn", "a name");
+    if (!known.insert(node.name).second) return table.Want("sn", "a node named once");
     node.gpu_model = table.Text("model");
     TRY_ASSIGN(node.cpu_milli, table.Count("cpu_milli", 0));
     TRY_ASSIGN(const std::int32_t mebibytes, table.Count("memory_mib", 0));
