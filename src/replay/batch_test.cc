@@ -1,6 +1,8 @@
 #include "replay/batch.h"
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <sstream>
@@ -62,6 +64,21 @@ struct SmallLab {
     return RunBatch(workload, fabric, runs, options);
   }
 };
+
+TEST(RunInParallel, CallsEachNumberOnceAndBeginsNoneAfterOneSaidNo) {
+  std::vector<std::atomic<int>> calls(100);
+  RunInParallel(calls.size(), 4, [&](std::size_t i) {
+    ++calls[i];
+    return true;
+  });
+  for (const auto& count : calls) EXPECT_EQ(count, 1);
+  std::vector<std::size_t> begun;
+  RunInParallel(5, 1, [&](std::size_t i) {
+    begun.push_back(i);
+    return i < 2;
+  });
+  EXPECT_EQ(begun, (std::vector<std::size_t>{0, 1, 2}));
+}
 
 TEST(RunBatch, GivesTheSameBytesWhateverTheNumberOfThreads) {
   SmallLab lab;
