@@ -63,6 +63,7 @@ std::uint32_t PodList::ModelOf(const Fabric::Node& node) const {
 Result<PodList> MakePodList(std::string name, const Trace& trace, const Fabric& fabric) {
   PodList list;
   list.name = std::move(name);
+  list.models.reserve(fabric.nodes.size());
   for (const Fabric::Node& node : fabric.nodes) {
     if (node.gpus > kMaxGpus) {
       return Fail(Code::kInvalidArgument,
@@ -92,6 +93,7 @@ Result<PodList> MakePodList(std::string name, const Trace& trace, const Fabric& 
     return a->name < b->name;
   });
   std::map<PodKind, std::uint32_t> known;
+  list.pods.reserve(jobs.size());
   for (const TraceJob* job : jobs) {
     PodKind kind{.cpu_milli = job->cpu_milli,
                  .memory = job->memory,

@@ -132,6 +132,7 @@ const std::vector<RuleInfo>& KnownRules() {
 
 Result<RuleInfo> ChooseRule(std::string_view name) {
   std::vector<std::string_view> known;
+  known.reserve(KnownRules().size());
   for (const RuleInfo& info : KnownRules()) {
     if (info.name == name) return info;
     known.emplace_back(info.name);

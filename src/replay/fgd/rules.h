@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
 #include "base/result.h"
 #include "replay/fgd/machine.h"
 

@@ -67,6 +67,7 @@ void CellPool::Give(Cell cell) {
 std::vector<Cell> CellPool::PartsOf(const Cell& cell) const {
   std::vector<Cell> parts;
   if (cell.level == LeafLevel()) {
+    parts.reserve(nodes_per_leaf_);
     for (std::uint32_t i = 0; i < nodes_per_leaf_; ++i) {
       parts.push_back({.level = node_level_, .node = cell.node + i});
     }
