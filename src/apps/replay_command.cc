@@ -16,6 +16,7 @@
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
+#include "apps/replay_commands.h"
 #include "apps/replay_input.h"
 #include "apps/terminal.h"
 #include "base/plural.h"
@@ -33,7 +34,7 @@ use and how gangs lie in the network. docs/lab.md has the formats of traces and 
 
 Policies: strata (default), conf:FILE (Strata with a volcano-scheduler.conf), and rules, our reading
 of what others do: rule:random, rule:first-fit[,order=shuffled|topology], rule:spread, rule:binpack,
-rule:lowest-switch, rule:kueue-balanced.
+rule:lowest-switch, rule:kueue-balanced, rule:buddy[,quota=counts].
 
 Examples:
   strata replay jobs.csv --cluster spines=2,racks=8,nodes=16,gpus=8
@@ -114,7 +115,8 @@ class Lab {
       : flags_(flags), input_(input), progress_(progress) {}
 
   Result<replay::LabReport> Run() {
-    TRY_ASSIGN(const std::vector<replay::BatchRun> all, ListRuns(flags_));
+    TRY_ASSIGN(std::vector<replay::BatchRun> all, ListRuns(flags_));
+    for (replay::BatchRun& run : all) run.policy.tenants = input_.tenants;
     report_.input = input_.described;
     report_.input.queue = QueueName(flags_.queue);
     report_.input.startup_s = flags_.startup;
@@ -367,6 +369,7 @@ void AddReplayCommand(CLI::App& app, Run& run) {
   AddGenerateCommand(command, run);
   AddConvertCommand(command, run);
   AddCompareCommand(command, run);
+  AddReplayFgdCommand(command, run);
   command.callback([flags, &command, &run] {
     if (command.get_subcommands().empty()) run = [flags] { return RunReplay(*flags); };
   });

@@ -24,23 +24,6 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30U;  // of a trace, decompressed
 constexpr std::string_view kConf = "conf:";
 
-// The files as text, decompressed, "-" for standard input.
-Result<std::vector<replay::TraceText>> ReadTexts(const std::vector<std::string>& paths) {
-  TRY_ASSIGN(auto sources, objects::ReadSources(paths, std::cin));
-  std::vector<replay::TraceText> texts;
-  for (objects::Source& source : sources) {
-    auto text = replay::Decompressed(std::move(source.text), kMaxBytes);
-    if (!text) return tl::unexpected<Error>(std::move(text.error()).Context(source.name));
-    texts.push_back({.path = source.name, .text = std::move(*text)});
-  }
-  return texts;
-}
-
-struct NamedFabric {
-  replay::Fabric fabric;
-  std::string sha256;
-};
-
 Result<NamedFabric> FabricFromCsv(const ReplayInputFlags& flags) {
   std::string path = flags.cluster;
   std::string psw;
@@ -58,33 +41,6 @@ Result<NamedFabric> FabricFromCsv(const ReplayInputFlags& flags) {
     TRY_ASSIGN(named.fabric, replay::ReadLingjun(path, text, psw, flags.node_gpus));
   }
   return named;
-}
-
-Result<NamedFabric> ReadFabric(const ReplayInputFlags& flags) {
-  const std::string& text = flags.cluster;
-  if (text.find(".csv") != std::string::npos) return FabricFromCsv(flags);
-  if (text.find('=') != std::string::npos) {
-    auto spec = virtual_nodes::ParseGenerateSpec(text);
-    if (!spec) return tl::unexpected<Error>(std::move(spec.error()).Context("--cluster"));
-    const auto gpus = static_cast<std::int32_t>(spec->gpus > 0 ? spec->gpus : flags.node_gpus);
-    return NamedFabric{replay::MakeFabric(spec->spines, spec->racks, spec->nodes, gpus),
-                       replay::Sha256(text)};
-  }
-  InputFlags manifests;
-  manifests.files = {text};
-  Progress progress;
-  TRY_ASSIGN(const Input input, LoadInput(manifests, progress));
-  NamedFabric named{replay::FabricOf(*input.cluster.state), ""};
-  std::string described;
-  for (const replay::Fabric::Node& node : named.fabric.nodes) {
-    described += fmt::format("{} {}\n", node.name, node.gpus);
-  }
-  for (const replay::Fabric::Level& level : named.fabric.levels) {
-    described += fmt::format("{}: {}\n", level.tier, fmt::join(level.of_node, " "));
-  }
-  named.sha256 = replay::Sha256(described);
-  if (!named.fabric.nodes.empty()) return named;
-  return Fail(Code::kInvalidArgument, fmt::format("{}: no nodes", text));
 }
 
 Result<replay::WorkloadOptions> ReadGangs(const std::string& text) {
@@ -201,6 +157,50 @@ void AddReplayClusterFlags(CLI::App& command, ReplayInputFlags& flags) {
   command.add_option("--window", flags.window, "Only jobs submitted in these seconds of the trace")
       ->type_name("FROM,TO")
       ->check([](const std::string& text) { return MessageOf(ReadWindow(text)); });
+  command
+      .add_option("--tenants",
+                  flags.tenants,
+                  "For rule:buddy: a CSV queue,gpus,cells of the cells that queues own")
+      ->type_name("FILE")
+      ->check(CheckPath);
+}
+
+Result<std::vector<replay::TraceText>> ReadTexts(const std::vector<std::string>& paths) {
+  TRY_ASSIGN(auto sources, objects::ReadSources(paths, std::cin));
+  std::vector<replay::TraceText> texts;
+  for (objects::Source& source : sources) {
+    auto text = replay::Decompressed(std::move(source.text), kMaxBytes);
+    if (!text) return tl::unexpected<Error>(std::move(text.error()).Context(source.name));
+    texts.push_back({.path = source.name, .text = std::move(*text)});
+  }
+  return texts;
+}
+
+Result<NamedFabric> ReadFabric(const ReplayInputFlags& flags) {
+  const std::string& text = flags.cluster;
+  if (text.find(".csv") != std::string::npos) return FabricFromCsv(flags);
+  if (text.find('=') != std::string::npos) {
+    auto spec = virtual_nodes::ParseGenerateSpec(text);
+    if (!spec) return tl::unexpected<Error>(std::move(spec.error()).Context("--cluster"));
+    const auto gpus = static_cast<std::int32_t>(spec->gpus > 0 ? spec->gpus : flags.node_gpus);
+    return NamedFabric{replay::MakeFabric(spec->spines, spec->racks, spec->nodes, gpus),
+                       replay::Sha256(text)};
+  }
+  InputFlags manifests;
+  manifests.files = {text};
+  Progress progress;
+  TRY_ASSIGN(const Input input, LoadInput(manifests, progress));
+  NamedFabric named{replay::FabricOf(*input.cluster.state), ""};
+  std::string described;
+  for (const replay::Fabric::Node& node : named.fabric.nodes) {
+    described += fmt::format("{} {}\n", node.name, node.gpus);
+  }
+  for (const replay::Fabric::Level& level : named.fabric.levels) {
+    described += fmt::format("{}: {}\n", level.tier, fmt::join(level.of_node, " "));
+  }
+  named.sha256 = replay::Sha256(described);
+  if (!named.fabric.nodes.empty()) return named;
+  return Fail(Code::kInvalidArgument, fmt::format("{}: no nodes", text));
 }
 
 Result<replay::Trace> ReadTraceFiles(const ReplayInputFlags& flags) {
@@ -225,6 +225,12 @@ Result<ReplayInput> ReadReplayInput(const ReplayInputFlags& flags) {
   TRY_ASSIGN(const replay::WorkloadOptions options, ReadGangs(flags.gangs));
   TRY_ASSIGN(input.workload, replay::MakeWorkload(input.trace, input.fabric, options));
   input.described = Describe(flags, input);
+  if (!flags.tenants.empty()) {
+    TRY_ASSIGN(const auto texts, ReadTexts({flags.tenants}));
+    TRY_ASSIGN(input.tenants, replay::ReadTenants(flags.tenants, texts.front().text));
+    input.described.tenants =
+        fmt::format("{}, sha256 {}", flags.tenants, replay::Sha256(texts.front().text));
+  }
   input.described.trace_sha256 = trace_sha256;
   input.described.cluster_sha256 = named.sha256;
   return input;

@@ -26,7 +26,8 @@ struct ReplayInputFlags {
   std::int32_t node_gpus = 8;  // of hosts in a file that does not say it
   std::string gangs = "soft";  // soft, none, hard:TIER
   double load = 1;
-  std::string window;  // "FROM,TO" in seconds; "": all of it
+  std::string window;   // "FROM,TO" in seconds; "": all of it
+  std::string tenants;  // the file of --tenants
 };
 // TRACE, --from and --pods-of.
 void AddTraceFlags(CLI::App& command, ReplayInputFlags& flags);
@@ -37,10 +38,23 @@ struct ReplayInput {
   replay::Trace trace;
   replay::Fabric fabric;
   replay::Workload workload;
+  std::vector<replay::TenantCells> tenants;
   replay::LabInput described;  // but for what the engine is told
 };
 
-// Errors are one line that names the file.
+// Errors are one line that names the file, here and below.
+//
+// Files as text, decompressed, "-" for standard input.
+[[nodiscard]] Result<std::vector<replay::TraceText>> ReadTexts(
+    const std::vector<std::string>& paths);
+
+struct NamedFabric {
+  replay::Fabric fabric;
+  std::string sha256;
+};
+// What --cluster names.
+[[nodiscard]] Result<NamedFabric> ReadFabric(const ReplayInputFlags& flags);
+
 [[nodiscard]] Result<replay::Trace> ReadTraceFiles(const ReplayInputFlags& flags);
 [[nodiscard]] Result<ReplayInput> ReadReplayInput(const ReplayInputFlags& flags);
 

@@ -1,8 +1,8 @@
 #include "replay/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -23,9 +23,23 @@ class Batch {
     over_.resize(runs.size());
   }
 
-  // Takes one run after another until none is left.
-  void Work() {
-    while (const auto run = Take()) RunOne(*run);
+  // False when no other run is to begin.
+  bool RunOne(std::size_t run) {
+    auto policy = MakePolicy(runs_[run].policy, workload_, fabric_, runs_[run].seed);
+    if (!policy) {
+      const MutexLock lock(mutex_);
+      errors_[run] = std::move(policy.error());
+      stopped_ = true;
+      return false;
+    }
+    EngineOptions engine = options_.engine;
+    engine.go_on = [this, run](std::size_t over) { return Report(run, over); };
+    const EngineResult result = Replay(workload_, fabric_, engine, **policy);
+    if (result.stopped) return false;
+    const bool more = Report(run, workload_.jobs.size());
+    const MutexLock lock(mutex_);
+    options_.on_result(run, result);
+    return more;
   }
 
   Status FirstError() {
@@ -37,29 +51,6 @@ class Batch {
   }
 
  private:
-  std::optional<std::size_t> Take() {
-    const MutexLock lock(mutex_);
-    if (stopped_ || next_ == runs_.size()) return std::nullopt;
-    return next_++;
-  }
-
-  void RunOne(std::size_t run) {
-    auto policy = MakePolicy(runs_[run].policy, workload_, fabric_, runs_[run].seed);
-    if (!policy) {
-      const MutexLock lock(mutex_);
-      errors_[run] = std::move(policy.error());
-      stopped_ = true;
-      return;
-    }
-    EngineOptions engine = options_.engine;
-    engine.go_on = [this, run](std::size_t over) { return Report(run, over); };
-    const EngineResult result = Replay(workload_, fabric_, engine, **policy);
-    if (result.stopped) return;
-    Report(run, workload_.jobs.size());
-    const MutexLock lock(mutex_);
-    options_.on_result(run, result);
-  }
-
   bool Report(std::size_t run, std::size_t over) {
     const MutexLock lock(mutex_);
     total_ += over - over_[run];
@@ -74,7 +65,6 @@ class Batch {
   const BatchOptions& options_;
 
   Mutex mutex_;
-  std::size_t next_ GUARDED_BY(mutex_) = 0;
   bool stopped_ GUARDED_BY(mutex_) = false;
   std::size_t total_ GUARDED_BY(mutex_) = 0;
   std::vector<std::size_t> over_ GUARDED_BY(mutex_);
@@ -83,17 +73,30 @@ class Batch {
 
 }  // namespace
 
+void RunInParallel(std::size_t count,
+                   unsigned threads,
+                   const std::function<bool(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> stopped = false;
+  const auto take = [&] {
+    while (!stopped) {
+      const std::size_t index = next++;
+      if (index >= count) return;
+      if (!work(index)) stopped = true;
+    }
+  };
+  std::vector<std::jthread> helpers;
+  const std::size_t wanted = std::min<std::size_t>(threads, count);
+  for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(take);
+  take();
+}
+
 Status RunBatch(const Workload& workload,
                 const Fabric& fabric,
                 const std::vector<BatchRun>& runs,
                 const BatchOptions& options) {
   Batch batch(workload, fabric, runs, options);
-  {
-    std::vector<std::jthread> helpers;
-    const std::size_t wanted = std::min<std::size_t>(options.threads, runs.size());
-    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back([&batch] { batch.Work(); });
-    batch.Work();
-  }
+  RunInParallel(runs.size(), options.threads, [&](std::size_t run) { return batch.RunOne(run); });
   return batch.FirstError();
 }
 

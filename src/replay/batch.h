@@ -26,8 +26,15 @@ struct BatchOptions {
   std::function<void(std::size_t run, const EngineResult& result)> on_result;
 };
 
-// Makes the runs, several at a time. This is the only file of the module with threads: they share
-// `workload`, `fabric` and `runs`, which nobody changes, and what they call back. Results do not
+// Calls `work` once for each number from 0 to `count` - 1, in that order as far as they begin, on
+// at most `threads` threads; returns when all calls have. After one returned false no other begins.
+// This is the only file of the module with threads.
+void RunInParallel(std::size_t count,
+                   unsigned threads,
+                   const std::function<bool(std::size_t)>& work);
+
+// Makes the runs, several at a time: threads share `workload`, `fabric` and `runs`, which nobody
+// changes, and what they call back. Results do not
 // depend on the number of threads. Returns when every thread has ended.
 //
 // The error of the first run, by number, that cannot begin: a configuration of the core that cannot

@@ -1,13 +1,18 @@
 #include "replay/batch.h"
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "replay/figures.h"
 #include "replay/generate.h"
 #include "replay/lab_report.h"
@@ -60,6 +65,21 @@ struct SmallLab {
   }
 };
 
+TEST(RunInParallel, CallsEachNumberOnceAndBeginsNoneAfterOneSaidNo) {
+  std::vector<std::atomic<int>> calls(100);
+  RunInParallel(calls.size(), 4, [&](std::size_t i) {
+    ++calls[i];
+    return true;
+  });
+  for (const auto& count : calls) EXPECT_EQ(count, 1);
+  std::vector<std::size_t> begun;
+  RunInParallel(5, 1, [&](std::size_t i) {
+    begun.push_back(i);
+    return i < 2;
+  });
+  EXPECT_EQ(begun, (std::vector<std::size_t>{0, 1, 2}));
+}
+
 TEST(RunBatch, GivesTheSameBytesWhateverTheNumberOfThreads) {
   SmallLab lab;
   ASSERT_TRUE(lab.Run(1));
@@ -68,6 +88,28 @@ TEST(RunBatch, GivesTheSameBytesWhateverTheNumberOfThreads) {
   EXPECT_EQ(RenderLabJson(lab.report), one);
   EXPECT_THAT(one, Not(HasSubstr("fault:")));
   EXPECT_EQ(lab.report.runs[0].figures.finished, 400);
+}
+
+// Lines of a trace may be in any order.
+TEST(RunBatch, GivesTheSameBytesWhateverTheOrderOfLines) {
+  SmallLab lab;
+  ASSERT_TRUE(lab.Run(2));
+  const std::string one = RenderLabJson(lab.report);
+  std::vector<std::string> lines;
+  std::istringstream text(WriteTrace(lab.trace));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const std::size_t head = lab.trace.provenance.size() + 1;
+  std::vector<std::string> rows(lines.begin() + static_cast<std::ptrdiff_t>(head), lines.end());
+  Random(9).Shuffle(rows);
+  std::string shuffled;
+  for (std::size_t i = 0; i < head; ++i) shuffled += lines[i] + "\n";
+  for (const std::string& row : rows) shuffled += row + "\n";
+  const std::array<TraceText, 1> files = {TraceText{.path = "t", .text = shuffled}};
+  const auto trace = ReadTrace(files, {});
+  ASSERT_TRUE(trace.has_value());
+  lab.workload = TestWorkload(trace->jobs, lab.fabric);
+  ASSERT_TRUE(lab.Run(2));
+  EXPECT_EQ(RenderLabJson(lab.report), one);
 }
 
 TEST(RunBatch, StopsWhenItIsTold) {

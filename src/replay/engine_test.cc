@@ -91,6 +91,19 @@ TEST(Replay, JobsThatNeverFitAreLeftOutAndBlockNobody) {
   }
 }
 
+// A node takes a thousand pods, as the core has it: a gang of pods without GPUs is finite.
+TEST(Replay, CountsPodsOfANode) {
+  const Fabric fabric = MakeFabric(1, 1, 2, 8);
+  const Workload workload = TestWorkload({TestJob("many", 0, 10, 2001, 0),
+                                          TestJob("most", 0, 10, 2000, 0),
+                                          TestJob("one more", 1, 10, 1, 0)},
+                                         fabric);
+  for (const char* policy : {"strata", "rule:first-fit"}) {
+    const auto result = TestReplay(workload, fabric, policy, {.check = true});
+    EXPECT_THAT(StartsOf(result), ElementsAre(JobRun::kNever, 0, 10'000)) << policy;
+  }
+}
+
 TEST(Replay, MeasuresWhereGangsLie) {
   // Two racks of two nodes: the first gang fits into one, the second does not.
   const Fabric fabric = MakeFabric(1, 2, 2, 8);
@@ -167,22 +180,55 @@ TEST(Replay, HoldsItsPromisesOnRandomTraces) {
   }
 }
 
-// M/M/c: the mean wait of Erlang's formula C lies in the interval of twenty seeds.
+// M/M/c: the mean wait of Erlang's formula C lies in the interval of twenty seeds. Jobs come every
+// 5 s and run for 500 s: 100 servers are in use on average.
 TEST(Replay, AgreesWithQueueingTheory) {
   constexpr int kSeeds = 20;
-  constexpr double kErlang = 74.2;  // 104 servers, 100 erlang, 500 s
-  const Fabric fabric = MakeFabric(1, 1, 13, 8);
-  const GenerateTraceSpec spec{.jobs = 20'000, .rate = 0.2, .duration = 500};
-  std::vector<double> means;
-  for (int seed = 0; seed < kSeeds; ++seed) {
-    const Workload workload =
-        TestWorkload(GenerateTrace(spec, static_cast<std::uint64_t>(seed)).jobs, fabric);
-    const auto result = TestReplay(workload, fabric, "rule:first-fit");
-    means.push_back(MakeFigures(workload, fabric, result).wait.mean_s);
+  struct Theory {
+    int nodes;  // of eight servers, but for the last one
+    int last;
+    double wait_s;
+    int jobs;  // the longer the waits, the more of them it takes
+  };
+  for (const Theory& theory :
+       {Theory{13, 8, 74.2, 20'000}, Theory{14, 6, 11.85, 8000}, Theory{15, 8, 0.83, 8000}}) {
+    Fabric fabric = MakeFabric(1, 1, theory.nodes, 8);
+    fabric.nodes.back().gpus = theory.last;
+    const GenerateTraceSpec spec{.jobs = theory.jobs, .rate = 0.2, .duration = 500};
+    std::vector<double> means;
+    double mean = 0;
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      const Workload workload =
+          TestWorkload(GenerateTrace(spec, static_cast<std::uint64_t>(seed)).jobs, fabric);
+      const auto result = TestReplay(workload, fabric, "rule:first-fit");
+      means.push_back(MakeFigures(workload, fabric, result).wait.mean_s);
+      mean += means.back() / kSeeds;
+    }
+    EXPECT_NEAR(mean, theory.wait_s, Interval95(means)) << fabric.TotalGpus() << " servers";
   }
-  double mean = 0;
-  for (const double one : means) mean += one / kSeeds;
-  EXPECT_NEAR(mean, kErlang, Interval95(means));
+}
+
+// Gangs of equal pods: the lowest tier with room for one is known exactly, and the core takes it.
+TEST(Replay, TheCoreTakesTheLowestTierThatHoldsAGang) {
+  Random random(11);
+  for (int round = 0; round < 10; ++round) {
+    const auto draw = [&](std::uint64_t bound) { return static_cast<int>(random.Below(bound)); };
+    const Fabric fabric = MakeFabric(2, 3, 4, 8);
+    std::vector<TraceJob> jobs;
+    for (int i = 0; i < 300; ++i) {
+      const int pods = draw(3) == 0 ? 2 + draw(8) : 1;
+      jobs.push_back(
+          TestJob("job-" + std::to_string(i), 10 * i, 60 + draw(600), pods, 1 << draw(4)));
+    }
+    const Workload workload = TestWorkload(jobs, fabric);
+    const auto queue = round % 2 == 0 ? Discipline::kFifo : Discipline::kSkip;
+    const auto result =
+        TestReplay(workload, fabric, "strata", {.discipline = queue, .check = true});
+    EXPECT_THAT(result.faults, IsEmpty());
+    const Figures figures = MakeFigures(workload, fabric, result);
+    EXPECT_GT(figures.gangs.count, 50);
+    EXPECT_EQ(figures.gangs.above_possible_tier, 0) << "in round " << round;
+  }
 }
 
 // ---- the checker, with planted faults

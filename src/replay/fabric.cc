@@ -134,11 +134,14 @@ Result<Fabric> ReadOpenbNodes(std::string_view path, std::string_view text) {
     }
   }
   Fabric fabric;
+  std::set<std::string> known;
   while (true) {
     TRY_ASSIGN(const bool more, table.Next());
     if (!more) break;
     Fabric::Node node;
     node.name = table.Text("sn");
+    if (node.name.empty()) return table.Want("sn", "a name");
+    if (!known.insert(node.name).second) return table.Want("sn", "a node named once");
     node.gpu_model = table.Text("model");
     TRY_ASSIGN(node.cpu_milli, table.Count("cpu_milli", 0));
     TRY_ASSIGN(const std::int32_t mebibytes, table.Count("memory_mib", 0));
@@ -209,11 +212,10 @@ Status FillState(const Fabric& fabric, ClusterState& state) {
   const ResourceId gpu = state.resource_names().Intern(kGpuResource);
   state.GrowTables();
   for (const Fabric::Node& node : fabric.nodes) {
-    constexpr Amount kMaxPods = 1000;
     NodeSpec spec;
     spec.name = node.name;
     spec.allocatable.Set(gpu, Amount{node.gpus} * 1000);
-    spec.allocatable.Set(kPods, kMaxPods);
+    spec.allocatable.Set(kPods, kMaxPodsPerNode);
     spec.allocatable.Set(kCpu, node.cpu_milli > 0 ? node.cpu_milli : kPlenty);
     spec.allocatable.Set(kMemory, node.memory > 0 ? node.memory : kPlenty * 1000);
     const auto added = state.UpsertNode(std::move(spec));

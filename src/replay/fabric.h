@@ -16,6 +16,9 @@ namespace strata::replay {
 using NodeIndex = std::uint32_t;
 using DomainIndex = std::uint32_t;
 
+// What any node takes, however little they ask for.
+inline constexpr std::int32_t kMaxPodsPerNode = 1000;
+
 struct Fabric {
   static constexpr DomainIndex kNoDomain = std::numeric_limits<DomainIndex>::max();
 

@@ -50,7 +50,12 @@ Result<std::vector<GenerateTraceSpec::Share>> ParseSizes(std::string_view text) 
     constexpr std::int32_t kMost = 1'000'000;
     TRY_ASSIGN(share.gpus, WholeNumber("sizes", part.substr(0, colon), kMost));
     if (colon != std::string_view::npos) {
-      TRY_ASSIGN(share.weight, WholeNumber("sizes", part.substr(colon + 1), kMost));
+      const std::string_view rest = part.substr(colon + 1);
+      const std::size_t second = rest.find(':');
+      TRY_ASSIGN(share.weight, WholeNumber("sizes", rest.substr(0, second), kMost));
+      if (second != std::string_view::npos) {
+        TRY_ASSIGN(share.duration, PositiveNumber("sizes", rest.substr(second + 1)));
+      }
     }
     sizes.push_back(share);
     at = end + 1;
@@ -109,6 +114,7 @@ Trace GenerateTrace(const GenerateTraceSpec& spec, std::uint64_t seed) {
   for (const GenerateTraceSpec::Share& share : spec.sizes) {
     weights += static_cast<std::uint64_t>(share.weight);
     sizes += fmt::format("{}{}:{}", sizes.empty() ? "" : "+", share.gpus, share.weight);
+    if (share.duration > 0) sizes += fmt::format(":{}", share.duration);
   }
   trace.provenance = {
       fmt::format("# Synthetic: strata replay generate jobs={},rate={},duration={},sizes={},"
@@ -125,13 +131,16 @@ Trace GenerateTrace(const GenerateTraceSpec& spec, std::uint64_t seed) {
     TraceJob job;
     job.name = fmt::format("job-{:07}", i + 1);
     job.submit = static_cast<Millis>(now * 1000);
-    job.duration = static_cast<Millis>(DrawExponential(random, spec.duration) * 1000);
+    const double length = DrawExponential(random, 1);
     std::uint64_t drawn = random.Below(weights);
     std::size_t chosen = 0;
     while (drawn >= static_cast<std::uint64_t>(spec.sizes[chosen].weight)) {
       drawn -= static_cast<std::uint64_t>(spec.sizes[chosen++].weight);
     }
-    const std::int32_t gpus = spec.sizes[chosen].gpus;
+    const GenerateTraceSpec::Share& share = spec.sizes[chosen];
+    const double mean = share.duration > 0 ? share.duration : spec.duration;
+    job.duration = static_cast<Millis>(length * mean * 1000);
+    const std::int32_t gpus = share.gpus;
     job.pods = (gpus + spec.gpus_per_pod - 1) / spec.gpus_per_pod;
     job.gpus = std::min(gpus, spec.gpus_per_pod);
     job.last_gpus = gpus - job.gpus * (job.pods - 1);

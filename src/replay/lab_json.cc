@@ -150,6 +150,7 @@ void VisitInput(T& value, Visitor& visit) {
   visit("startup", value.startup_s);
   visit("crossing_slowdown", value.crossing_slowdown);
   visit("window", value.window);
+  visit("tenants", value.tenants);
 }
 
 template <typename T, typename Visitor>

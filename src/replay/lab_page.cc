@@ -44,7 +44,7 @@ std::string Escaped(std::string_view text) {
 
 // A policy has the same colour in every drawing and in every report.
 std::string ColourOf(const std::string& policy) {
-  constexpr std::array<const char*, 10> kColours = {"#1b6ca8",
+  constexpr std::array<const char*, 12> kColours = {"#1b6ca8",
                                                     "#888888",
                                                     "#d1701f",
                                                     "#b59b00",
@@ -53,6 +53,8 @@ std::string ColourOf(const std::string& policy) {
                                                     "#8a5fb0",
                                                     "#2b8a7a",
                                                     "#c2569b",
+                                                    "#3f5f2b",
+                                                    "#7a4b2a",
                                                     "#444444"};
   const std::vector<PolicyInfo> known = KnownPolicies();
   for (std::size_t i = 0; i < known.size(); ++i) {

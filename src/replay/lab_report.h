@@ -34,7 +34,8 @@ struct LabInput {
   double offered_load = 0;  // GPU time asked for, of all GPU time up to the last submission
   double startup_s = 0;
   double crossing_slowdown = 1;
-  std::string window;  // "FROM,TO", "" for the whole trace
+  std::string window;   // "FROM,TO", "" for the whole trace
+  std::string tenants;  // the file of cells with its sha256, "" for none
 };
 
 struct LabRun {

@@ -159,6 +159,9 @@ std::vector<std::string> DescribeInput(const LabInput& input) {
                     input.gpus_per_pod,
                     input.gpus_per_pod));
   }
+  if (!input.tenants.empty()) {
+    lines.push_back(fmt::format("Queues own cells of rule:buddy: {}.", input.tenants));
+  }
   if (input.left_out > 0) {
     lines.push_back(fmt::format("Left out: {} that never ran or have no length.",
                                 Plural(static_cast<std::uint64_t>(input.left_out), "job")));

@@ -105,6 +105,18 @@ TEST(ChoosePolicy, NamesTheKnownOnes) {
               HasSubstr("unknown policy \"rule:magic\"; known are strata, rule:random"));
 }
 
+// Two nodes of one name would be one node to the core and two to the rules.
+TEST(ReadOpenbNodes, RefusesANameThatIsThereTwice) {
+  const std::string head = "sn,cpu_milli,memory_mib,gpu,model\n";
+  EXPECT_EQ(ReadOpenbNodes("n.csv", head + "a,1,1,2,T4\na,1,1,8,T4\n").error().message,
+            "n.csv:3:1: column sn: want a node named once, found \"a\"");
+  EXPECT_EQ(ReadOpenbNodes("n.csv", head + ",1,1,2,T4\n").error().message,
+            "n.csv:2:1: column sn: want a name, found \"\"");
+  const auto two = ReadOpenbNodes("n.csv", head + "a,1,1,2,T4\nb,1,1,0,\nc,1,1,8,T4\n");
+  ASSERT_TRUE(two.has_value());
+  EXPECT_EQ(two->TotalGpus(), 10);
+}
+
 TEST(MakeWorkload, NamesTheJobThatAsksForATierThatIsNotThere) {
   const Fabric fabric = MakeFabric(1, 1, 3, 8);
   Trace trace;

@@ -33,7 +33,7 @@ Room::Room(const Fabric& fabric) : fabric_(&fabric) {
 }
 
 std::int32_t Room::Slots(NodeIndex node, const PodShape& pod, std::int32_t enough) const {
-  std::int64_t slots = enough;
+  std::int64_t slots = std::min(enough, kMaxPodsPerNode - pods_[node]);
   if (pod.gpus > 0) slots = std::min<std::int64_t>(slots, gpus_[node] / pod.gpus);
   if (pod.cpu_milli > 0) slots = std::min(slots, cpu_[node] / pod.cpu_milli);
   if (pod.memory > 0) slots = std::min(slots, memory_[node] / pod.memory);

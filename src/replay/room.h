@@ -44,7 +44,8 @@ class Room {
   [[nodiscard]] std::int64_t StrandedGpus() const { return stranded_; }
 
   [[nodiscard]] bool Fits(NodeIndex node, const PodShape& pod) const {
-    return gpus_[node] >= pod.gpus && (pod.cpu_milli == 0 || cpu_[node] >= pod.cpu_milli) &&
+    return gpus_[node] >= pod.gpus && pods_[node] < kMaxPodsPerNode &&
+           (pod.cpu_milli == 0 || cpu_[node] >= pod.cpu_milli) &&
            (pod.memory == 0 || memory_[node] >= pod.memory);
   }
   // How many such pods the node takes, at most `enough`.

@@ -101,10 +101,10 @@ void CountFromEarliest(Reading& reading) {
   for (const std::size_t index : reading.dated) jobs[index].submit -= first;
 }
 
+// Jobs of one moment stay in the order of the trace.
 void SortJobs(std::vector<TraceJob>& jobs) {
-  std::sort(jobs.begin(), jobs.end(), [](const TraceJob& a, const TraceJob& b) {
-    return std::tie(a.submit, a.name, a.duration, a.pods, a.gpus, a.last_gpus, a.queue) <
-           std::tie(b.submit, b.name, b.duration, b.pods, b.gpus, b.last_gpus, b.queue);
+  std::stable_sort(jobs.begin(), jobs.end(), [](const TraceJob& a, const TraceJob& b) {
+    return a.submit < b.submit;
   });
 }
 
@@ -163,7 +163,6 @@ void ScaleLoad(Trace& trace, double load) {
     job.submit =
         first + static_cast<Millis>(std::floor(static_cast<double>(job.submit - first) / load));
   }
-  SortJobs(trace.jobs);  // jobs that come at the same millisecond now are in order of names
 }
 
 void CutWindow(Trace& trace, Millis from, Millis to) {

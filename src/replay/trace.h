@@ -46,7 +46,7 @@ struct TraceJob {
 };
 
 struct Trace {
-  std::vector<TraceJob> jobs;           // by (submit, name)
+  std::vector<TraceJob> jobs;           // by submission; at one moment in the order of the files
   std::vector<std::string> provenance;  // the comments of canonical files
   bool gangs_assumed = false;           // pods were made of a number of GPUs: kGangRule
   std::int32_t gpus_per_pod = 8;        // the number of that rule
@@ -66,8 +66,9 @@ struct ReadOptions {
       8;  // g GPUs are one pod up to this, then pods of it, the last smaller
 };
 
-// Reads all files into one trace, in order of submission. Lines of a file may be in any order; jobs
-// without a name are named by their place in that order.
+// Reads all files into one trace, in order of submission. Lines of a file may be in any order; those
+// of jobs of one moment are in the order in which these wait. Jobs without a name are named by their
+// place.
 //
 // kInvalidArgument with "FILE:LINE:COLUMN: what is wrong, and what was expected" for the first
 // thing that is wrong; then nothing is read. Pure. REQUIRES: at least one file.

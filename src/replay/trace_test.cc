@@ -1,7 +1,9 @@
 #include "replay/trace.h"
 
 #include <array>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -41,6 +43,14 @@ TEST(ReadTrace, TakesTheFourRequiredColumnsAndSortsBySubmission) {
   EXPECT_EQ(trace->jobs[0].pods, 3);
   EXPECT_EQ(trace->jobs[0].queue, "default");
   EXPECT_FALSE(trace->gangs_assumed);
+}
+
+TEST(ReadTrace, KeepsTheOrderOfJobsOfOneMoment) {
+  auto trace = Read("job,submit,duration,pods\nc,2,9,1\na,2.5,1,1\nb,2,7,1\n");
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_THAT(NamesOf(*trace), ElementsAre("c", "b", "a"));
+  ScaleLoad(*trace, 1000);
+  EXPECT_THAT(NamesOf(*trace), ElementsAre("c", "b", "a"));
 }
 
 TEST(ReadTrace, SaysFileLineAndColumnOfWhatIsWrong) {
@@ -170,6 +180,32 @@ TEST(ReadTrace, TakesTablesOfOtherClusters) {
   EXPECT_EQ(tiresias->jobs[0].gpus, 4);
 }
 
+// Our own form has seconds up to 10^10; a trace with longer times could not be written in it.
+TEST(ReadTrace, RefusesTimesThatOurOwnFormCannotHold) {
+  const std::string head = "timestamp,duration,num_gpus,gpu_time,cluster\n";
+  EXPECT_THAT(ErrorOf(head + "9999-10-01 00:00:01,5,1,5,v\n"),
+              HasSubstr("column timestamp: want a time such as 2017-10-03 05:07:15"));
+  EXPECT_THAT(ErrorOf(head + "1970-01-01 00:00:01+23:00,5,1,5,v\n"), HasSubstr("want a time"));
+  std::string attempts;
+  for (int i = 0; i < 40; ++i) {
+    attempts += std::string(i == 0 ? "" : ",") +
+                R"({"start_time":"1971-01-01 00:00:00","end_time":"2270-01-01 00:00:00",)" +
+                R"("detail":[{"ip":"m","gpus":["g"]}]})";
+  }
+  EXPECT_THAT(ErrorOf(R"([{"jobid":"a","submitted_time":"1971-01-01 00:00:00","attempts":[)" +
+                      attempts + "]}]"),
+              HasSubstr("t.csv: [0].attempts: want at most 10^10 seconds together"));
+}
+
+// Two names that differ in a line break only would be the same in our own form.
+TEST(ReadTrace, RefusesLineBreaksInNames) {
+  EXPECT_THAT(ErrorOf(R"({"jobs":[{"id":"j\nk","subtime":1,"res":2,"profile":"p"}],)"
+                      R"("profiles":{"p":{"type":"delay","delay":7}}})"),
+              HasSubstr("t.csv: jobs[0].id: want a name without line breaks"));
+  EXPECT_THAT(ErrorOf(R"([{"jobid":"a\rb","submitted_time":"2017-10-03 05:07:15"}])"),
+              HasSubstr("t.csv: [0].jobid: want a name without line breaks"));
+}
+
 TEST(WriteTrace, IsReadAgainAsTheSameTrace) {
   const auto trace = Read(
       "# from somewhere\njob,submit,duration,pods,gpus,last_gpus,cpu,memory,queue,user,priority,"
@@ -212,6 +248,22 @@ TEST(GenerateTrace, IsAFunctionOfItsSeed) {
               HasSubstr("jobs: want a number from 1 to"));
   EXPECT_THAT(ParseGenerateTraceSpec("speed=1").error().message,
               HasSubstr("unknown key \"speed\""));
+}
+
+TEST(GenerateTrace, MayGiveEachSizeAMeanDurationOfItsOwn) {
+  const auto spec = ParseGenerateTraceSpec("jobs=4000,rate=1,duration=7,sizes=1:1:10+8:1:1000+2:1");
+  ASSERT_TRUE(spec.has_value());
+  std::map<std::int32_t, std::pair<double, int>> by_size;
+  for (const TraceJob& job : GenerateTrace(*spec, 1).jobs) {
+    by_size[job.gpus].first += static_cast<double>(job.duration) / 1000;
+    ++by_size[job.gpus].second;
+  }
+  const auto mean = [&](std::int32_t gpus) { return by_size[gpus].first / by_size[gpus].second; };
+  EXPECT_NEAR(mean(1), 10, 1);
+  EXPECT_NEAR(mean(8), 1000, 100);
+  EXPECT_NEAR(mean(2), 7, 0.7);
+  EXPECT_THAT(ParseGenerateTraceSpec("sizes=1:1:x").error().message,
+              HasSubstr("sizes: want a number from 10^-9 to 10^9"));
 }
 
 TEST(Decompressed, RefusesWhatIsDamagedOrTooLong) {

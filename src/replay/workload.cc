@@ -81,8 +81,8 @@ Result<JobClass> ClassOf(const TraceJob& job,
                          const WorkloadOptions& options) {
   if (job.gpu_milli < 1000) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("job \"{}\": gpu_milli {}: shares of GPUs are replayed only by "
-                            "--protocol fgd",
+                fmt::format("job \"{}\": gpu_milli {}: shares of GPUs are placed only by "
+                            "strata replay fgd",
                             job.name,
                             job.gpu_milli));
   }

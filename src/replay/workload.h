@@ -66,7 +66,7 @@ struct WorkloadOptions {
 };
 
 // kInvalidArgument, one line with the name of the job, when one asks for a tier that the cluster
-// does not have, or for a share of a GPU (only the protocol of FGD replays shares).
+// does not have, or for a share of a GPU (fgd::Fill places those).
 [[nodiscard]] Result<Workload> MakeWorkload(const Trace& trace,
                                             const Fabric& fabric,
                                             const WorkloadOptions& options);

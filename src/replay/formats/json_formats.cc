@@ -28,6 +28,12 @@ tl::unexpected<Error> BadMember(const TraceText& file,
   return Fail(Code::kInvalidArgument, fmt::format("{}: {}: want {}", file.path, path, wanted));
 }
 
+// A name is one line in our own form.
+constexpr const char* kOneLine = "a name without line breaks";
+bool HasLineBreak(std::string_view name) {
+  return name.find_first_of("\r\n") != std::string_view::npos;
+}
+
 Result<Millis> SecondsIn(const TraceText& file,
                          const nlohmann::json& object,
                          const char* key,
@@ -53,6 +59,7 @@ Result<TraceJob> ReadBatsimJob(const TraceText& file,
   if (id != nullptr && id->is_number_integer()) job.name = std::to_string(id->get<std::int64_t>());
   if (id != nullptr && id->is_string()) job.name = id->get<std::string>();
   if (job.name.empty()) return BadMember(file, where + ".id", "a name or a whole number");
+  if (HasLineBreak(job.name)) return BadMember(file, where + ".id", kOneLine);
   TRY_ASSIGN(job.submit, SecondsIn(file, item, "subtime", where));
   const std::string& name = TextAt(item, {"profile"});
   const nlohmann::json& profile = ObjectAt(root, {"profiles", name});
@@ -72,6 +79,8 @@ Result<TraceJob> ReadBatsimJob(const TraceText& file,
   return job;
 }
 
+constexpr Millis kMaxLength = 10'000'000'000 * 1000;
+
 // Philly's attempts: how long they ran together, and the machines of the last one.
 struct PhillyRun {
   Millis length = 0;
@@ -85,7 +94,7 @@ PhillyRun ReadAttempts(const nlohmann::json& attempts) {
   for (const nlohmann::json& attempt : attempts) {
     const auto start = ParseMoment(TextAt(attempt, {"start_time"}));
     const auto end = ParseMoment(TextAt(attempt, {"end_time"}));
-    if (!start || !end || *end < *start) continue;
+    if (!start || !end || *end < *start || run.length > kMaxLength) continue;
     run = {.length = run.length + *end - *start, .machines = 0, .most = 0, .gpus = 0};
     for (const nlohmann::json& machine : ListAt(attempt, {"detail"})) {
       const auto gpus = static_cast<std::int64_t>(ListAt(machine, {"gpus"}).size());
@@ -124,9 +133,13 @@ Status ReadPhilly(const TraceText& file, Reading& reading) {
     TraceJob job;
     job.name = TextAt(item, {"jobid"});
     if (job.name.empty()) return BadMember(file, where + ".jobid", "a name");
+    if (HasLineBreak(job.name)) return BadMember(file, where + ".jobid", kOneLine);
     const auto submit = ParseMoment(TextAt(item, {"submitted_time"}));
     if (!submit) return BadMember(file, where + ".submitted_time", "a time: 2017-10-03 05:07:15");
     const PhillyRun run = ReadAttempts(ListAt(item, {"attempts"}));
+    if (run.length > kMaxLength) {
+      return BadMember(file, where + ".attempts", "at most 10^10 seconds together");
+    }
     const std::int64_t last = run.gpus - run.most * (run.machines - 1);
     if (run.gpus == 0) {
       ++reading.trace.left_out;

@@ -104,7 +104,9 @@ std::optional<Millis> ParseMoment(std::string_view text) {
     return std::nullopt;
   }
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return ((days * 24 + *hour) * 60 + *minute) * 60'000 + *seconds - *offset;
+  const Millis moment = ((days * 24 + *hour) * 60 + *minute) * 60'000 + *seconds - *offset;
+  if (moment < 0 || moment > kMaxSeconds * 1000) return std::nullopt;
+  return moment;
 }
 
 Result<Table> Table::Open(std::string_view path, std::string_view text) {

@@ -42,7 +42,7 @@ class Table {
   // A number of seconds, not negative, up to 10^10; finer than a millisecond is cut off.
   [[nodiscard]] Result<Millis> Seconds(std::string_view column) const;
   // "2017-10-03 05:07:15", with "T" instead of the space, fractions and an offset allowed; since
-  // 1970.
+  // 1970, up to 10^10 seconds, which is in the year 2286.
   [[nodiscard]] Result<Millis> Moment(std::string_view column) const;
   // An error at the field of this column.
   [[nodiscard]] tl::unexpected<Error> Bad(std::string_view column, std::string_view message) const;

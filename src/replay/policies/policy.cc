@@ -26,6 +26,10 @@ std::vector<PolicyInfo> KnownPolicies() {
        .stands_for = "a rule: the lowest switch that holds the gang, as Slurm's topology/tree"},
       {.name = "rule:kueue-balanced",
        .stands_for = "a rule: fewest leaves, equal shares, as Kueue's balanced placement"},
+      {.name = "rule:buddy",
+       .stands_for = "a rule: buddy cells, of queues where --tenants says it, as HiveD"},
+      {.name = "rule:buddy,quota=counts",
+       .stands_for = "a rule: the same cells, where queues own only a number of GPUs"},
   };
 }
 
@@ -61,6 +65,12 @@ Result<std::unique_ptr<Policy>> MakePolicy(const PolicyChoice& choice,
   if (name == "rule:binpack") return MakeNodeRule(NodeRule::kBinpack, fabric, seed);
   if (name == "rule:lowest-switch") return MakeLowestSwitch();
   if (name == "rule:kueue-balanced") return MakeKueueBalanced();
+  if (name == "rule:buddy") {
+    return MakeBuddy(workload, fabric, choice.tenants, TenantQuota::kCells);
+  }
+  if (name == "rule:buddy,quota=counts") {
+    return MakeBuddy(workload, fabric, choice.tenants, TenantQuota::kCounts);
+  }
   return MakeCorePolicy(choice.config, workload, fabric);
 }
 

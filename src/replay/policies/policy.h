@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "replay/fabric.h"
+#include "replay/policies/tenants.h"
 #include "replay/room.h"
 #include "replay/workload.h"
 #include "sched/config.h"
@@ -49,14 +50,15 @@ struct PolicyInfo {
 
 struct PolicyChoice {
   PolicyInfo info;
-  SchedulerConfig config = {};  // of `strata` and `conf:FILE`
+  SchedulerConfig config = {};            // of `strata` and `conf:FILE`
+  std::vector<TenantCells> tenants = {};  // of rule:buddy; none: cells are nobody's
 };
 
 // kInvalidArgument with the known names when `name` is none of them. `conf:FILE` is not made here.
 [[nodiscard]] Result<PolicyChoice> ChoosePolicy(std::string_view name);
 
-// kInvalidArgument when the configuration of the core cannot be used. What is passed must outlive
-// the policy.
+// kInvalidArgument when the configuration of the core cannot be used, or the cells of rule:buddy.
+// What is passed must outlive the policy.
 [[nodiscard]] Result<std::unique_ptr<Policy>> MakePolicy(const PolicyChoice& choice,
                                                          const Workload& workload,
                                                          const Fabric& fabric,
@@ -83,6 +85,15 @@ enum class NodeRule : std::uint8_t {
 // Kueue's balanced placement: the fewest leaves of the lowest domain that holds the gang, the pods
 // in equal shares over them.
 [[nodiscard]] std::unique_ptr<Policy> MakeKueueBalanced();
+// HiveD's buddy cells: each pod takes the smallest free cell that holds it. A queue with cells of
+// its own has its jobs in these only, or, by kCounts, in any as long as it has GPUs left. Jobs over
+// their quota wait: HiveD would start them and evict them later. kInvalidArgument unless nodes are
+// alike and have 1, 2, 4, 8 ... GPUs, the cells of all queues are there at a time, and each job
+// fits in those of its queue.
+[[nodiscard]] Result<std::unique_ptr<Policy>> MakeBuddy(const Workload& workload,
+                                                        const Fabric& fabric,
+                                                        const std::vector<TenantCells>& tenants,
+                                                        TenantQuota quota);
 // The scheduler itself on a state of its own, one cycle per question.
 [[nodiscard]] Result<std::unique_ptr<Policy>> MakeCorePolicy(const SchedulerConfig& config,
                                                              const Workload& workload,
