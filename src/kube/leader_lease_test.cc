@@ -64,6 +64,14 @@ TEST(LeaseState, LeavesAnothersLeaseAloneUntilItWasStillForItsDuration) {
   EXPECT_EQ(body["metadata"]["labels"]["keep"], "me");
 }
 
+TEST(LeaseState, OthersAreToldWholeSecondsThatAreNotLessThanTheDuration) {
+  LeaseSettings settings = Settings("me");
+  settings.duration = milliseconds(1'001);
+  LeaseState state(settings);
+  state.TakeMissing();
+  EXPECT_EQ(nlohmann::json::parse(state.Body(kWall))["spec"]["leaseDurationSeconds"], 2);
+}
+
 TEST(LeaseState, ARenewalKeepsWhenAndHowOftenItWasTaken) {
   LeaseState state(Settings("me"));
   ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9, 3), At(100), At(101)));
