@@ -86,7 +86,7 @@ class FullDisk(unittest.TestCase):
         self.check_refusal(code, answer)
         self.assertGreater(len(names), 10)
         self.disk.take_the_rest()
-        self.check_refusal(*self.server.json("PUT", f"{MAPS}/{names[0]}", config_map(names[0], 20 * BODY)))
+        self.check_refusal(*self.server.json("PUT", f"{MAPS}/{names[0]}", config_map(names[0], 8 * BODY)))
         self.assertEqual(self.server.json("GET", f"{MAPS}/{names[0]}")[1]["data"]["text"], BODY)
         for name in names:
             self.delete(name)
