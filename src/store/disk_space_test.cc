@@ -78,9 +78,11 @@ class FullDiskTest : public ::testing::Test {
     const std::string body(bytes, 'x');
     for (;;) {
       const std::size_t at_once = std::max<std::size_t>(1, 100'000 / bytes);
-      std::vector<std::string> batch(at_once);
-      for (std::string& name : batch)
-        name = "o" + std::to_string(names.size() + (&name - batch.data()));
+      std::vector<std::string> batch;
+      batch.reserve(at_once);
+      for (std::size_t i = 0; i < at_once; ++i) {
+        batch.push_back("o" + std::to_string(names.size() + i));
+      }
       const Status put = PutAll(batch, body);
       if (!put) {
         EXPECT_TRUE(IsDiskFull(put.error())) << put.error().message;

@@ -42,7 +42,7 @@ class SmallDisk {
 
  private:
   static bool OwnMounts() {
-    static const bool kOwn = [] {
+    static const bool own = [] {
       const uid_t user = geteuid();
       const gid_t group = getegid();
       if (unshare(user == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0) return false;
@@ -53,7 +53,7 @@ class SmallDisk {
       }
       return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
     }();
-    return kOwn;
+    return own;
   }
 
   TemporaryFolder folder_;
