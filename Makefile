@@ -136,6 +136,12 @@ package: programs ## A Debian package in build/: programs, manual page, completi
 	@tools/install-packages.sh package
 	@cpack --config build/CPackConfig.cmake -B build
 
+.PHONY: image
+image: programs ## An OCI image in build/, made without a daemon: programs, libraries, CA certificates, and a list of them
+	@SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct 2>/dev/null || true)" tools/build_image.py --out build/strata-image.tar \
+	  --version "$$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' build/CMakeCache.txt)" \
+	  --program build/strata --program build/strata-agent
+
 .PHONY: asan
 asan: packages ## Unit, property and scenario tests under the address and undefined behaviour sanitizers
 	@tools/install-packages.sh fuzz

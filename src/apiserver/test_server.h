@@ -24,31 +24,41 @@ class TestClock : public Clock {
   Time now = Time(std::chrono::seconds(1'800'000'000));
 };
 
+// Their time and that of the clock pass together, but a test may set the clock.
 class TestTimers : public Timers {
  public:
   explicit TestTimers(TestClock& clock) : clock_(clock) {}
   Id After(Duration delay, std::function<void()> callback) override {
-    timers_.emplace(std::pair(clock_.now + delay, ++last_), std::move(callback));
+    timers_.emplace(std::pair(elapsed_ + delay, ++last_), std::move(callback));
     return last_;
   }
   void Cancel(Id timer) override {
     std::erase_if(timers_, [&](const auto& entry) { return entry.first.second == timer; });
   }
-  [[nodiscard]] Duration Elapsed() const override { return clock_.now.time_since_epoch(); }
+  [[nodiscard]] Duration Elapsed() const override { return elapsed_; }
   // Lets time pass; what is due runs at its moment.
   void Advance(Duration by) {
-    const Time end = clock_.now + by;
+    const Duration end = elapsed_ + by;
     while (!timers_.empty() && timers_.begin()->first.first <= end) {
       auto entry = timers_.extract(timers_.begin());
-      clock_.now = std::max(clock_.now, entry.key().first);
+      Pass(entry.key().first);
       entry.mapped()();
     }
-    clock_.now = end;
+    Pass(end);
   }
+  // Time passes, but the process is stopped: what is due runs late.
+  void Pause(Duration by) { Pass(elapsed_ + by); }
 
  private:
+  void Pass(Duration until) {
+    if (until <= elapsed_) return;
+    clock_.now += until - elapsed_;
+    elapsed_ = until;
+  }
+
   TestClock& clock_;
-  std::map<std::pair<Time, Id>, std::function<void()>> timers_;
+  Duration elapsed_ = std::chrono::seconds(1'000);  // the machine has run for some time
+  std::map<std::pair<Duration, Id>, std::function<void()>> timers_;
   Id last_ = 0;
 };
 

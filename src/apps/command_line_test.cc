@@ -44,6 +44,26 @@ TEST(CommandLine, BadUsageIsOneLineWithTheNextStep) {
             "strata simulate: unknown flag \"--nope\" (see strata simulate --help)\n");
 }
 
+TEST(CommandLine, EveryProgramWithALeaseChecksItsTimes) {
+  for (const std::string name : {"scheduler", "controllers"}) {
+    const Ran ran = RunLine({name.c_str(), "--leader-elect-renew-deadline", "1m"});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.err,
+              "strata " + name +
+                  ": --leader-elect-lease-duration: want more than --leader-elect-renew-deadline "
+                  "(1m), found 15s (see strata " +
+                  name + " --help)\n");
+  }
+}
+
+TEST(CommandLine, ALeaseHasAName) {
+  for (const char* flag : {"--leader-elect-resource-name", "--leader-elect-resource-namespace"}) {
+    const Ran ran = RunLine({"controllers", flag, ""});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr(std::string(flag) + ": want a name, found \"\""));
+  }
+}
+
 TEST(CommandLine, HelpIsThatOfTheCommandNamed) {
   const Ran ran = RunLine({"queue", "list", "--help"});
   EXPECT_EQ(ran.status, 0);

@@ -67,6 +67,19 @@ void AddIgnoredFlags(CLI::App& command, ComponentFlags& flags, std::span<const c
   }
 }
 
+constexpr const char* kLeaseDuration = "--leader-elect-lease-duration";
+constexpr const char* kRenewDeadline = "--leader-elect-renew-deadline";
+constexpr const char* kRetryPeriod = "--leader-elect-retry-period";
+
+std::string CheckNotEmpty(const std::string& text) {
+  return text.empty() ? "want a name, found \"\"" : "";
+}
+
+// Other kinds of locks were removed from client-go.
+std::string CheckLock(const std::string& text) {
+  return text == "leases" ? "" : "want leases, found \"" + text + "\"";
+}
+
 void AddLeaseFlags(CLI::App& command, ComponentFlags& flags) {
   command
       .add_option(
@@ -78,26 +91,39 @@ void AddLeaseFlags(CLI::App& command, ComponentFlags& flags) {
       .add_option("--leader-elect-resource-namespace",
                   flags.lease_namespace,
                   "Namespace of the lease; default: " + flags.lease_namespace)
-      ->type_name("NAMESPACE");
+      ->type_name("NAMESPACE")
+      ->check(CheckNotEmpty);
   command
       .add_option("--leader-elect-resource-name",
                   flags.lease_name,
                   "Name of the lease; default: " +
                       (flags.lease_name.empty() ? "the scheduler's" : flags.lease_name) +
                       ", as in Volcano")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(CheckNotEmpty);
+  command
+      .add_option("--leader-elect-resource-lock",
+                  flags.lease_lock,
+                  "Kind of the lock; leases is the only one")
+      ->type_name("leases")
+      ->check(CheckLock);
   AddDurationFlag(command,
-                  "--leader-elect-lease-duration",
+                  kLeaseDuration,
                   flags.lease_duration,
                   "How long other candidates wait before they take the lease");
   AddDurationFlag(command,
-                  "--leader-elect-renew-deadline",
+                  kRenewDeadline,
                   flags.lease_renew,
                   "How long the holder works without renewing the lease");
   AddDurationFlag(command,
-                  "--leader-elect-retry-period",
+                  kRetryPeriod,
                   flags.lease_retry,
                   "Time between two attempts to take or renew the lease");
+  command.parse_complete_callback([&flags] {
+    if (const Status status = CheckLease(flags); !status) {
+      throw CLI::ValidationError(status.error().message);
+    }
+  });
 }
 
 void AddMetricsFlags(CLI::App& command, ComponentFlags& flags) {
@@ -195,6 +221,32 @@ std::string CheckObjectName(const std::string& text) {
   const bool good = slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
                     text.find('/', slash + 1) == std::string::npos;
   return good ? "" : "want NAMESPACE/NAME, not " + text;
+}
+
+Status CheckLease(const ComponentFlags& flags) {
+  if (!flags.leader_elect) return {};
+  const Duration duration = ParseDuration(flags.lease_duration).value();
+  const Duration renew = ParseDuration(flags.lease_renew).value();
+  const Duration retry = ParseDuration(flags.lease_retry).value();
+  const auto wrong = [](const char* flag, const std::string& want, const std::string& found) {
+    return Fail(Code::kInvalidArgument, fmt::format("{}: want {}, found {}", flag, want, found));
+  };
+  const std::string positive = "1ms or more";  // what is finer is cut off
+  if (duration <= Duration::zero()) return wrong(kLeaseDuration, positive, flags.lease_duration);
+  if (renew <= Duration::zero()) return wrong(kRenewDeadline, positive, flags.lease_renew);
+  if (retry <= Duration::zero()) return wrong(kRetryPeriod, positive, flags.lease_retry);
+  if (duration <= renew) {
+    return wrong(kLeaseDuration,
+                 fmt::format("more than {} ({})", kRenewDeadline, flags.lease_renew),
+                 flags.lease_duration);
+  }
+  // Between two attempts there may be 1.2 times the period. Durations are below 2^43 milliseconds.
+  if (renew.count() * 10 <= retry.count() * 12) {
+    return wrong(kRenewDeadline,
+                 fmt::format("more than 1.2 times {} ({})", kRetryPeriod, flags.lease_retry),
+                 flags.lease_renew);
+  }
+  return {};
 }
 
 std::optional<kube::LeaseSettings> LeaseOf(const ComponentFlags& flags) {

@@ -76,6 +76,43 @@ TEST(LeaseOf, IsEmptyWithoutLeaderElection) {
   EXPECT_FALSE(LeaseOf(Line("--leader-elect=false").flags));
 }
 
+TEST(CheckLease, TimesAreThoseThatClientGoAccepts) {
+  const auto problem = [](const std::string& duration, const char* renew, const char* retry) {
+    return Line("--leader-elect-lease-duration=" + duration +
+                " --leader-elect-renew-deadline=" + renew + " --leader-elect-retry-period=" + retry)
+        .problem;
+  };
+  EXPECT_EQ(problem("15s", "10s", "2s"), "");
+  EXPECT_EQ(problem("10001ms", "10s", "8333ms"), "");
+  EXPECT_EQ(problem("10s", "10s", "2s"),
+            "--leader-elect-lease-duration: want more than --leader-elect-renew-deadline (10s), "
+            "found 10s");
+  EXPECT_EQ(problem("15s", "12s", "10s"),
+            "--leader-elect-renew-deadline: want more than 1.2 times --leader-elect-retry-period "
+            "(10s), found 12s");
+  EXPECT_EQ(problem("-15s", "10s", "2s"),
+            "--leader-elect-lease-duration: want 1ms or more, found -15s");
+  EXPECT_EQ(problem("15s", "0", "2s"), "--leader-elect-renew-deadline: want 1ms or more, found 0");
+  EXPECT_EQ(problem("15s", "10s", "10us"),
+            "--leader-elect-retry-period: want 1ms or more, found 10us");
+  EXPECT_EQ(problem("2562047h", "2562046h", "2000000h"), "") << "the longest do not overflow";
+}
+
+TEST(CheckLease, DefaultsCountForFlagsThatAreNotGiven) {
+  EXPECT_THAT(Line("--leader-elect-lease-duration 5s").problem,
+              HasSubstr("want more than --leader-elect-renew-deadline (10s), found 5s"));
+}
+
+TEST(CheckLease, IsNotAskedWithoutLeaderElection) {
+  EXPECT_EQ(Line("--leader-elect=false --leader-elect-lease-duration 5s").problem, "");
+}
+
+TEST(CheckLease, TheOnlyLockIsALease) {
+  EXPECT_EQ(Line("--leader-elect-resource-lock leases").problem, "");
+  EXPECT_THAT(Line("--leader-elect-resource-lock endpoints").problem,
+              HasSubstr("--leader-elect-resource-lock: want leases, found \"endpoints\""));
+}
+
 TEST(ComponentFlags, DurationsAreChecked) {
   EXPECT_NE(Line("--leader-elect-retry-period soon").problem, "");
 }

@@ -25,7 +25,7 @@ Examples:
   strata controllers --discovery-allow /usr/sbin/ibnetdiscover --discovery-allow /var/lib/lldp/)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 15> kIgnoredByControllers = {
+constexpr std::array<const char*, 14> kIgnoredByControllers = {
     "--lock-object-namespace",
     "--ca-cert-file",
     "--tls-cert-file",
@@ -39,7 +39,6 @@ constexpr std::array<const char*, 15> kIgnoredByControllers = {
     "--inherit-owner-annotations",
     "--detection-period-of-dependson-task",
     "--feature-gates",
-    "--leader-elect-resource-lock",
     "--enable-pprof"};
 
 struct ControllersFlags {

@@ -24,7 +24,7 @@ Examples:
   strata scheduler --enable-metrics --enable-healthz)";
 
 // Volcano's flags that change nothing here; docs/differences.md says why.
-constexpr std::array<const char*, 23> kIgnoredByScheduler = {"--lock-object-namespace",
+constexpr std::array<const char*, 22> kIgnoredByScheduler = {"--lock-object-namespace",
                                                              "--resync-period",
                                                              "--priority-class",
                                                              "--minimum-feasible-nodes",
@@ -45,8 +45,7 @@ constexpr std::array<const char*, 23> kIgnoredByScheduler = {"--lock-object-name
                                                              "--feature-gates",
                                                              "--ca-cert-file",
                                                              "--tls-cert-file",
-                                                             "--tls-private-key-file",
-                                                             "--leader-elect-resource-lock"};
+                                                             "--tls-private-key-file"};
 
 struct SchedulerFlags {
   SchedulerFlags() {

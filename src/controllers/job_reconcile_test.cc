@@ -141,6 +141,22 @@ TEST(ReconcileJob, RunsAndCompletes) {
   EXPECT_THAT(cluster.Names("pods"), SizeIs(2));
 }
 
+// Whatever a clock is set to, a job ends, its status is written, and it ran for no negative time.
+TEST(ReconcileJob, CompletesWhenTheClockIsSet) {
+  for (const int hours : {-1, 1}) {
+    TestCluster cluster = Running();
+    cluster.now += std::chrono::hours(hours);
+    cluster.SetPod("train-worker-0", "Succeeded");
+    cluster.Settle();
+    EXPECT_EQ(cluster.At("jobs", "train")["status"]["running"], 1);
+    cluster.SetPods("Succeeded");
+    cluster.Settle();
+    EXPECT_EQ(cluster.Phase(), "Completed");
+    EXPECT_EQ(cluster.At("jobs", "train")["status"]["runningDuration"],
+              hours < 0 ? "0s" : "1h0m0s");
+  }
+}
+
 TEST(ReconcileJob, WritesPodCountsOncePerSecondAndANewPhaseAtOnce) {
   TestCluster cluster(JobOf({Task("worker", 3)}));
   cluster.Settle();

@@ -148,7 +148,7 @@ class LeaderLease::Impl : public std::enable_shared_from_this<Impl> {
     told_ = state_.holder();
     const std::string lease = "lease " + path_.ns + "/" + path_.name;
     const std::string seconds =
-        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(settings.duration).count());
+        std::to_string(std::chrono::ceil<std::chrono::seconds>(settings.duration).count());
     if (own) return hooks_.waiting(lease + " is new: this process leads after " + seconds + "s");
     hooks_.waiting(lease + " is held by " + (told_->empty() ? "nobody" : *told_) +
                    ": this process leads when the lease is released, or was not renewed for " +

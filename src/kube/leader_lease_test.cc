@@ -64,6 +64,14 @@ TEST(LeaseState, LeavesAnothersLeaseAloneUntilItWasStillForItsDuration) {
   EXPECT_EQ(body["metadata"]["labels"]["keep"], "me");
 }
 
+TEST(LeaseState, OthersAreToldWholeSecondsThatAreNotLessThanTheDuration) {
+  LeaseSettings settings = Settings("me");
+  settings.duration = milliseconds(1'001);
+  LeaseState state(settings);
+  state.TakeMissing();
+  EXPECT_EQ(nlohmann::json::parse(state.Body(kWall))["spec"]["leaseDurationSeconds"], 2);
+}
+
 TEST(LeaseState, ARenewalKeepsWhenAndHowOftenItWasTaken) {
   LeaseState state(Settings("me"));
   ASSERT_TRUE(state.TakeWritten(LeaseText("me", 9, 3), At(100), At(101)));
@@ -224,11 +232,29 @@ class SkewedTransport final : public net::Transport {
     return net::SteadyTime(Duration(static_cast<Duration::rep>(passed * rate_)) + offset_);
   }
   [[nodiscard]] bool OnThread() const override { return true; }
-  void Post(std::function<void()> task) override { network_.world.Post(std::move(task)); }
+  void Post(std::function<void()> task) override { network_.world.Post(Held(std::move(task))); }
   net::TimerId After(Duration delay, std::function<void()> task) override {
-    return network_.world.After(Real(delay), std::move(task));
+    const auto wanted = std::make_shared<bool>(true);
+    const net::TimerId timer =
+        network_.world.After(Real(delay), Held([wanted, task = std::move(task)] {
+                               if (*wanted) task();
+                             }));
+    wanted_[timer] = wanted;
+    return timer;
   }
-  void CancelTimer(net::TimerId timer) override { network_.world.CancelTimer(timer); }
+  void CancelTimer(net::TimerId timer) override {
+    network_.world.CancelTimer(timer);
+    const auto found = wanted_.find(timer);
+    if (found == wanted_.end()) return;
+    if (const auto wanted = found->second.lock()) *wanted = false;
+    wanted_.erase(found);
+  }
+  // The process is stopped (SIGSTOP): its clock goes on, and what is due waits.
+  void Pause() { paused_ = true; }
+  void Continue() {
+    paused_ = false;
+    for (const auto& task : std::exchange(held_, {})) task();
+  }
   net::RequestId Send(net::ClientRequest request,
                       std::shared_ptr<net::Receiver> receiver) override {
     const net::RequestId id{++last_};
@@ -238,15 +264,15 @@ class SkewedTransport final : public net::Transport {
       if (Lost()) return;
       const LeaseServer::Answer answer = network_.server.Handle(message);
       if (Lost()) return;
-      network_.world.After(Latency(), [this, id, answer] {
-        const auto found = active_.find(id);
-        if (cut_off || found == active_.end()) return;
-        const auto to = found->second;
-        active_.erase(found);
-        to->OnHead({answer.status, {}, ""});
-        (void)to->OnBody(answer.body);
-        to->OnEnd({});
-      });
+      network_.world.After(Latency(), Held([this, id, answer] {
+                             const auto found = active_.find(id);
+                             if (cut_off || found == active_.end()) return;
+                             const auto to = found->second;
+                             active_.erase(found);
+                             to->OnHead({answer.status, {}, ""});
+                             (void)to->OnBody(answer.body);
+                             to->OnEnd({});
+                           }));
     });
     return id;
   }
@@ -274,16 +300,31 @@ class SkewedTransport final : public net::Transport {
         tl::unexpected(net::TransportError{cause, net::TransportError::Sent::kMaybe, "lost"}));
   }
 
+  [[nodiscard]] std::function<void()> Held(std::function<void()> task) {
+    return [this, task = std::move(task)] {
+      if (paused_) {
+        held_.push_back(task);
+      } else {
+        task();
+      }
+    };
+  }
+
   Network& network_;
   double rate_;
   Duration offset_;
+  bool paused_ = false;
+  std::vector<std::function<void()>> held_;
+  std::map<net::TimerId, std::weak_ptr<bool>> wanted_;
   std::uint64_t last_ = 0;
   std::map<net::RequestId, std::shared_ptr<net::Receiver>> active_;
 };
 
-class FixedClock final : public Clock {
+// The time of day, which anybody may set.
+class WallClock final : public Clock {
  public:
-  [[nodiscard]] Time Now() const override { return kWall; }
+  [[nodiscard]] Time Now() const override { return now; }
+  Time now = kWall;
 };
 
 struct Candidate {
@@ -306,7 +347,7 @@ struct Candidate {
   }
   [[nodiscard]] bool Leads() const { return lease != nullptr && lease->Leads(); }
 
-  FixedClock clock;
+  WallClock clock;
   SkewedTransport transport;
   Client client;
   std::string late_thread;         // what hangs
@@ -389,6 +430,40 @@ TEST(LeaderLease, WhoeverGoesGivesTheLeaseAwayAtOnce) {
   EXPECT_TRUE(election.candidates[1]->Leads());
 }
 
+TEST(LeaderLease, AProcessThatWasPausedDoesNotLeadWhenItGoesOn) {
+  Election election;
+  for (int i = 0; i < 2; ++i) {
+    election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+    election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+  }
+  election.world.Advance(seconds(30));
+  Candidate& first = *election.candidates[0];
+  first.transport.Pause();
+  election.world.Advance(std::chrono::hours(1));
+  EXPECT_FALSE(first.Leads());
+  EXPECT_TRUE(election.candidates[1]->Leads());
+  first.transport.Continue();
+  EXPECT_FALSE(first.Leads());
+  election.world.Advance(seconds(30));
+  EXPECT_THAT(election.told, ElementsAre("+c0", "+c1", "-c0"));
+}
+
+TEST(LeaderLease, AClockThatIsSetByAnHourChangesNothing) {
+  for (const int hours : {-1, 1}) {
+    Election election;
+    for (int i = 0; i < 2; ++i) {
+      election.candidates.push_back(std::make_unique<Candidate>(election.network, 1.0, seconds(0)));
+      election.candidates.back()->Start("c" + std::to_string(i), &election.told);
+    }
+    election.world.Advance(seconds(30));
+    for (const auto& candidate : election.candidates) {
+      candidate->clock.now += std::chrono::hours(hours);
+      election.world.Advance(seconds(60));
+    }
+    EXPECT_THAT(election.told, ElementsAre("+c0"));
+  }
+}
+
 TEST(LeaderLease, WhoHasAThreadThatHangsLeadsNoMoreAndLeavesTheLeaseToItsEnd) {
   Election election;
   for (int i = 0; i < 2; ++i) {
@@ -442,11 +517,19 @@ TEST(LeaderLeaseProperty, NeverTwoLeadAndInTheEndOneDoes) {
       const int what = *Below(6);
       if (what < 3) one.transport.cut_off = what == 0;
       if (what == 3) one.lease.reset();
+      if (what == 4) one.clock.now += std::chrono::hours(*Below(3) - 1);
+      if (what == 5) one.transport.Pause();
+      if (*Below(4) == 0) {
+        for (const auto& candidate : election.candidates) candidate->transport.Continue();
+      }
       RC_ASSERT(election.Leaders() <= 1);
       if (one.lease == nullptr) one.Start("c" + std::to_string(born++), &election.told);
     }
     election.network.faulty = false;
-    for (const auto& candidate : election.candidates) candidate->transport.cut_off = false;
+    for (const auto& candidate : election.candidates) {
+      candidate->transport.cut_off = false;
+      candidate->transport.Continue();
+    }
     election.world.Advance(seconds(120));
     RC_ASSERT(election.Leaders() == 1);
   });

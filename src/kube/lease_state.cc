@@ -66,7 +66,8 @@ std::string LeaseState::Body(Time wall) const {
   }
   spec["holderIdentity"] = settings_.identity;
   spec["leaseDurationSeconds"] =
-      std::chrono::duration_cast<std::chrono::seconds>(settings_.duration).count();
+      // Rounded up: others wait only as long as it says.
+      std::chrono::ceil<std::chrono::seconds>(settings_.duration).count();
   spec["renewTime"] = now;
   lease["spec"] = std::move(spec);
   return DumpJson(lease);

@@ -1,7 +1,9 @@
 #include "store/journal.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "store/disk_space.h"
 #include "store/folder_format.h"
 #include "store/folder_lock.h"
 #include "store/row_checksum.h"
@@ -29,23 +31,28 @@ constexpr std::string_view kPut =
 constexpr std::string_view kDelete =
     "DELETE FROM objects WHERE resource = ?1 AND ns = ?2 AND name = ?3";
 
+// What the database leaves of the disk, so that the log can have the largest objects.
+constexpr std::int64_t kLogRoom = 8 << 20;
+
+constexpr std::string_view kDiskFull = ": no space left on device";
+
 class SqliteJournal final : public Journal {
  public:
   static Result<std::unique_ptr<Journal>> Open(const std::string& folder) {
     TRY_ASSIGN(FolderLock lock, FolderLock::Take(folder));
     const std::string path = folder + "/strata.db";
+    TRY(Database::MakeFile(path));
+    // Before SQLite: to close any descriptor of a file ends the locks of its process.
+    TRY_ASSIGN(FileSpace space, FileSpace::Of(path));
     TRY_ASSIGN(std::unique_ptr<Database> database, Database::Open(path));
     TRY(database->Execute(kPragmas));
     TRY(PrepareTables(*database, path));
-    TRY_ASSIGN(Statement put, database->Prepare(kPut));
-    TRY_ASSIGN(Statement remove, database->Prepare(kDelete));
-    TRY_ASSIGN(Statement set_counter, database->Prepare(kSetCounter));
-    return std::unique_ptr<Journal>(new SqliteJournal(std::move(lock),
-                                                      std::move(database),
-                                                      path,
-                                                      std::move(put),
-                                                      std::move(remove),
-                                                      std::move(set_counter)));
+    TRY_ASSIGN(Statements statements, Statements::Of(*database));
+    std::unique_ptr<SqliteJournal> journal(new SqliteJournal(
+        folder, std::move(lock), std::move(space), std::move(database), std::move(statements)));
+    TRY_ASSIGN(journal->page_size_, journal->Number(journal->statements_.page_size));
+    journal->reserve_.Fill();
+    return std::unique_ptr<Journal>(std::move(journal));
   }
 
   Result<std::int64_t> LastVersion() override {
@@ -74,10 +81,21 @@ class SqliteJournal final : public Journal {
   }
 
   Status Commit(std::span<const Write> writes, std::int64_t last_version) override {
-    return database_->InTransaction([&]() -> Status {
-      for (const Write& write : writes) TRY(Apply(write));
-      return SetCounter("version", last_version);
+    reserve_.Fill();
+    const bool gives_back = std::all_of(writes.begin(), writes.end(), [](const Write& write) {
+      return write.space == Write::Space::kGivesBack;
     });
+    const std::int64_t left = gives_back ? 0 : kLogRoom;
+    Status status = CommitOnce(writes, last_version, left);
+    if (!FailedForSpace(status)) return status;
+    EmptyLog();
+    status = CommitOnce(writes, last_version, left);
+    if (!FailedForSpace(status) || !gives_back) return status;
+    reserve_.Release();
+    status = CommitOnce(writes, last_version, left);
+    EmptyLog();
+    reserve_.Fill();
+    return status;
   }
 
   Result<std::optional<std::string>> Setting(const std::string& name) override {
@@ -107,18 +125,68 @@ class SqliteJournal final : public Journal {
   }
 
  private:
-  SqliteJournal(FolderLock lock,
+  struct Statements {
+    Statement put;
+    Statement remove;
+    Statement set_counter;
+    Statement page_size;
+    Statement page_count;
+
+    static Result<Statements> Of(const Database& database) {
+      TRY_ASSIGN(Statement put, database.Prepare(kPut));
+      TRY_ASSIGN(Statement remove, database.Prepare(kDelete));
+      TRY_ASSIGN(Statement set_counter, database.Prepare(kSetCounter));
+      TRY_ASSIGN(Statement page_size, database.Prepare("PRAGMA page_size"));
+      TRY_ASSIGN(Statement page_count, database.Prepare("PRAGMA page_count"));
+      return Statements{.put = std::move(put),
+                        .remove = std::move(remove),
+                        .set_counter = std::move(set_counter),
+                        .page_size = std::move(page_size),
+                        .page_count = std::move(page_count)};
+    }
+  };
+
+  SqliteJournal(const std::string& folder,
+                FolderLock lock,
+                FileSpace space,
                 std::unique_ptr<Database> database,
-                std::string path,
-                Statement put,
-                Statement remove,
-                Statement set_counter)
-      : lock_(std::move(lock)),
+                Statements statements)
+      : path_(folder + "/strata.db"),
+        lock_(std::move(lock)),
+        space_(std::move(space)),
         database_(std::move(database)),
-        path_(std::move(path)),
-        put_(std::move(put)),
-        delete_(std::move(remove)),
-        set_counter_(std::move(set_counter)) {}
+        statements_(std::move(statements)),
+        reserve_(folder + "/reserve") {}
+
+  static bool FailedForSpace(const Status& status) { return !status && IsDiskFull(status.error()); }
+
+  // Leaves so many bytes of the disk to the log.
+  Status CommitOnce(std::span<const Write> writes, std::int64_t last_version, std::int64_t left) {
+    return database_->InTransaction([&]() -> Status {
+      for (const Write& write : writes) TRY(Apply(write));
+      TRY(SetCounter("version", last_version));
+      // What the database grows by is written into it only when the log is emptied, and then there
+      // must be room.
+      TRY_ASSIGN(const std::int64_t pages, Number(statements_.page_count));
+      return space_.Take(pages * page_size_, left);
+    });
+  }
+
+  // Moves what the log has into the database, and the space of the log to the disk. If it cannot,
+  // the log keeps it.
+  void EmptyLog() { (void)database_->Execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+
+  // The one number that the statement gives.
+  static Result<std::int64_t> Number(Statement& statement) {
+    const Result<Statement::Step> step = statement.Next();
+    if (!step) {
+      statement.Reset();
+      return tl::unexpected(step.error());
+    }
+    const std::int64_t number = statement.Number(0);
+    statement.Reset();
+    return number;
+  }
 
   [[nodiscard]] tl::unexpected<Error> Damaged(const std::string& what) const {
     return Fail(Code::kInternal,
@@ -135,13 +203,13 @@ class SqliteJournal final : public Journal {
   }
 
   Status SetCounter(std::string_view name, std::int64_t value) {
-    set_counter_.Bind(1, name);
-    set_counter_.Bind(2, value);
-    return set_counter_.Run();
+    statements_.set_counter.Bind(1, name);
+    statements_.set_counter.Bind(2, value);
+    return statements_.set_counter.Run();
   }
 
   Status Apply(const Write& write) {
-    Statement& statement = write.kind == Write::Kind::kPut ? put_ : delete_;
+    Statement& statement = write.kind == Write::Kind::kPut ? statements_.put : statements_.remove;
     statement.Bind(1, write.row.resource);
     statement.Bind(2, write.row.ns);
     statement.Bind(3, write.row.name);
@@ -153,15 +221,24 @@ class SqliteJournal final : public Journal {
     return statement.Run();
   }
 
-  FolderLock lock_;
-  std::unique_ptr<Database> database_;
   std::string path_;
-  Statement put_;
-  Statement delete_;
-  Statement set_counter_;
+  FolderLock lock_;
+  FileSpace space_;  // before database_, which closes the file first
+  std::unique_ptr<Database> database_;
+  Statements statements_;
+  Reserve reserve_;
+  std::int64_t page_size_ = 0;
 };
 
 }  // namespace
+
+Error DiskFull(const std::string& path) {
+  return Error{Code::kUnavailable, path + std::string(kDiskFull)};
+}
+
+bool IsDiskFull(const Error& error) {
+  return error.code == Code::kUnavailable && error.message.ends_with(kDiskFull);
+}
 
 Result<std::unique_ptr<Journal>> OpenJournal(const std::string& folder) {
   return SqliteJournal::Open(folder);

@@ -25,15 +25,28 @@ struct Row {
 // One change of a batch. The texts belong to the caller.
 struct Write {
   enum class Kind : std::uint8_t { kPut, kDelete };
+  // kGivesBack: deletes something, or is a step to that, and adds a kilobyte at most. Such writes
+  // may use the space that is kept for them when the disk is full.
+  enum class Space : std::uint8_t { kTakes, kGivesBack };
   Kind kind = Kind::kPut;
+  Space space = Space::kTakes;
   Row row;  // version and body mean nothing for a deletion
 };
+
+// kUnavailable: "/data/strata.db: no space left on device". A smaller batch may succeed.
+[[nodiscard]] Error DiskFull(const std::string& path);
+[[nodiscard]] bool IsDiskFull(const Error& error);
 
 // The objects of a folder, and a few settings. Everything that was committed is there after kill -9
 // and after the power went. Not thread-safe, but not bound to a thread either.
 //
 // Failures name the file: kUnavailable (disk full, I/O error: the batch is not there, a later one
 // may succeed), kInternal (a file or row that is damaged, or not ours).
+//
+// A full disk can be cleared by deleting. The database file has its space on the disk before a
+// commit returns, so that the write-ahead log can always be emptied. It leaves 8 MiB of the disk to
+// the log, and other 8 MiB, a file, are kept for batches that only give space back: each is enough
+// for a batch of 4 MiB of objects.
 class Journal {
  public:
   Journal() = default;
@@ -45,7 +58,8 @@ class Journal {
   [[nodiscard]] virtual Result<std::int64_t> LastVersion() = 0;
   // Calls `visit` for every row, in order of resource, namespace and name.
   [[nodiscard]] virtual Status Load(const std::function<void(const Row&)>& visit) = 0;
-  // All of it or nothing, in the order given. Returns once it is durable.
+  // All of it or nothing, in the order given. Returns once it is durable. DiskFull when there is no
+  // space for it.
   [[nodiscard]] virtual Status Commit(std::span<const Write> writes, std::int64_t last_version) = 0;
 
   // Small things that must outlive the process: a CA, a token.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "store/journal.h"
 #include "store/system_failure.h"
 
 namespace strata::store {
@@ -27,21 +28,6 @@ Code CodeOf(int sqlite_code) {
     default:
       return Code::kUnavailable;
   }
-}
-
-// SQLite would make it readable by everyone whom the umask lets.
-Status MakeFile(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
-  if (file < 0) return errno == EEXIST ? Status() : Status(SystemFailure(path));
-  close(file);
-  // A new name is on the disk only when its folder is.
-  const std::string folder = std::filesystem::path(path).parent_path();
-  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return SystemFailure(folder);
-  const bool synced = fsync(opened) == 0;
-  Status status = synced ? Status() : Status(SystemFailure(folder));
-  close(opened);
-  return status;
 }
 
 }  // namespace
@@ -84,8 +70,22 @@ std::int64_t Statement::Number(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
+// SQLite would make it readable by everyone whom the umask lets.
+Status Database::MakeFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (file < 0) return errno == EEXIST ? Status() : Status(SystemFailure(path));
+  close(file);
+  // A new name is on the disk only when its folder is.
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return SystemFailure(folder);
+  const bool synced = fsync(opened) == 0;
+  Status status = synced ? Status() : Status(SystemFailure(folder));
+  close(opened);
+  return status;
+}
+
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const char* vfs) {
-  TRY(MakeFile(path));
   std::unique_ptr<Database> database(new Database(path));
   sqlite3* raw = nullptr;
   // The owner sees to it that one thread at a time is in here.
@@ -122,12 +122,10 @@ Status Database::Register(const char* name, int arguments, Function function) {
 }
 
 Status Database::InTransaction(const std::function<Status()>& body) {
-  failed_for_space_ = false;
   Status status = Execute("BEGIN IMMEDIATE");
   if (status) status = body();
   if (status) status = Execute("COMMIT");
   if (status) return status;
-  failed_for_space_ = (sqlite3_extended_errcode(handle_.get()) & 0xff) == SQLITE_FULL;
   // SQLite rolls back by itself after some failures; then there is nothing to roll back.
   (void)Execute("ROLLBACK");
   return status;
@@ -135,8 +133,12 @@ Status Database::InTransaction(const std::function<Status()>& body) {
 
 Error Database::LastError() const {
   if (handle_ == nullptr) return Error{Code::kUnavailable, path_ + ": out of memory"};
-  return Error{CodeOf(sqlite3_extended_errcode(handle_.get())),
-               path_ + ": " + sqlite3_errmsg(handle_.get())};
+  const int code = sqlite3_extended_errcode(handle_.get());
+  const bool io_error = (code & 0xff) == SQLITE_IOERR;
+  if (code == SQLITE_FULL || (io_error && IsDiskFull(sqlite3_system_errno(handle_.get())))) {
+    return DiskFull(path_);
+  }
+  return Error{CodeOf(code), path_ + ": " + sqlite3_errmsg(handle_.get())};
 }
 
 }  // namespace strata::store

@@ -48,8 +48,10 @@ class Statement {
 // One connection to one file. Stays where it is, since its statements point to it.
 class Database {
  public:
-  // Opens or makes the file, readable by its owner only. `vfs` is the name of a file system that
-  // SQLite knows, null for the machine's.
+  // Makes an empty file if there is none, readable by its owner only.
+  [[nodiscard]] static Status MakeFile(const std::string& path);
+  // Opens a file that exists. `vfs` is the name of a file system that SQLite knows, null for the
+  // machine's.
   [[nodiscard]] static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                               const char* vfs = nullptr);
 
@@ -62,10 +64,7 @@ class Database {
   using Function = void (*)(sqlite3_context* context, int arguments, sqlite3_value** values);
   [[nodiscard]] Status Register(const char* name, int arguments, Function function);
 
-  // Whether the last transaction failed because the disk is full.
-  [[nodiscard]] bool FailedForSpace() const { return failed_for_space_; }
-
-  // The last failure, with the file: "/data/strata.db: database or disk is full".
+  // The last failure, with the file: DiskFull, or "/data/strata.db: disk I/O error".
   [[nodiscard]] Error LastError() const;
 
  private:
@@ -75,7 +74,6 @@ class Database {
   explicit Database(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  bool failed_for_space_ = false;  // the last transaction
   std::unique_ptr<sqlite3, CloseIt> handle_;
 };
 

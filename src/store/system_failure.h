@@ -19,4 +19,9 @@ inline constexpr mode_t kOwnerOnly = 0600;
   return Fail(Code::kUnavailable, path + ": " + error.message());
 }
 
+// Whether a call failed because the disk, a quota or the permitted size of files is exhausted.
+[[nodiscard]] inline bool IsDiskFull(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
 }  // namespace strata::store

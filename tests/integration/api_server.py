@@ -25,15 +25,15 @@ class ApiServer:
     # What controllers must do here that a Kubernetes cluster does itself.
     controller_flags = ("--collect-garbage", "--keep-budgets")
 
-    def __init__(self, folder, *arguments, listen="127.0.0.1:0"):
+    def __init__(self, folder, *arguments, listen="127.0.0.1:0", prefix=()):
         self.kubeconfig = str(pathlib.Path(folder) / "kubeconfig")
         self.errors = pathlib.Path(folder) / "stderr"  # a file: a pipe that nobody reads would stop a talkative server
         with open(self.errors, "wb") as errors:
-            self._start(listen, errors, arguments)
+            self._start([*prefix, STRATA], listen, errors, arguments)
 
-    def _start(self, listen, errors, arguments):
+    def _start(self, program, listen, errors, arguments):
         self.process = subprocess.Popen(
-            [STRATA, self.command, "--listen", listen, "--kubeconfig", self.kubeconfig, *arguments],
+            [*program, self.command, "--listen", listen, "--kubeconfig", self.kubeconfig, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
         self.ready = self.process.stdout.readline().decode().strip()
         if not self.ready.startswith("ready "):

@@ -54,6 +54,62 @@ TEST(EventExpiry, DeletesAnEventAnHourAfterItsLastWrite) {
   EXPECT_THAT(EventNames(server), IsEmpty());
 }
 
+TEST(EventExpiry, AClockThatIsSetChangesNothing) {
+  for (const int hours : {-1, 1}) {
+    TestServer server;
+    server.Post(kEventUrl, Event("before"));
+    server.timers.Advance(minutes(10));
+    server.clock.now += std::chrono::hours(hours);
+    server.Post(kEventUrl, Event("after"));
+    server.timers.Advance(minutes(49));
+    EXPECT_THAT(EventNames(server), ElementsAre("after", "before"));
+    server.timers.Advance(minutes(3));
+    EXPECT_THAT(EventNames(server), ElementsAre("after"));
+    server.timers.Advance(minutes(10));
+    EXPECT_THAT(EventNames(server), IsEmpty());
+  }
+}
+
+// A machine whose clock loses 10 % and is corrected all the time.
+TEST(EventExpiry, ASlowClockChangesNothing) {
+  TestServer server;
+  server.Post(kEventUrl, Event("a"));
+  for (int i = 0; i < 59; ++i) {
+    server.timers.Advance(minutes(1));
+    server.clock.now -= std::chrono::seconds(6);
+  }
+  EXPECT_THAT(EventNames(server), ElementsAre("a"));
+  server.timers.Advance(minutes(3));
+  EXPECT_THAT(EventNames(server), IsEmpty());
+}
+
+TEST(EventExpiry, APauseOfTheProcessCountsOnce) {
+  TestServer server;
+  server.Post(kEventUrl, Event("before"));
+  server.timers.Pause(std::chrono::hours(3));
+  server.Post(kEventUrl, Event("after"));
+  server.timers.Advance(minutes(59));
+  EXPECT_THAT(EventNames(server), ::testing::Contains("after"));
+  server.timers.Advance(minutes(5));
+  EXPECT_THAT(EventNames(server), IsEmpty());
+}
+
+// Events of the future are those of a clock that was set back meanwhile.
+TEST(EventExpiry, StoredEventsOfTheFutureCountAsWrittenNow) {
+  auto store = MakeMemoryObjectStore();
+  const TestClock clock;
+  json event = Event("future");
+  event["metadata"]["creationTimestamp"] = FormatTimestamp(clock.now + std::chrono::hours(1));
+  store->Put({"events", "default", "future"}, 0, std::move(event), [](const auto& stored) {
+    EXPECT_TRUE(stored);
+  });
+  TestServer server(std::move(store));
+  server.timers.Advance(minutes(59));
+  EXPECT_THAT(EventNames(server), ElementsAre("future"));
+  server.timers.Advance(minutes(3));
+  EXPECT_THAT(EventNames(server), IsEmpty());
+}
+
 TEST(EventExpiry, WatchersSeeTheDeletion) {
   TestServer server;
   server.Post(kEventUrl, Event("a"));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apiserver/store/object_store.h"
+#include "store/journal.h"
 
 namespace strata::apiserver {
 namespace {
@@ -18,6 +19,14 @@ nlohmann::json Causes(const std::vector<schema::Problem>& problems) {
     causes.push_back(std::move(cause));
   }
   return causes;
+}
+
+// As of a kube-apiserver whose etcd is out of space: clients do not repeat it by themselves.
+ApiError OutOfSpace(const Error& error) {
+  ApiError full;
+  full.code = 500;
+  full.message = error.message + "; delete objects to make room";
+  return full;
 }
 
 }  // namespace
@@ -154,6 +163,7 @@ ApiError FromStore(const ResourceInfo& resource, std::string_view name, const Er
       return gone;
     }
     case Code::kUnavailable: {
+      if (store::IsDiskFull(error)) return OutOfSpace(error);
       ApiError later;
       later.code = 503;
       later.reason = "ServiceUnavailable";

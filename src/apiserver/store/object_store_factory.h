@@ -27,10 +27,10 @@ struct HistoryLimits {
 // long as the clock of the machine does not go back. Pure.
 [[nodiscard]] std::int64_t FirstVersion(std::int64_t stored, Time now);
 
-// Over a folder. Reads everything; then each write is committed by a thread of the store's own,
-// those that come while a commit is under way all together in the next. When a commit fails,
-// everything that was not durable by then fails with its error and is as if it had never been asked
-// for. The loop must outlive the store; a store that is destroyed calls no callback.
+// Over a folder. Reads everything; then a thread of the store's own commits writes, those that come
+// during a commit together in the next. When a commit fails, everything that is not durable fails
+// with its error, as if never asked for; on a full disk deletions are tried again without the rest.
+// The loop must outlive the store; a store that is destroyed calls no callback.
 [[nodiscard]] Result<std::unique_ptr<ObjectStore>> OpenObjectStore(
     net::EventLoop& loop,
     std::unique_ptr<store::Journal> journal,

@@ -2,18 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "json/access.h"
 #include "json/dump.h"
 
 namespace strata::apiserver {
 namespace {
 
 constexpr std::size_t kRoomForMarks = 1024;
+
+// A batch on a full disk. The journal keeps enough space to delete so much at once, and one object
+// of the maximum size more.
+constexpr std::size_t kMaxSmallBatch = 64;
+constexpr std::size_t kMaxSmallBatchBytes = 1 << 20;
 
 std::string Describe(const ObjectKey& key) {
   return key.resource + " " + (key.ns.empty() ? "" : key.ns + "/") + key.name;
@@ -31,14 +39,24 @@ std::string BodyOf(nlohmann::json object, std::int64_t version) {
   return body;
 }
 
-store::Write ToWrite(const ObjectKey& key, const Change& change) {
+store::Write ToWrite(const ObjectKey& key, const Change& change, store::Write::Space space) {
   const bool deleted = change.kind == Change::Kind::kDeleted;
   return {.kind = deleted ? store::Write::Kind::kDelete : store::Write::Kind::kPut,
+          .space = space,
           .row = {.resource = key.resource,
                   .ns = key.ns,
                   .name = key.name,
                   .version = change.version,
                   .body = change.after->body}};
+}
+
+bool TakesSpace(store::Write::Space space) {
+  return space == store::Write::Space::kTakes;
+}
+
+// What SQLite writes for it, roughly: it overwrites what it deletes.
+std::size_t BytesToWrite(const Change& change) {
+  return (change.before == nullptr ? 0 : change.before->body.size()) + change.after->body.size();
 }
 
 ObjectRef StateAfter(const Change& change) {
@@ -181,6 +199,7 @@ void ObjectStoreImpl::Put(const ObjectKey& key,
                      Describe(key) + ": at version " + std::to_string(found) + ", not " +
                          std::to_string(expected)));
   }
+  const bool terminates = FindAt(object, {"metadata", "deletionTimestamp"}) != nullptr;
   Result<ObjectRef> made = Make(key, std::move(object));
   if (!made) return done(std::move(made));
   // An object that is too large already may still be marked as terminating.
@@ -189,11 +208,16 @@ void ObjectStoreImpl::Put(const ObjectKey& key,
   if ((*made)->body.size() > max) {
     return done(Fail(Code::kInvalidArgument, std::string(kObjectTooLarge)));
   }
+  const bool gives_back = terminates && before != nullptr &&
+                          (*made)->body.size() <= before->body.size() + kRoomForMarks;
   Change change{.kind = before == nullptr ? Change::Kind::kAdded : Change::Kind::kModified,
                 .version = (*made)->version,
                 .before = std::move(before),
                 .after = std::move(*made)};
-  Write(key, std::move(change), std::move(done));
+  Write({.key = key,
+         .change = std::move(change),
+         .space = gives_back ? store::Write::Space::kGivesBack : store::Write::Space::kTakes,
+         .done = std::move(done)});
 }
 
 void ObjectStoreImpl::Delete(const ObjectKey& key,
@@ -213,18 +237,23 @@ void ObjectStoreImpl::Delete(const ObjectKey& key,
                 .version = (*made)->version,
                 .before = std::move(before),
                 .after = std::move(*made)};
-  Write(key, std::move(change), std::move(done));
+  Write({.key = key,
+         .change = std::move(change),
+         .space = store::Write::Space::kGivesBack,
+         .done = std::move(done)});
 }
 
-void ObjectStoreImpl::Write(const ObjectKey& key, Change change, Done done) {
+void ObjectStoreImpl::Write(Pending write) {
+  const Change& change = write.change;
   last_version_ = change.version;
-  Of(key.resource).slots[{key.ns, key.name}].latest = StateAfter(change);
+  PerResource& of = Of(write.key.resource);
+  of.slots[{write.key.ns, write.key.name}].latest = StateAfter(change);
   if (log_ == nullptr) {
-    Publish(key, change);
-    Of(key.resource).listeners.Tell();
-    return done(std::move(change.after));
+    Publish(write.key, change);
+    of.listeners.Tell();
+    return write.done(std::move(write.change.after));
   }
-  collecting_.writes.push_back({.key = key, .change = std::move(change), .done = std::move(done)});
+  collecting_.writes.push_back(std::move(write));
   CommitCollected();
 }
 
@@ -241,11 +270,11 @@ void ObjectStoreImpl::Publish(const ObjectKey& key, const Change& change) {
 
 void ObjectStoreImpl::CommitCollected() {
   if (committing_ || collecting_.writes.empty()) return;
-  committing_ = std::exchange(collecting_, {});
+  committing_ = TakeBatch();
   std::vector<store::Write> writes;
   writes.reserve(committing_->writes.size());
   for (const Pending& write : committing_->writes) {
-    writes.push_back(ToWrite(write.key, write.change));
+    writes.push_back(ToWrite(write.key, write.change, write.space));
   }
   const std::int64_t last = committing_->writes.back().change.version;
   log_->Commit(
@@ -254,20 +283,48 @@ void ObjectStoreImpl::CommitCollected() {
       });
 }
 
+// What is committed next: all that was collected, or the first of it.
+ObjectStoreImpl::Batch ObjectStoreImpl::TakeBatch() {
+  if (!small_batches_) return std::exchange(collecting_, {});
+  std::vector<Pending>& writes = collecting_.writes;
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < writes.size() && count < kMaxSmallBatch && bytes <= kMaxSmallBatchBytes) {
+    bytes += BytesToWrite(writes[count++].change);
+  }
+  if (count == writes.size()) return std::exchange(collecting_, {});
+  const auto end = writes.begin() + static_cast<std::ptrdiff_t>(count);
+  Batch batch{.writes = {std::make_move_iterator(writes.begin()), std::make_move_iterator(end)},
+              .waiters = {},  // they wait for the rest
+              .replaced = collecting_.replaced};
+  writes.erase(writes.begin(), end);
+  return batch;
+}
+
+void ObjectStoreImpl::Append(Batch more, Batch& to) {
+  const auto move_all = [](auto& from, auto& into) {
+    into.insert(
+        into.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_all(more.writes, to.writes);
+  move_all(more.waiters, to.waiters);
+  move_all(more.replaced, to.replaced);
+}
+
 void ObjectStoreImpl::OnCommitted(const Status& status) {
   Batch batch = std::move(*committing_);
   committing_.reset();
   if (!status) {
-    std::vector<Batch> lost;
-    lost.push_back(std::move(batch));
-    // These were made from states that are not going to be.
-    lost.push_back(std::exchange(collecting_, {}));
-    return FailPending(lost, status.error());
+    if (store::IsDiskFull(status.error())) return OnDiskFull(std::move(batch), status.error());
+    // What was collected was made from states that are not going to be.
+    Append(std::exchange(collecting_, {}), batch);
+    return FailPending(std::move(batch), {}, status.error());
   }
   std::set<std::string> touched;
   for (const Pending& write : batch.writes) {
     Publish(write.key, write.change);
     touched.insert(write.key.resource);
+    if (TakesSpace(write.space)) small_batches_ = false;
   }
   CommitCollected();  // the disk works while the answers are made
   const auto alive = std::weak_ptr(alive_);
@@ -279,20 +336,43 @@ void ObjectStoreImpl::OnCommitted(const Status& status) {
   for (const auto& waiter : batch.waiters) waiter({});
 }
 
-void ObjectStoreImpl::FailPending(const std::vector<Batch>& batches, const Error& error) {
-  for (const Batch& batch : batches) {
-    for (const Pending& write : batch.writes) {
-      Slots& slots = Of(write.key.resource).slots;
-      const auto at = slots.find({write.key.ns, write.key.name});
-      if (at == slots.end()) continue;  // given back already
-      at->second.latest = at->second.published;
-      if (at->second.latest == nullptr) slots.erase(at);
-    }
+// Fails what takes space, and tries the rest again, in small batches: deletions go on.
+void ObjectStoreImpl::OnDiskFull(Batch batch, const Error& error) {
+  const bool was_small = std::exchange(small_batches_, true);
+  const bool takes = std::any_of(batch.writes.begin(),
+                                 batch.writes.end(),
+                                 [](const Pending& write) { return TakesSpace(write.space); });
+  const bool keeps = takes || !was_small;
+  Append(std::exchange(collecting_, {}), batch);
+  Batch lost;
+  Batch kept{.writes = {}, .waiters = {}, .replaced = std::move(batch.replaced)};
+  std::set<std::tuple<std::string, std::string, std::string>> undone;
+  for (Pending& write : batch.writes) {
+    const std::tuple key(write.key.resource, write.key.ns, write.key.name);
+    const bool keep = keeps && !TakesSpace(write.space) && !undone.contains(key);
+    if (!keep) undone.insert(key);
+    (keep ? kept : lost).writes.push_back(std::move(write));
   }
-  for (const Batch& batch : batches) {
-    for (const Pending& write : batch.writes) write.done(tl::unexpected(error));
-    for (const auto& waiter : batch.waiters) waiter(tl::unexpected(error));
+  (lost.writes.empty() ? kept : lost).waiters = std::move(batch.waiters);
+  FailPending(std::move(lost), std::move(kept), error);
+}
+
+// As if the writes of `lost` had never been asked for; those of `kept` follow what is durable.
+void ObjectStoreImpl::FailPending(Batch lost, Batch kept, const Error& error) {
+  for (const Pending& write : lost.writes) {
+    Slots& slots = Of(write.key.resource).slots;
+    const auto at = slots.find({write.key.ns, write.key.name});
+    if (at == slots.end()) continue;  // given back already
+    at->second.latest = at->second.published;
+    if (at->second.latest == nullptr) slots.erase(at);
   }
+  for (const Pending& write : kept.writes) {
+    Of(write.key.resource).slots[{write.key.ns, write.key.name}].latest = StateAfter(write.change);
+  }
+  collecting_ = std::move(kept);
+  CommitCollected();
+  for (const Pending& write : lost.writes) write.done(tl::unexpected(error));
+  for (const auto& waiter : lost.waiters) waiter(tl::unexpected(error));
 }
 
 void ObjectStoreImpl::WhenDurable(std::function<void(Status)> done) {

@@ -61,6 +61,7 @@ class ObjectStoreImpl final : public ObjectStore {
   struct Pending {
     ObjectKey key;
     Change change;
+    store::Write::Space space;
     Done done;
   };
   struct Batch {
@@ -73,11 +74,14 @@ class ObjectStoreImpl final : public ObjectStore {
   [[nodiscard]] const PerResource* Find(const std::string& resource) const;
   [[nodiscard]] const Slot* FindSlot(const ObjectKey& key) const;
   [[nodiscard]] Result<ObjectRef> Make(const ObjectKey& key, nlohmann::json object);
-  void Write(const ObjectKey& key, Change change, Done done);
+  void Write(Pending write);
   void Publish(const ObjectKey& key, const Change& change);
   void CommitCollected();
   void OnCommitted(const Status& status);
-  void FailPending(const std::vector<Batch>& batches, const Error& error);
+  void OnDiskFull(Batch batch, const Error& error);
+  void FailPending(Batch lost, Batch kept, const Error& error);
+  [[nodiscard]] Batch TakeBatch();
+  static void Append(Batch more, Batch& to);
 
   HistoryLimits limits_;
   std::int64_t start_version_;
@@ -87,6 +91,7 @@ class ObjectStoreImpl final : public ObjectStore {
   ObjectIndexer indexer_;
   Batch collecting_;
   std::optional<Batch> committing_;
+  bool small_batches_ = false;  // since the disk was full, until something is written again
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // gone when this is
   std::unique_ptr<CommitLog> log_;  // last, so that it is destroyed first: it reads committing_
 };

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ class StoreAgainstModel {
       case 4:
         return WriteFromTheWrongState();
       case 5:
-        if (disk_.busy()) EndCommit(*Below(4) != 0);
+        if (disk_.busy()) EndCommit(*Below(8));
         return;
       case 6:
         return Watch();
@@ -87,13 +88,17 @@ class StoreAgainstModel {
 
   // Lets every commit end well and every watcher read on.
   void Finish() {
-    while (disk_.busy()) EndCommit(true);
+    while (disk_.busy()) EndCommit(kWell);
     Check();
     while (!watchers_.empty()) WatchOn();
   }
 
  private:
   static constexpr const char* kNames[] = {"a", "b", "c"};
+  // How a commit ends; everything else is well, too.
+  static constexpr int kBroken = 0;
+  static constexpr int kFull = 1;
+  static constexpr int kWell = 2;
 
   static void Apply(const NaiveChange& change, std::map<std::string, std::int64_t>& to) {
     if (change.deleted) {
@@ -168,9 +173,10 @@ class StoreAgainstModel {
     RC_ASSERT(removed.result.value().error().code == code);
   }
 
-  void EndCommit(bool well) {
+  void EndCommit(int how) {
     const int told_before = told_;
-    if (!well) {
+    if (how == kFull) return FillDisk();
+    if (how == kBroken) {
       disk_.Break();
       for (const NaiveWrite& write : on_their_way_) {
         RC_ASSERT(write.outcome->result.value().error().code == Code::kUnavailable);
@@ -189,12 +195,41 @@ class StoreAgainstModel {
     RC_ASSERT(disk_.busy() == (committing_ > 0));
   }
 
+  // Only deletions are left, of objects of which no other write was undone, and all of them are
+  // tried together: three names have no 64 of them. Nothing is left if there were only such
+  // already.
+  void FillDisk() {
+    const int told_before = told_;
+    const auto end = on_their_way_.begin() + static_cast<std::ptrdiff_t>(committing_);
+    const bool takes = std::any_of(
+        on_their_way_.begin(), end, [](const NaiveWrite& write) { return !write.change.deleted; });
+    disk_.Fill();
+    std::set<std::string> undone;
+    std::vector<NaiveWrite> kept;
+    for (const NaiveWrite& write : on_their_way_) {
+      const bool keep =
+          (takes || !small_) && write.change.deleted && !undone.contains(write.change.name);
+      if (keep) {
+        kept.push_back(write);
+        continue;
+      }
+      undone.insert(write.change.name);
+      RC_ASSERT(write.outcome->result.value().error().code == Code::kUnavailable);
+    }
+    on_their_way_ = std::move(kept);
+    committing_ = on_their_way_.size();
+    small_ = true;
+    RC_ASSERT(disk_.busy() == (committing_ > 0));
+    RC_ASSERT(told_ == told_before);
+  }
+
   // The first `committing_` writes are durable, and were told so.
   void Acknowledge() {
     for (; committing_ > 0; --committing_) {
       const NaiveWrite& write = on_their_way_.front();
       RC_ASSERT(write.outcome->result.value().value()->version == write.change.version);
       past_.push_back(write.change);
+      if (!write.change.deleted) small_ = false;
       on_their_way_.erase(on_their_way_.begin());
     }
   }
@@ -254,6 +289,7 @@ class StoreAgainstModel {
     token_ = store_->Subscribe("pods", [this] { ++told_; });
     on_their_way_.clear();
     committing_ = 0;
+    small_ = false;
     last_version_ = store_->version();
     forgotten_ = past_.size();
     forgotten_version_ = store_->version();
@@ -270,6 +306,7 @@ class StoreAgainstModel {
   std::int64_t forgotten_version_ = 1;    // and its last version
   std::vector<NaiveWrite> on_their_way_;  // everything else
   std::size_t committing_ = 0;            // how many of those the disk has
+  bool small_ = false;                    // the disk was full, and nothing was written since
   std::vector<NaiveWatcher> watchers_;
 };
 

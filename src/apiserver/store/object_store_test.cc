@@ -223,7 +223,7 @@ TEST(DurableStore, FailedCommitUndoesEverythingThatIsNotDurable) {
   store->Put(PodKey("a"), 2, PodNamed("a", "more"), second.Done());
   store->WhenDurable([&](Status status) { durable = std::move(status); });
   disk.Break();
-  EXPECT_EQ(first.result.value().error().message, "strata.db: database or disk is full");
+  EXPECT_EQ(first.result.value().error().message, "strata.db: disk I/O error");
   EXPECT_EQ(second.result.value().error().code, Code::kUnavailable);
   EXPECT_FALSE(durable.value());
   EXPECT_EQ(store->GetLatest(PodKey("a")), nullptr);
@@ -231,6 +231,96 @@ TEST(DurableStore, FailedCommitUndoesEverythingThatIsNotDurable) {
   Set(*store, PodKey("a"), PodNamed("a"));
   disk.Succeed();
   EXPECT_EQ(VersionOf(store->Get(PodKey("a"))), 4);
+}
+
+TEST(DurableStore, AFullDiskFailsWhatTakesSpaceAndTriesDeletionsAgain) {
+  FakeDisk disk;
+  const auto store = disk.OpenStore({});
+  for (const char* name : {"a", "b"}) Set(*store, PodKey(name), PodNamed(name));
+  disk.Succeed();
+  disk.Succeed();
+  Outcome made;
+  Outcome deleted;
+  Outcome deleted_after_an_update;
+  store->Put(PodKey("c"), 0, PodNamed("c"), made.Done());
+  store->Delete(PodKey("a"), 2, PodNamed("a"), deleted.Done());
+  Set(*store, PodKey("b"), PodNamed("b", "more"));
+  store->Delete(PodKey("b"), 6, PodNamed("b"), deleted_after_an_update.Done());
+  disk.Fill();
+  EXPECT_EQ(made.result.value().error().message, "strata.db: no space left on device");
+  EXPECT_TRUE(store::IsDiskFull(deleted_after_an_update.result.value().error()))
+      << "it was made from a state that is not going to be";
+  EXPECT_EQ(store->GetLatest(PodKey("c")), nullptr);
+  EXPECT_EQ(VersionOf(store->GetLatest(PodKey("b"))), 3);
+  EXPECT_FALSE(deleted.result.has_value());
+  disk.Succeed();
+  EXPECT_EQ(VersionOf(deleted.result.value().value()), 5);
+  EXPECT_EQ(disk.rows().size(), 1U);
+  EXPECT_FALSE(disk.busy());
+}
+
+TEST(DurableStore, AFullDiskStillMarksObjectsAsTerminating) {
+  FakeDisk disk;
+  const auto store = disk.OpenStore({});
+  Set(*store, PodKey("a"), PodNamed("a"));
+  disk.Succeed();
+  Outcome made;
+  Outcome marked;
+  Outcome grown;
+  json terminating = PodNamed("a");
+  terminating["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z";
+  store->Put(PodKey("b"), 0, PodNamed("b"), made.Done());
+  store->Put(PodKey("a"), 2, terminating, marked.Done());
+  terminating["spec"]["text"] = std::string(2'000, 'x');
+  store->Put(PodKey("a"), 4, terminating, grown.Done());
+  disk.Fill();
+  EXPECT_FALSE(made.result.value());
+  EXPECT_FALSE(grown.result.value()) << "it takes space";
+  EXPECT_EQ(VersionOf(store->GetLatest(PodKey("a"))), 4);
+  disk.Succeed();
+  EXPECT_EQ(VersionOf(marked.result.value().value()), 4);
+}
+
+TEST(DurableStore, AFullDiskDeletesInSmallBatches) {
+  FakeDisk disk;
+  const auto store = disk.OpenStore({});
+  constexpr int kPods = 200;
+  for (int i = 0; i < kPods; ++i) Set(*store, PodKey(std::to_string(i)), PodNamed("p"));
+  while (disk.busy()) disk.Succeed();
+  int deleted = 0;
+  std::optional<Status> durable;
+  for (int i = 0; i < kPods; ++i) {
+    const ObjectKey key = PodKey(std::to_string(i));
+    store->Delete(key, store->GetLatest(key)->version, PodNamed("p"), [&](const auto& done) {
+      deleted += done ? 1 : 0;
+    });
+  }
+  store->WhenDurable([&](Status status) { durable = std::move(status); });
+  disk.Succeed();  // the first
+  disk.Fill();     // all others together
+  EXPECT_EQ(deleted, 1);
+  disk.Succeed();
+  EXPECT_EQ(deleted, 65);
+  while (disk.busy()) {
+    EXPECT_FALSE(durable.has_value());
+    disk.Succeed();
+  }
+  EXPECT_EQ(deleted, kPods);
+  EXPECT_TRUE(durable.value());
+}
+
+TEST(DurableStore, ADeletionForWhichTheReserveIsTooSmallFails) {
+  FakeDisk disk;
+  const auto store = disk.OpenStore({});
+  Set(*store, PodKey("a"), PodNamed("a"));
+  disk.Succeed();
+  Outcome deleted;
+  store->Delete(PodKey("a"), 2, PodNamed("a"), deleted.Done());
+  disk.Fill();
+  disk.Fill();
+  EXPECT_TRUE(store::IsDiskFull(deleted.result.value().error()));
+  EXPECT_FALSE(disk.busy());
+  EXPECT_EQ(VersionOf(store->GetLatest(PodKey("a"))), 2);
 }
 
 TEST(DurableStore, WhenDurableWaitsForWhatWasWrittenBefore) {

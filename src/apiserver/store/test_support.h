@@ -46,7 +46,8 @@ class FakeDisk {
     writes_.clear();
     done_ = nullptr;
   }
-  void Break() { Finish(Fail(Code::kUnavailable, "strata.db: database or disk is full")); }
+  void Fill() { Finish(tl::unexpected(store::DiskFull("strata.db"))); }
+  void Break() { Finish(Fail(Code::kUnavailable, "strata.db: disk I/O error")); }
 
   [[nodiscard]] std::unique_ptr<CommitLog> MakeLog() { return std::make_unique<Log>(*this); }
   // What a new process would find.

@@ -167,6 +167,34 @@ TEST(Watch, EndsInTimeWithABookmarkBefore) {
   EXPECT_TRUE(watch->ended);
 }
 
+TEST(Watch, BookmarksComeAndItEndsInTimeWhenTheClockIsSet) {
+  for (const int hours : {-1, 1}) {
+    TestServer server;
+    const auto watch = server.Begin(
+        "GET",
+        std::string(kConfigMaps) + "?watch=true&allowWatchBookmarks=true&timeoutSeconds=600");
+    server.timers.Advance(std::chrono::seconds(90));
+    EXPECT_EQ(Story(*watch).size(), 1U);
+    server.clock.now += std::chrono::hours(hours);
+    server.timers.Advance(std::chrono::seconds(509));
+    EXPECT_EQ(Story(*watch).size(), 10U) << "one each minute, and one before the end";
+    EXPECT_FALSE(watch->ended);
+    server.timers.Advance(std::chrono::seconds(1));
+    EXPECT_TRUE(watch->ended);
+  }
+}
+
+TEST(Watch, EndsOnceAfterAPause) {
+  TestServer server;
+  const auto watch = server.Begin(
+      "GET", std::string(kConfigMaps) + "?watch=true&allowWatchBookmarks=true&timeoutSeconds=600");
+  server.timers.Pause(std::chrono::hours(1));
+  EXPECT_FALSE(watch->ended);
+  server.timers.Advance(std::chrono::seconds(0));
+  EXPECT_TRUE(watch->ended);
+  EXPECT_LE(Story(*watch).size(), 1U);
+}
+
 TEST(Watch, MarksTheEndOfTheInitialEvents) {
   TestServer server;
   server.Post(kConfigMaps, ConfigMap("a"));

@@ -60,7 +60,7 @@ class WatchSource : public net::BodySource {
       WakeUp();
     });
     if (!options.bookmarks) return;
-    end_ = state_.now() + whole;
+    end_ = state_.timers.Elapsed() + whole;
     PlanBookmark();
   }
 
@@ -166,7 +166,7 @@ class WatchSource : public net::BodySource {
   }
 
   void PlanBookmark() {
-    const Duration left = end_ - state_.now();
+    const Duration left = end_ - state_.timers.Elapsed();
     Duration wait = kBookmarkEvery;
     if (left > kBookmarkBeforeEnd) wait = std::min(wait, left - kBookmarkBeforeEnd);
     if (wait <= Duration::zero() || wait >= left) return;
@@ -186,7 +186,7 @@ class WatchSource : public net::BodySource {
   WatchStart start_;
   std::size_t next_initial_ = 0;
   Columns columns_ = Columns::kDefined;
-  Time end_;
+  Duration end_{};  // by the clock of the timers
   bool ended_ = false;
   bool bookmark_due_ = false;
   std::optional<Timers::Id> end_timer_;
