@@ -12,6 +12,37 @@
 namespace strata {
 namespace {
 
+// The lowest HyperNode that holds the pods of each job, by "ns/podgroup".
+std::map<std::string, HyperNodeId> DomainsOf(const ClusterState& state) {
+  const HyperNodeTree& tree = state.tree();
+  std::map<std::string, HyperNodeId> domains;
+  for (const NodeId node : state.nodes().all()) {
+    const HyperNodeId leaf = tree.LeafOf(tree.ChainOf(node));
+    for (const TaskId id : state.nodes().TasksOn(node)) {
+      const JobId job = state.workload().task(id).job;
+      if (!job.valid()) continue;
+      const auto [at, is_new] = domains.emplace(state.workload().job(job).spec.name, leaf);
+      if (!is_new) at->second = tree.Lca(at->second, leaf);
+    }
+  }
+  return domains;
+}
+
+// The run records the domains of jobs with a topology; here every placed job has one.
+JobStandings StandingsWithDomains(const ComparedSide& side) {
+  const ClusterState& state = *side.outcome->cluster.state;
+  RunResult result;
+  result.jobs = side.outcome->result.jobs;
+  for (const auto& [name, domain] : DomainsOf(state)) {
+    const auto job = result.jobs.find(name);
+    if (job == result.jobs.end() || domain == state.tree().top()) continue;
+    if (!job->second.allocated_hypernode.empty()) continue;
+    job->second.allocated_hypernode = state.tree().at(domain).name;
+    job->second.tier = state.tree().at(domain).tier;
+  }
+  return StandingsOf(result, side.name_of);
+}
+
 SideFigures FiguresOf(const ComparedSide& side, const JobStandings& standings) {
   const RunResult& result = side.outcome->result;
   SideFigures figures;
@@ -116,8 +147,8 @@ void CompareNames(const char* kind, const List& a, const List& b, Comparison& ou
 }  // namespace
 
 Comparison Compare(const ComparedSide& a, const ComparedSide& b) {
-  const JobStandings jobs_a = StandingsOf(a.outcome->result, a.name_of);
-  const JobStandings jobs_b = StandingsOf(b.outcome->result, b.name_of);
+  const JobStandings jobs_a = StandingsWithDomains(a);
+  const JobStandings jobs_b = StandingsWithDomains(b);
   Comparison out;
   out.a = FiguresOf(a, jobs_a);
   out.b = FiguresOf(b, jobs_b);

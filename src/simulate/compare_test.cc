@@ -66,6 +66,24 @@ TEST(Compare, CountsJobsTiersAndStrandedGpus) {
   EXPECT_THAT(found.objects, IsEmpty());
 }
 
+TEST(Compare, CountsJobsWithoutATopologyByWhereTheirPodsAre) {
+  const Played one = Play(EightNodes(kNode) + GangOf("t", 1, kOneGpu, ""));
+  const Played all = Play(EightNodes(kNode) + GangOf("t", 16, kOneGpu, ""));
+  const Comparison found = Compare(one.Side("one"), all.Side("all"));
+  EXPECT_THAT(found.a.placed_by_tier, ElementsAre(testing::Pair(1, 1)));
+  EXPECT_THAT(found.b.placed_by_tier, ElementsAre(testing::Pair(3, 1)));
+}
+
+TEST(Compare, CountsJobsInNoHyperNodeLast) {
+  const Played a = Play(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: alone}\n"
+      "status: {allocatable: {cpu: 8, pods: 9}}\n---\n" +
+      GangOf("t", 1, "cpu: 1", ""));
+  const Played b = Play(EightNodes(kNode) + GangOf("t", 1, "cpu: 1", ""));
+  EXPECT_THAT(RenderTable(Compare(a.Side("a"), b.Side("b")), {}),
+              HasSubstr("    in tier 1     0   1   +1\n    in (cluster)  1   0   -1\n"));
+}
+
 TEST(Compare, ListsJobsThatStandOtherwise) {
   const Played a = Play(Gangs(2));
   const Played b = Play(Gangs(1));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -52,6 +54,17 @@ class FigureTable {
   TextTable& table_;
 };
 
+// The cluster is above all tiers.
+constexpr std::int32_t kCluster = std::numeric_limits<std::int32_t>::max();
+std::map<std::int32_t, std::int64_t> ByLastTier(std::map<std::int32_t, std::int64_t> by_tier) {
+  auto cluster = by_tier.extract(0);
+  if (!cluster.empty()) {
+    cluster.key() = kCluster;
+    by_tier.insert(std::move(cluster));
+  }
+  return by_tier;
+}
+
 std::string RenderFigures(const SideFigures& a, const SideFigures& b, const TextStyle& style) {
   TextTable table({{""}, {"A", Align::kRight}, {"B", Align::kRight}, {"B-A", Align::kRight}});
   FigureTable rows(table);
@@ -64,8 +77,8 @@ std::string RenderFigures(const SideFigures& a, const SideFigures& b, const Text
   }
   rows.Add("jobs", a.jobs, b.jobs);
   rows.Add("  placed", a.placed, b.placed);
-  rows.AddParts(a.placed_by_tier, b.placed_by_tier, [](std::int32_t tier) {
-    return tier == 0 ? std::string("in (cluster)") : fmt::format("in tier {}", tier);
+  rows.AddParts(ByLastTier(a.placed_by_tier), ByLastTier(b.placed_by_tier), [](std::int32_t tier) {
+    return tier == kCluster ? std::string("in (cluster)") : fmt::format("in tier {}", tier);
   });
   rows.Add("  waiting", a.waiting, b.waiting);
   rows.AddParts(
