@@ -22,6 +22,7 @@
 #include "agent/node_agent.h"
 #include "apps/agent_probe.h"
 #include "apps/agent_run_flags.h"
+#include "apps/help_format.h"
 #include "component/component.h"
 #include "device_plugin/gpu_agent.h"
 #include "kube/connection.h"
@@ -129,6 +130,7 @@ int BadUsage(const std::string& problem) {
 
 int Main(int argc, char** argv) {
   CLI::App app("What runs on a node with GPUs", "strata-agent");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", std::string("strata-agent ") + kVersion);
   app.require_subcommand(1);
   AgentRunFlags flags;

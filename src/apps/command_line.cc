@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/aliases.h"
+#include "apps/help_format.h"
 #include "report/names.h"
 
 namespace strata {
@@ -30,6 +31,8 @@ Examples:
   strata job list -A                            the Jobs of the running cluster
   strata top --watch                            requests and capacity of its nodes and queues
   strata topology --drain rack-3                what if: which jobs would lose their place
+  strata compare cluster-a/ cluster-b/ -f jobs/
+                                                which cluster would place these jobs better
   strata generate spines=2,racks=2,nodes=4,gpus=8
                                                 manifests of a cluster to simulate with
   strata snapshot | strata simulate -f -        what Strata would decide for this cluster
@@ -156,6 +159,7 @@ int BadUsage(const CLI::App& app, std::string message) {
 }  // namespace
 
 void AddCommands(CLI::App& app, Run& run) {
+  app.formatter(std::make_shared<HelpFormatter>());
   app.description("Topology-aware gang scheduling for Kubernetes");
   app.name("strata");
   app.footer(kMainFooter);
@@ -163,6 +167,7 @@ void AddCommands(CLI::App& app, Run& run) {
   app.require_subcommand(1);
   AddSimulateCommand(app, run);
   AddExplainCommand(app, run);
+  AddCompareCommand(app, run);
   AddReplayCommand(app, run);
   AddTopologyCommand(app, run);
   AddTopCommand(app, run);

@@ -18,6 +18,7 @@ using Run = std::function<int()>;
 void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
+void AddCompareCommand(CLI::App& app, Run& run);
 void AddCompleteCommand(CLI::App& app, Run& run);
 void AddCompletionCommand(CLI::App& app, Run& run);
 void AddControllersCommand(CLI::App& app, Run& run);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -59,6 +60,30 @@ void AddRunFlags(CLI::App& command, InputFlags& flags, ClusterMayRun may_run) {
       ->check([](const std::string& text) { return MessageOf(ParseTimestamp(text)); });
 }
 
+struct WhatIfFlag {
+  const char* name;
+  Edit::Kind kind;
+  const char* value;
+  const char* what;
+};
+constexpr WhatIfFlag kWhatIfFlags[] = {
+    {"--drain",
+     Edit::Kind::kDrain,
+     "NODE",
+     "What if this node, or all below this HyperNode, were drained"},
+    {"--cordon", Edit::Kind::kCordon, "NODE", "What if it took no new pods"},
+    {"--without", Edit::Kind::kWithout, "[NS/]JOB", "What if this job were gone"},
+    {"--add",
+     Edit::Kind::kAdd,
+     "nodes=N[,racks=R]...",
+     "What if there were more nodes: copies of like=NODE, under=HYPERNODE, with gpus=, cpu=, "
+     "memory="},
+    {"--scale", Edit::Kind::kScale, "JOB[:TASK]=N", "What if a job, or one task of it, had N pods"},
+    {"--set",
+     Edit::Kind::kSet,
+     "QUEUE.FIELD=VALUE",
+     "What if a queue had another weight, priority, capability.RESOURCE, ..."}};
+
 }  // namespace
 
 void AddValidateFlag(CLI::App& command, objects::OnFault& on_fault) {
@@ -95,6 +120,13 @@ void AddClusterFlags(CLI::App& command, InputFlags& flags) {
   AddRunFlags(command, flags, ClusterMayRun::kYes);
 }
 
+void AddSharedFlags(CLI::App& command, InputFlags& flags) {
+  AddFiles(command, flags, "; added to both sides");
+  AddConnectionFlags(command, flags.connection);
+  AddValidateFlag(command, flags.on_fault);
+  AddRunFlags(command, flags, ClusterMayRun::kYes);
+}
+
 void AddWatchFlag(CLI::App& command, InputFlags& flags) {
   command
       .add_flag("-w,--watch", flags.watch, "Print the view again after each change of the cluster")
@@ -102,33 +134,7 @@ void AddWatchFlag(CLI::App& command, InputFlags& flags) {
 }
 
 void AddWhatIfFlags(CLI::App& command, InputFlags& flags) {
-  struct Flag {
-    const char* name;
-    Edit::Kind kind;
-    const char* value;
-    const char* what;
-  };
-  constexpr Flag kFlags[] = {
-      {"--drain",
-       Edit::Kind::kDrain,
-       "NODE",
-       "What if this node, or all below this HyperNode, were drained"},
-      {"--cordon", Edit::Kind::kCordon, "NODE", "What if it took no new pods"},
-      {"--without", Edit::Kind::kWithout, "[NS/]JOB", "What if this job were gone"},
-      {"--add",
-       Edit::Kind::kAdd,
-       "nodes=N[,racks=R]...",
-       "What if there were more nodes: copies of like=NODE, under=HYPERNODE, with gpus=, cpu=, "
-       "memory="},
-      {"--scale",
-       Edit::Kind::kScale,
-       "JOB[:TASK]=N",
-       "What if a job, or one task of it, had N pods"},
-      {"--set",
-       Edit::Kind::kSet,
-       "QUEUE.FIELD=VALUE",
-       "What if a queue had another weight, priority, capability.RESOURCE, ..."}};
-  for (const Flag& flag : kFlags) {
+  for (const WhatIfFlag& flag : kWhatIfFlags) {
     command
         .add_option_function<std::vector<std::string>>(
             flag.name,
@@ -143,6 +149,14 @@ void AddWhatIfFlags(CLI::App& command, InputFlags& flags) {
           return MessageOf(CheckEdit({kind, text}));
         });
   }
+}
+
+std::string TextOf(const Edit& edit) {
+  const auto* const flag =
+      std::find_if(std::begin(kWhatIfFlags), std::end(kWhatIfFlags), [&](const WhatIfFlag& one) {
+        return one.kind == edit.kind;
+      });
+  return fmt::format("{} {}", flag->name, edit.text);
 }
 
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats) {

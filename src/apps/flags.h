@@ -40,11 +40,15 @@ struct InputFlags {
 void AddManifestFlags(CLI::App& command, InputFlags& flags);
 // The same for a command that without -f looks at the running cluster.
 void AddClusterFlags(CLI::App& command, InputFlags& flags);
+// The same for a command whose arguments name what it reads: -f adds manifests to all of that.
+void AddSharedFlags(CLI::App& command, InputFlags& flags);
 // --validate, which decides what a fault of a manifest leads to.
 void AddValidateFlag(CLI::App& command, objects::OnFault& on_fault);
 void AddWatchFlag(CLI::App& command, InputFlags& flags);
 // --drain, --cordon, --without, --add, --scale and --set.
 void AddWhatIfFlags(CLI::App& command, InputFlags& flags);
+// An edit as it is typed: "--drain rack-3".
+[[nodiscard]] std::string TextOf(const Edit& edit);
 
 // The first of `formats` is `output` as it stands.
 void AddOutputFlag(CLI::App& command, OutputFormat& output, std::vector<std::string> formats);

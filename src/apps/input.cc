@@ -42,12 +42,7 @@ Result<std::optional<SchedulerConf>> LoadGivenConf(const InputFlags& flags) {
   if (path == "-" && TakesStandardInput(flags)) {
     return Fail(Code::kInvalidArgument, "--scheduler-conf -: -f - reads standard input already");
   }
-  TRY_ASSIGN(const std::vector<objects::Source> sources,
-             objects::ReadSources(std::span(&path, 1), std::cin));
-  if (sources.size() != 1) {
-    return Fail(Code::kInvalidArgument, path + ": want one file, found a directory");
-  }
-  return ParseSchedulerConf(sources.front());
+  return ReadSchedulerConf(path);
 }
 
 Result<SchedulerConf> ConfOf(const objects::ObjectSet& objects) {
@@ -185,6 +180,15 @@ Status Watch(const InputFlags& flags, const View& view) {
 }
 
 }  // namespace
+
+Result<SchedulerConf> ReadSchedulerConf(const std::string& path) {
+  TRY_ASSIGN(const std::vector<objects::Source> sources,
+             objects::ReadSources(std::span(&path, 1), std::cin));
+  if (sources.size() != 1) {
+    return Fail(Code::kInvalidArgument, path + ": want one file, found a directory");
+  }
+  return ParseSchedulerConf(sources.front());
+}
 
 Result<Input> LoadInput(const InputFlags& flags, Progress& progress, const ChooseJobs& choose) {
   auto input = ReadInput(flags, progress, choose);

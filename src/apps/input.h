@@ -8,6 +8,7 @@
 #include "apps/flags.h"
 #include "apps/terminal.h"
 #include "base/result.h"
+#include "convert/scheduler_conf.h"
 #include "inspect/cluster_watch.h"
 #include "inspect/live_cluster.h"
 #include "sched/config.h"
@@ -35,6 +36,9 @@ using ChooseJobs =
 [[nodiscard]] Result<Input> LoadInput(const InputFlags& flags,
                                       Progress& progress,
                                       const ChooseJobs& choose = {});
+
+// Reads a volcano-scheduler.conf, or the ConfigMap that holds one; "-" is standard input.
+[[nodiscard]] Result<SchedulerConf> ReadSchedulerConf(const std::string& path);
 
 // Shows what `view` says of the cluster that the flags name: once, or with --watch again whenever
 // it says something new, until the process is ended. Returns the exit status.

@@ -37,6 +37,7 @@ Examples:
   strata job run hello -i busybox -- echo hello
   strata job run -f train.yaml
   strata job logs train --tail 20               of all its pods; --task and -c choose
+  strata job logs train -f                      go on with what they write
   strata job suspend train                      delete its pods, keep the Job
   strata job resume train
   strata job cancel train --yes                 delete the Job and its pods)";

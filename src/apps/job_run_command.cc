@@ -63,6 +63,28 @@ Result<std::string> RunNewJob(const JobRunFlags& flags) {
   return fmt::format("job {} created\n", name);
 }
 
+struct JobLogFlags {
+  JobFlags job;
+  inspect::LogChoice choice;
+  bool follow = false;
+};
+
+Result<std::string> PrintJobLogs(const JobLogFlags& flags, std::vector<std::string>& warnings) {
+  TRY_ASSIGN(const ClusterPtr cluster, Connect(flags.job));
+  TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags.job, *cluster));
+  TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
+  TRY_ASSIGN(const auto pods, inspect::PodsWithLogs(job, flags.choice));
+  if (!flags.follow) return inspect::ReadLogs(*cluster, job, pods, flags.choice);
+  TRY(inspect::FollowJobLogs(*cluster, job, pods, flags.choice, WriteOut));
+  return "";
+}
+
+int RunJobLogs(const JobLogFlags& flags) {
+  std::vector<std::string> warnings;
+  const Result<std::string> text = PrintJobLogs(flags, warnings);
+  return PrintResult(text, warnings);
+}
+
 void AddPodFlags(CLI::App& command, JobRunFlags& flags) {
   command.add_option("-i,--image", flags.wanted.image, "Image of its containers; default: busybox")
       ->type_name("IMAGE");
@@ -125,13 +147,9 @@ void AddJobRunCommand(CLI::App& parent, const char* footer, Run& run) {
 }
 
 void AddJobLogsCommand(CLI::App& parent, const char* footer, Run& run) {
-  struct LogFlags {
-    JobFlags job;
-    inspect::LogChoice choice;
-  };
   CLI::App& command = *parent.add_subcommand("logs", "Print the logs of the pods of a Job");
   command.footer(footer);
-  const auto flags = std::make_shared<LogFlags>();
+  const auto flags = std::make_shared<JobLogFlags>();
   AddJobConnection(command, flags->job);
   AddJobName(command, flags->job);
   command.add_option("--task", flags->choice.task, "Only the pods of this task")->type_name("TASK");
@@ -141,21 +159,14 @@ void AddJobLogsCommand(CLI::App& parent, const char* footer, Run& run) {
   command.add_option("--tail", flags->choice.tail, "Only the last lines of each pod; default: all")
       ->type_name("LINES")
       ->check(CLI::NonNegativeNumber);
-  command.add_flag("-p,--previous", flags->choice.previous, "Of the containers before a restart");
-  command.callback([flags, &run] {
-    run = [flags] {
-      std::vector<std::string> warnings;
-      const auto read = [&]() -> Result<std::string> {
-        TRY_ASSIGN(const ClusterPtr cluster, Connect(flags->job));
-        TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags->job, *cluster));
-        TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
-        TRY_ASSIGN(const auto pods, inspect::PodsWithLogs(job, flags->choice));
-        return inspect::ReadLogs(*cluster, job, pods, flags->choice);
-      };
-      const Result<std::string> text = read();
-      return PrintResult(text, warnings);
-    };
-  });
+  CLI::Option* const previous = command.add_flag(
+      "-p,--previous", flags->choice.previous, "Of the containers before a restart");
+  command
+      .add_flag("-f,--follow",
+                flags->follow,
+                "Go on with the lines that come, of at most 64 pods, until all have ended")
+      ->excludes(previous);
+  command.callback([flags, &run] { run = [flags] { return RunJobLogs(*flags); }; });
 }
 
 }  // namespace strata

@@ -341,7 +341,7 @@ void AddConvertCommand(CLI::App& replay_command, Run& run) {
   command.callback([flags, &run] { run = [flags] { return RunConvert(*flags); }; });
 }
 
-void AddCompareCommand(CLI::App& replay_command, Run& run) {
+void AddReplayCompareCommand(CLI::App& replay_command, Run& run) {
   CLI::App& command = *replay_command.add_subcommand(
       "compare", "Show finished runs, of --out, in one table and page");
   const auto flags = std::make_shared<ReplayFlags>();
@@ -368,7 +368,7 @@ void AddReplayCommand(CLI::App& app, Run& run) {
   AddShowFlags(command, *flags);
   AddGenerateCommand(command, run);
   AddConvertCommand(command, run);
-  AddCompareCommand(command, run);
+  AddReplayCompareCommand(command, run);
   AddReplayFgdCommand(command, run);
   command.callback([flags, &command, &run] {
     if (command.get_subcommands().empty()) run = [flags] { return RunReplay(*flags); };

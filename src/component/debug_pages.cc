@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "component/process_metrics.h"
 
 namespace strata {
 namespace {
@@ -46,7 +47,7 @@ net::HttpResponse AnswerDebugPage(const net::HttpRequest& request, const DebugSo
   if (request.path == "/metrics") {
     return {.status = 200,
             .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-            .body = sources.metrics()};
+            .body = sources.metrics() + obs::MetricsText(ProcessMetrics())};
   }
   if (request.path == "/healthz" || request.path == "/livez") {
     const std::string late = sources.late_thread ? sources.late_thread() : "";

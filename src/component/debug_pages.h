@@ -29,8 +29,9 @@ struct DebugSources {
 };
 
 // GET /metrics, /healthz, /livez, /readyz, and PUT /debug/flags/v with a number as its body, as
-// Kubernetes' components serve them. The PUT is rejected unless `sources` allow it. Calls
-// `sources`, and has no other effect.
+// Kubernetes' components serve them. /metrics has what `sources` say, then the figures of the
+// process (process_metrics.h). The PUT is rejected unless `sources` allow it. Calls `sources`, and
+// has no other effect.
 [[nodiscard]] net::HttpResponse AnswerDebugPage(const net::HttpRequest& request,
                                                 const DebugSources& sources);
 

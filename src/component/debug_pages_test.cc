@@ -2,12 +2,16 @@
 
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
 
 namespace strata {
 namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
 
 class FixedClock final : public Clock {
  public:
@@ -49,9 +53,20 @@ TEST(DebugPages, ReadinessFollowsTheComponent) {
 TEST(DebugPages, MetricsAreInPrometheusTextFormat) {
   Pages pages;
   const net::HttpResponse response = pages.Answer("GET", "/metrics");
-  EXPECT_EQ(response.body, "jobs 1\n");
+  EXPECT_THAT(response.body, StartsWith("jobs 1\n"));
   ASSERT_EQ(response.headers.size(), 1U);
   EXPECT_EQ(response.headers.front().value, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+TEST(DebugPages, MetricsHaveTheFiguresOfTheProcess) {
+  Pages pages;
+  const std::string body = pages.Answer("GET", "/metrics").body;
+  for (const char* name : {"process_cpu_seconds_total",
+                           "process_resident_memory_bytes",
+                           "process_open_fds",
+                           "process_start_time_seconds"}) {
+    EXPECT_THAT(body, HasSubstr("\n" + std::string(name) + " "));
+  }
 }
 
 TEST(DebugPages, VerbosityIsSetByPut) {

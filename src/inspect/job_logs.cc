@@ -35,6 +35,41 @@ Result<bool> IsVirtual(LiveCluster& cluster, const std::string& node) {
   return TextAt(object, {"metadata", "labels", "strata.sh/virtual"}) == "true";
 }
 
+// An error where pods that said nothing cannot say anything.
+Status CheckContainers(LiveCluster& cluster,
+                       const JobReport& job,
+                       const std::vector<JobReport::Pod>& pods) {
+  TRY_ASSIGN(const bool is_virtual, IsVirtual(cluster, pods.front().node));
+  if (!is_virtual) return {};
+  return Fail(Code::kNotFound,
+              fmt::format("{}: its pods are on virtual nodes, which run no containers and have no "
+                          "logs",
+                          NameOf(job)));
+}
+
+kube::ResourcePath LogPath(const JobReport& job, const JobReport::Pod& pod) {
+  return {kube::kPods, job.key.ns, pod.name, "log"};
+}
+
+std::string PrefixOf(const JobReport::Pod& pod) {
+  return "[" + pod.name + "] ";
+}
+
+enum class Follow : std::uint8_t { kNo, kYes };
+
+kube::Call LogCall(const kube::ResourcePath& path, const LogChoice& choice, Follow follow) {
+  kube::Call call = kube::GetCall(path);
+  if (follow == Follow::kYes) call.query += "follow=true&";
+  if (choice.tail) call.query += fmt::format("tailLines={}&", *choice.tail);
+  if (choice.previous) call.query += "previous=true&";
+  if (!choice.container.empty()) call.query += "container=" + kube::Escape(choice.container);
+  if (call.query.ends_with('&')) call.query.pop_back();
+  return call;
+}
+
+// Each is a request of its own that goes on.
+constexpr std::size_t kMaxFollowed = 64;
+
 }  // namespace
 
 Result<std::vector<JobReport::Pod>> PodsWithLogs(const JobReport& job, const LogChoice& choice) {
@@ -73,22 +108,40 @@ Result<std::string> ReadLogs(LiveCluster& cluster,
                              const LogChoice& choice) {
   std::string out;
   for (const JobReport::Pod& pod : pods) {
-    const kube::ResourcePath path{kube::kPods, job.key.ns, pod.name, "log"};
-    kube::Call call = kube::GetCall(path);
-    if (choice.tail) call.query += fmt::format("tailLines={}&", *choice.tail);
-    if (choice.previous) call.query += "previous=true&";
-    if (!choice.container.empty()) call.query += "container=" + kube::Escape(choice.container);
-    if (call.query.ends_with('&')) call.query.pop_back();
-    TRY_ASSIGN(const std::string text, cluster.Do(path, std::move(call)));
-    out += pods.size() == 1 ? text : PrefixLines("[" + pod.name + "] ", text);
+    const kube::ResourcePath path = LogPath(job, pod);
+    TRY_ASSIGN(const std::string text, cluster.Do(path, LogCall(path, choice, Follow::kNo)));
+    out += pods.size() == 1 ? text : PrefixLines(PrefixOf(pod), text);
   }
-  if (!out.empty()) return out;
-  TRY_ASSIGN(const bool is_virtual, IsVirtual(cluster, pods.front().node));
-  if (!is_virtual) return out;
-  return Fail(Code::kNotFound,
-              fmt::format("{}: its pods are on virtual nodes, which run no containers and have no "
-                          "logs",
-                          NameOf(job)));
+  if (out.empty()) TRY(CheckContainers(cluster, job, pods));
+  return out;
+}
+
+Status FollowJobLogs(LiveCluster& cluster,
+                     const JobReport& job,
+                     const std::vector<JobReport::Pod>& pods,
+                     const LogChoice& choice,
+                     const TakeLines& take) {
+  if (pods.size() > kMaxFollowed) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: -f follows at most {} pods, not {}; --task chooses some of them",
+                            NameOf(job),
+                            kMaxFollowed,
+                            pods.size()));
+  }
+  std::vector<FollowedLog> logs;
+  logs.reserve(pods.size());
+  for (const JobReport::Pod& pod : pods) {
+    const kube::ResourcePath path = LogPath(job, pod);
+    logs.push_back(
+        {path, LogCall(path, choice, Follow::kYes), pods.size() == 1 ? "" : PrefixOf(pod)});
+  }
+  bool said = false;
+  const auto take_some = [&](std::string_view lines) {
+    said = true;
+    return take(lines);
+  };
+  TRY(FollowLogs(cluster.client(), cluster.config(), logs, take_some));
+  return said ? Status() : CheckContainers(cluster, job, pods);
 }
 
 }  // namespace strata::inspect

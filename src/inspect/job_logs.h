@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inspect/follow_logs.h"
 #include "inspect/job_report.h"
 #include "inspect/live_cluster.h"
 
@@ -25,11 +26,19 @@ struct LogChoice {
 
 // The logs of these pods one after the other; of several pods each line begins with its pod:
 // "[train-worker-0] ...". kNotFound, one line, where the pods are on virtual nodes, which have no
-// logs. REQUIRES: at least one pod.
+// logs. REQUIRES: at least one pod, likewise below.
 [[nodiscard]] Result<std::string> ReadLogs(LiveCluster& cluster,
                                            const JobReport& job,
                                            const std::vector<JobReport::Pod>& pods,
                                            const LogChoice& choice);
+
+// The same as it is written: calls `take` with lines as they come, until all of these logs have
+// ended.
+[[nodiscard]] Status FollowJobLogs(LiveCluster& cluster,
+                                   const JobReport& job,
+                                   const std::vector<JobReport::Pod>& pods,
+                                   const LogChoice& choice,
+                                   const TakeLines& take);
 
 // `text` with `prefix` before each line, ended by a newline. Pure.
 [[nodiscard]] std::string PrefixLines(const std::string& prefix, const std::string& text);

@@ -45,6 +45,7 @@ class LiveCluster {
   [[nodiscard]] Result<std::string> Do(const kube::ResourcePath& path, kube::Call call);
 
   [[nodiscard]] kube::Client& client() { return connection_->client(); }
+  [[nodiscard]] const kube::ConnectionConfig& config() const { return connection_->config(); }
   // The namespace of the context.
   [[nodiscard]] const std::string& ns() const { return connection_->config().ns; }
 

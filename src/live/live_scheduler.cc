@@ -403,6 +403,7 @@ class LiveScheduler::Impl {
     if (HasSeenEverything()) locker_.DoDue();
     if (next_queue_report_ && now >= *next_queue_report_) {
       metrics_.RecordQueues(state_, config_);
+      metrics_.RecordHyperNodes(state_);
       next_queue_report_.reset();
       queues_reported_ = now;
     }

@@ -14,8 +14,10 @@
 #include <set>
 #include <utility>
 
+#include "report/gpu_sums.h"
 #include "report/queue_report.h"
 #include "sched/eviction/settings.h"
+#include "sched/need.h"
 
 namespace strata::live {
 namespace {
@@ -80,6 +82,7 @@ class SchedulerMetrics::Impl {
       unscheduled_tasks_.Set({{"job_id", job.spec.name}}, job.counts.Of(TaskStatus::kPending));
     }
     unscheduled_tasks_.End();
+    RecordWaiting(result, state);
     RecordPlaced(result, state, now);
     RecordEvictions(timer, result);
   }
@@ -90,6 +93,27 @@ class SchedulerMetrics::Impl {
       SetQueue(row, state.resource_names());
     }
     for (Gauges* gauges : QueueFamilies()) gauges->End();
+  }
+
+  void RecordHyperNodes(const ClusterState& state) {
+    hypernode_gpus_.Begin();
+    const ResourceNames& names = state.resource_names();
+    const auto all = state.tree().hypernodes();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto id = IdAt<HyperNodeId>(i);
+      if (id == state.tree().top() || !all[i].in_tree) continue;
+      const std::int64_t used = GpusIn(names, state.sums().Used(id));
+      const std::int64_t free = GpusIn(names, FreeBelow(state, id));
+      if (used == 0 && free == 0) continue;  // it has none
+      const std::string tier = std::to_string(all[i].tier);
+      const auto set = [&](const char* use, std::int64_t gpus) {
+        hypernode_gpus_.Set({{"hypernode", all[i].name}, {"tier", tier}, {"state", use}},
+                            static_cast<double>(gpus));
+      };
+      set("used", used);
+      set("free", free);
+    }
+    hypernode_gpus_.End();
   }
 
   void CountBind() { scheduled_.Increment(); }
@@ -143,6 +167,18 @@ class SchedulerMetrics::Impl {
     Gauges memory;
     Gauges scalars;
   };
+
+  void RecordWaiting(const CycleResult& result, const ClusterState& state) {
+    std::map<std::pair<std::string, std::string>, int> jobs;  // by queue and reason
+    for (const auto& [id, verdict] : result.verdicts) {
+      ++jobs[{state.workload().job(id).spec.queue, verdict.reason}];
+    }
+    waiting_jobs_.Begin();
+    for (const auto& [key, count] : jobs) {
+      waiting_jobs_.Set({{"queue_name", key.first}, {"reason", key.second}}, count);
+    }
+    waiting_jobs_.End();
+  }
 
   // From the making of a job to the cycle that placed it, and of each pod likewise.
   void RecordPlaced(const CycleResult& result, const ClusterState& state, Time now) {
@@ -266,6 +302,11 @@ class SchedulerMetrics::Impl {
                                  .Add({});
   Gauges unscheduled_tasks_{
       registry_, "volcano_unschedule_task_count", "Pods that wait after the last cycle, by job"};
+  Gauges waiting_jobs_{
+      registry_, "strata_waiting_jobs", "Jobs that wait after the last cycle, by queue and reason"};
+  Gauges hypernode_gpus_{registry_,
+                         "strata_hypernode_gpus",
+                         "GPUs below a HyperNode that are in use, and those that are free"};
   Gauge& preemption_victims_ = BuildGauge()
                                    .Name("volcano_pod_preemption_victims")
                                    .Help("Pods that the last plan of preempt evicts")
@@ -323,6 +364,10 @@ void SchedulerMetrics::Record(const CycleTimer& timer,
 
 void SchedulerMetrics::RecordQueues(const ClusterState& state, const SchedulerConfig& config) {
   impl_->RecordQueues(state, config);
+}
+
+void SchedulerMetrics::RecordHyperNodes(const ClusterState& state) {
+  impl_->RecordHyperNodes(state);
 }
 
 void SchedulerMetrics::CountBind() {

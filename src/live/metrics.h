@@ -61,6 +61,8 @@ class SchedulerMetrics {
   // What queues have and may have, by the plugin of `config` that divides the cluster. COST: that
   // of dividing it, which many queues make more than a cycle without work.
   void RecordQueues(const ClusterState& state, const SchedulerConfig& config);
+  // The GPUs of HyperNodes. COST: O(HyperNodes).
+  void RecordHyperNodes(const ClusterState& state);
   void CountBind();
   void CountFailedBind();
   void CountClaimEnd(const ClaimEnd& end);

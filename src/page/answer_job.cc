@@ -14,6 +14,7 @@
 #include "json/parse.h"
 #include "objects/volcano_keys.h"
 #include "page/answers.h"
+#include "report/gpu_sums.h"
 
 namespace strata::page {
 namespace {

@@ -13,6 +13,7 @@
 #include "inspect/usage_report.h"
 #include "json/dump.h"
 #include "page/gpu_cells.h"
+#include "report/gpu_sums.h"
 #include "report/names.h"
 #include "report/queue_report.h"
 #include "report/render_queues.h"
@@ -175,30 +176,6 @@ class NodeTeller {
   const std::vector<TaskId> tasks_;
 };
 
-// ---- what fits
-
-struct FreeGpuCounts {
-  std::int64_t free = 0;
-  std::int64_t whole_nodes = 0;
-  std::int64_t stranded = 0;
-};
-
-FreeGpuCounts CountFree(const ClusterColumns& columns) {
-  FreeGpuCounts counts;
-  std::size_t cell = 0;
-  for (const std::int64_t gpus : columns.nodes.gpus) {
-    const std::string_view cells =
-        std::string_view(columns.gpus.state).substr(cell, static_cast<std::size_t>(gpus));
-    cell += cells.size();
-    const std::int64_t free = std::count(cells.begin(), cells.end(), 'f');
-    counts.free += free;
-    const bool is_whole = free > 0 && free == gpus;
-    counts.whole_nodes += is_whole ? 1 : 0;
-    counts.stranded += is_whole ? 0 : free;
-  }
-  return counts;
-}
-
 }  // namespace
 
 std::string AnswerHello(const HelloFacts& facts,
@@ -266,7 +243,7 @@ Result<std::string> AnswerFit(const ClusterState& state,
     const auto id = state.tree().Find(name);
     pods.push_back(id ? fits[id->index()] : 0);
   }
-  const FreeGpuCounts free = CountFree(columns);
+  const GpuSums sums = SumGpus(state);
   std::int64_t gpus_each = 0;
   for (const auto& [name, quantity] : pod) {
     if (name.ends_with("/gpu")) gpus_each += quantity.Value().value_or(0);
@@ -276,9 +253,9 @@ Result<std::string> AnswerFit(const ClusterState& state,
                      {"pod", ShapeJson(pod)},
                      {"tiers", TiersJson(BestOfTiers(state.tree(), fits))},
                      {"pods", std::move(pods)},
-                     {"wholeNodes", free.whole_nodes},
-                     {"stranded", free.stranded},
-                     {"packed", gpus_each > 0 ? free.free / gpus_each : 0}};
+                     {"wholeNodes", sums.whole_nodes},
+                     {"stranded", sums.stranded},
+                     {"packed", gpus_each > 0 ? sums.free / gpus_each : 0}};
   return DumpJson(json) + "\n";
 }
 

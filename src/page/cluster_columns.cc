@@ -10,6 +10,7 @@
 #include "base/timestamp.h"
 #include "inspect/usage_report.h"
 #include "page/gpu_cells.h"
+#include "report/gpu_sums.h"
 #include "report/names.h"
 
 namespace strata::page {
@@ -285,15 +286,6 @@ Place ColumnsMaker::PlaceOfJob(std::string_view name) const {
 double PlainNumber(std::string_view resource, Amount amount) {
   const auto number = static_cast<double>(amount);
   return UnitOf(resource) == ResourceUnit::kMilli ? number / static_cast<double>(kMilli) : number;
-}
-
-std::int64_t GpusIn(const ResourceNames& names, std::span<const Amount> amounts) {
-  std::int64_t gpus = 0;
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    if (amounts[i] <= 0 || !names.name(IdAt<ResourceId>(i)).ends_with("/gpu")) continue;
-    gpus += amounts[i] / kMilli + (amounts[i] % kMilli == 0 ? 0 : 1);
-  }
-  return gpus;
 }
 
 std::string NameOfJob(const objects::PodGroup& group) {

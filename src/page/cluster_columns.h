@@ -148,8 +148,6 @@ class ColumnsMaker {
 
 // Amounts as people are told them: cores, bytes, pieces.
 [[nodiscard]] double PlainNumber(std::string_view resource, Amount amount);
-// How many GPUs the amounts are: resources whose names end in "/gpu", rounded up.
-[[nodiscard]] std::int64_t GpusIn(const ResourceNames& names, std::span<const Amount> amounts);
 // The Job that owns the PodGroup, else the PodGroup itself.
 [[nodiscard]] std::string NameOfJob(const objects::PodGroup& group);
 // The lowest HyperNode that holds the pods of the job that have a node; none for none.

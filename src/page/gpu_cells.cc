@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/gpu_sums.h"
 #include "report/topology_report.h"
 
 namespace strata::page {

@@ -13,6 +13,7 @@
 #include "convert/amounts.h"
 #include "convert/gpu_request.h"
 #include "objects/volcano_keys.h"
+#include "report/gpu_sums.h"
 #include "report/names.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/need.h"
@@ -49,28 +50,6 @@ std::int64_t CountFits(const Resources& request, std::span<const Amount> idle) {
     fits = std::min(fits, there / each);
   }
   return fits;
-}
-
-// What is taken of the GPUs of a node.
-std::vector<GpuUsage> GpuUsageOn(const ClusterState& state, NodeId node) {
-  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
-  std::vector<GpuUsage> usage(gpus.gpus.size());
-  for (const TaskId task : state.nodes().TasksOn(node)) {
-    AddClaim(gpus, state.workload().GpusOf(task), usage);
-  }
-  return usage;
-}
-
-// Positions of the GPUs of a node that nobody uses and anybody may.
-std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {
-  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
-  const std::vector<GpuUsage> usage = GpuUsageOn(state, node);
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < usage.size(); ++i) {
-    const Gpu& gpu = gpus.gpus[i];
-    if (gpu.healthy && !gpu.cordoned && usage[i].slots == 0) free.push_back(i);
-  }
-  return free;
 }
 
 TopologyReport::GpuNode GpuNodeOf(const ClusterState& state, NodeId node) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -14,21 +15,36 @@
 
 namespace strata {
 
+// Where a job stands at the end of a run.
+struct JobStanding {
+  enum class Kind : std::uint8_t { kAbsent, kWaiting, kPlaced };
+  Kind kind = Kind::kAbsent;
+  std::string hypernode;  // of a placed job: the lowest that holds it; "" for none
+  std::int32_t tier = 0;  // and its tier
+  std::string reason;     // of a waiting job: a word of docs/reasons.md; may be ""
+
+  bool operator==(const JobStanding&) const = default;
+};
+// "in s4 (tier 2)", "placed", "waits (NotEnoughResources)", "not there".
+[[nodiscard]] std::string ToText(const JobStanding& standing);
+
+// Every job of a run by the name that people know it by, which `name_of` gives for "ns/podgroup".
+// Where several have one name, all but the first keep the names of their PodGroups. Pure.
+using JobStandings = std::map<std::string, JobStanding>;
+using NameOfGroup = std::function<std::string(const std::string& group)>;
+[[nodiscard]] JobStandings StandingsOf(const RunResult& result, const NameOfGroup& name_of);
+
 // A job that two runs decide differently.
 struct JobDifference {
-  std::string job;     // "ns/podgroup", or "ns/job" where a Job made it
-  std::string before;  // "in s4 (tier 2)", "placed", "waits (NotEnoughResources)", "not there"
-  std::string after;
+  std::string job;
+  JobStanding before;
+  JobStanding after;
 
   bool operator==(const JobDifference&) const = default;
 };
-
-// The jobs of either run that stand otherwise in the other, by name. `names` gives the Job of a
-// PodGroup. Pure.
-[[nodiscard]] std::vector<JobDifference> CompareJobs(
-    const RunResult& before,
-    const RunResult& after,
-    const std::map<std::string, std::string, std::less<>>& group_of_job);
+// The jobs of either run that stand otherwise in the other, by name. Pure.
+[[nodiscard]] std::vector<JobDifference> CompareJobs(const JobStandings& before,
+                                                     const JobStandings& after);
 
 // What would be if the edits were made.
 struct WhatIfAnswer {

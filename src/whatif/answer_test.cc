@@ -34,8 +34,8 @@ TEST(AnswerWhatIf, SaysWhichJobsLoseTheirPlace) {
   ASSERT_EQ(answer.differences.size(), 1U);
   EXPECT_THAT(answer.changes, ElementsAre("node7 drained: 0 pods wait again"));
   EXPECT_EQ(answer.differences.front().job, "default/b");
-  EXPECT_EQ(answer.differences.front().before, "in s5 (tier 2)");
-  EXPECT_THAT(answer.differences.front().after, testing::StartsWith("waits ("));
+  EXPECT_EQ(ToText(answer.differences.front().before), "in s5 (tier 2)");
+  EXPECT_THAT(ToText(answer.differences.front().after), testing::StartsWith("waits ("));
   EXPECT_THAT(Sentences(answer.differences).front(),
               testing::StartsWith("default/b: in s5 (tier 2), would wait ("));
 }
@@ -44,6 +44,17 @@ TEST(AnswerWhatIf, AJobThatIsRemovedIsNotThere) {
   const WhatIfAnswer answer = Answer({{Edit::Kind::kWithout, "b"}});
   EXPECT_THAT(Sentences(answer.differences),
               ElementsAre("default/b: in s5 (tier 2), would be not there"));
+}
+
+TEST(StandingsOf, OfSeveralJobsWithOneNameTheFirstHasIt) {
+  RunResult run;
+  run.jobs["ns/a"] = {.phase = "Running", .allocated_hypernode = "s0", .tier = 1};
+  run.jobs["ns/b"] = {.phase = "Inqueue", .allocated_hypernode = {}, .tier = 0};
+  run.jobs["ns/c"] = {.phase = "Running", .allocated_hypernode = {}, .tier = 4};
+  const JobStandings standings = StandingsOf(run, [](const std::string&) { return "ns/web"; });
+  std::vector<std::string> lines;
+  for (const auto& [name, standing] : standings) lines.push_back(name + ": " + ToText(standing));
+  EXPECT_THAT(lines, ElementsAre("ns/b: waits", "ns/c: placed", "ns/web: in s0 (tier 1)"));
 }
 
 TEST(AnswerWhatIf, WithoutEditsNothingDiffers) {

@@ -73,8 +73,9 @@ class Shown(LiveTest):
         self.assertEqual(self.strata("job", "run", "hello", "-r", "2", "-m", "2", "-q", "research"),
                          "job default/hello created\n")
         self.until(lambda: self.phase("hello-hello-1") == "Running", "the pods of the job run")
-        self.assertEqual(self.strata("job", "logs", "hello", code=1),
-                         "default/hello: its pods are on virtual nodes, which run no containers and have no logs\n")
+        for follow in ((), ("-f",)):
+            self.assertEqual(self.strata("job", "logs", "hello", *follow, code=1),
+                             "default/hello: its pods are on virtual nodes, which run no containers and have no logs\n")
         self.assertIn("default/hello", self.strata("top", "--drain", "rack-0", "--without", "hello"))
         self.strata("job", "cancel", "hello", "--yes")
         groups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"

@@ -471,7 +471,7 @@ class ShellHelp(unittest.TestCase):
 
     def test_every_command_for_people_has_examples(self):
         for command in (["snapshot"], ["topology"], ["queue", "list"], ["queue", "create"], ["explain"], ["top"], ["job"],
-                        ["job", "list"], ["job", "run"], ["job", "cancel"], ["generate"], ["completion"], ["man"]):
+                        ["job", "list"], ["job", "run"], ["job", "cancel"], ["generate"], ["compare"], ["completion"], ["man"]):
             self.assertIn("Examples:\n  ", run(*command, "--help")[0])
 
     def test_the_other_shells_take_their_scripts(self):

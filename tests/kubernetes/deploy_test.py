@@ -270,6 +270,22 @@ class Chart(unittest.TestCase):
         self.assertEqual([word for word in args(made) if "discovery" in word],
                          ["--discovery-allow=/usr/sbin/ibnetdiscover", "--discovery-allow=/var/lib/lldp/"])
 
+    def test_service_monitors_are_made_where_values_ask_for_them(self):
+        monitors = lambda made: {name: item for (kind, _, name), item in made.items() if kind == "ServiceMonitor"}  # pylint: disable=unnecessary-lambda-assignment
+        self.assertEqual(monitors(self.render()), {})
+        made = self.render("--set", "custom.service_monitor_enable=true", "--set", "custom.service_monitor_labels.release=prometheus",
+                           "--set", "custom.service_monitor_interval=15s")
+        self.assertEqual(set(monitors(made)), {"strata-controllers", "strata-scheduler"})
+        for name, item in monitors(made).items():
+            service = made[("Service", "volcano-system", f"{name}-service")]
+            spec = item["spec"]
+            self.assertEqual(item["metadata"]["labels"], {"app": name, "release": "prometheus"})
+            self.assertEqual(spec["selector"]["matchLabels"].items() - service["metadata"]["labels"].items(), set())
+            self.assertEqual(spec["endpoints"], [{"port": service["spec"]["ports"][0]["name"], "interval": "15s"}])
+            self.assertIn(spec["jobLabel"], service["metadata"]["labels"])
+        self.assertEqual(set(monitors(self.render("--set", "custom.service_monitor_enable=true", "--set", "custom.scheduler_metrics_enable=false"))),
+                         {"strata-controllers"})
+
     def test_the_lease_of_the_role_is_that_of_the_scheduler(self):
         for value, lease in (("tide", "tide"), ("{tide}", "tide"), ("{tide,volcano}", "volcano")):
             with self.subTest(value):

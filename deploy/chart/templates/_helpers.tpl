@@ -225,7 +225,7 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* A Deployment and the Service of its metrics. Call with a dict: root, component (its command), key (how values.yaml calls it), port, arguments; dumps where it writes some. */}}
+{{/* A Deployment, the Service of its metrics, and the ServiceMonitor of that. Call with a dict: root, component (its command), key (how values.yaml calls it), port, arguments; dumps where it writes some. */}}
 {{- define "strata.component" -}}
 {{- $root := .root -}}
 {{- $custom := $root.Values.custom -}}
@@ -312,5 +312,28 @@ spec:
     port: {{ .port }}
     targetPort: metrics
     protocol: TCP
+{{- if $custom.service_monitor_enable }}
+---
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata:
+  name: {{ $name }}
+  namespace: {{ include "strata.namespace" $root }}
+  labels:
+    {{- include "strata.labels" (list $root .component) | nindent 4 }}
+    {{- with $custom.service_monitor_labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  jobLabel: app
+  selector:
+    matchLabels:
+      app: {{ $name }}
+  endpoints:
+  - port: metrics
+    {{- with $custom.service_monitor_interval }}
+    interval: {{ . }}
+    {{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}

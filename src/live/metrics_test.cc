@@ -1,0 +1,58 @@
+#include "live/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "whatif/test_support.h"
+
+namespace strata::live {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Outcome OneGangOfThree() {
+  return Simulate(
+      EightNodes("cpu: 8, pods: 9, nvidia.com/gpu: 2") +
+      GangOf("train", 3, "cpu: 1, nvidia.com/gpu: 1", "mode: hard, highestTierAllowed: 1"));
+}
+
+TEST(SchedulerMetrics, ShowTheGpusOfEveryHyperNode) {
+  const Outcome run = OneGangOfThree();
+  SchedulerMetrics metrics;
+  metrics.RecordHyperNodes(*run.cluster.state);
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr(R"(strata_hypernode_gpus{hypernode="s0",state="used",tier="1"} 3)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_hypernode_gpus{hypernode="s0",state="free",tier="1"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_hypernode_gpus{hypernode="s6",state="free",tier="3"} 13)"));
+  EXPECT_THAT(text, Not(HasSubstr("cluster-top")));
+}
+
+TEST(SchedulerMetrics, ForgetHyperNodesThatAreGone) {
+  SchedulerMetrics metrics;
+  metrics.RecordHyperNodes(*OneGangOfThree().cluster.state);
+  metrics.RecordHyperNodes(*Simulate(EightNodes("cpu: 1")).cluster.state);
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("strata_hypernode_gpus{")));
+}
+
+TEST(SchedulerMetrics, CountWaitingJobsByQueueAndReason) {
+  const Outcome run = OneGangOfThree();
+  const WorkloadTable& workload = run.cluster.state->workload();
+  CycleResult result;
+  for (const JobId job : workload.jobs()) result.verdicts[job] = {"NotEnoughResources", "no room"};
+  ASSERT_EQ(result.verdicts.size(), 1U);
+  CycleTimer timer;
+  timer.Opened();
+  timer.Closed();
+  SchedulerMetrics metrics;
+  metrics.Record(timer, result, *run.cluster.state, Time{});
+  EXPECT_THAT(
+      metrics.Text(),
+      HasSubstr(R"(strata_waiting_jobs{queue_name="default",reason="NotEnoughResources"} 1)"));
+  result.verdicts.clear();
+  metrics.Record(timer, result, *run.cluster.state, Time{});
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("strata_waiting_jobs{")));
+}
+
+}  // namespace
+}  // namespace strata::live
