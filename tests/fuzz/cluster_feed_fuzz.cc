@@ -11,12 +11,10 @@
 //   %fail       these binds and evictions come to nothing
 //   %after N    time passes, in seconds
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
