@@ -18,7 +18,7 @@ Outcome OneGangOfThree() {
 }
 
 TEST(SchedulerMetrics, ShowTheGpusOfEveryHyperNode) {
-  const Outcome run = OneGangOfThree();
+  const ::strata::Outcome run = OneGangOfThree();
   SchedulerMetrics metrics;
   metrics.RecordHyperNodes(*run.cluster.state);
   const std::string text = metrics.Text();
@@ -36,7 +36,7 @@ TEST(SchedulerMetrics, ForgetHyperNodesThatAreGone) {
 }
 
 TEST(SchedulerMetrics, CountWaitingJobsByQueueAndReason) {
-  const Outcome run = OneGangOfThree();
+  const ::strata::Outcome run = OneGangOfThree();
   const WorkloadTable& workload = run.cluster.state->workload();
   CycleResult result;
   for (const JobId job : workload.jobs()) result.verdicts[job] = {"NotEnoughResources", "no room"};
