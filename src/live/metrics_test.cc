@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Outcome OneGangOfThree() {
+::strata::Outcome OneGangOfThree() {
   return Simulate(
       EightNodes("cpu: 8, pods: 9, nvidia.com/gpu: 2") +
       GangOf("train", 3, "cpu: 1, nvidia.com/gpu: 1", "mode: hard, highestTierAllowed: 1"));
