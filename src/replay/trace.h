@@ -66,9 +66,9 @@ struct ReadOptions {
       8;  // g GPUs are one pod up to this, then pods of it, the last smaller
 };
 
-// Reads all files into one trace, in order of submission. Lines of a file may be in any order; those
-// of jobs of one moment are in the order in which these wait. Jobs without a name are named by their
-// place.
+// Reads all files into one trace, in order of submission. Lines of a file may be in any order;
+// those of jobs of one moment are in the order in which these wait. Jobs without a name are named
+// by their place.
 //
 // kInvalidArgument with "FILE:LINE:COLUMN: what is wrong, and what was expected" for the first
 // thing that is wrong; then nothing is read. Pure. REQUIRES: at least one file.
