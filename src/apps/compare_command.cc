@@ -142,6 +142,7 @@ Result<Side> LoadSide(const InputFlags& flags, Progress& progress, Notes& notes)
   // Also of a running cluster: both sides are played, not shown as they are.
   side.config = std::move(input.as_configured);
   side.options.now = input.now;
+  side.options.recreate = true;  // a job that lost its pods is one that waits
   side.ns = std::move(input.ns);
   return side;
 }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "kube/client.h"
+#include "kube/kubeconfig.h"
 
 namespace strata::inspect {
 

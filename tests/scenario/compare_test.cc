@@ -1,0 +1,92 @@
+// What `strata compare` says: every folder of compare/ is one command, with the lines of its file
+// `args`. The table must be expected.txt, with standard error below it, and -o json expected.json.
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenario/run_strata.h"
+
+namespace strata::scenario {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<std::string> CompareCommand(const fs::path& folder, const std::string& format) {
+  std::vector<std::string> command = {"compare", "-o", format};
+  std::istringstream lines(ReadFile(folder / "args"));
+  for (std::string line; std::getline(lines, line);) command.push_back(line);
+  return command;
+}
+
+class Compared : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Compared, PrintsATableForPeople) {
+  const RunOutput run = CallStrata(GetParam(), CompareCommand(GetParam(), "table"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string text = run.out + (run.err.empty() ? "" : "\nstandard error:\n" + run.err);
+  if (UpdatesGoldens()) WriteFile(GetParam() / "expected.txt", text);
+  EXPECT_EQ(text, ReadFile(GetParam() / "expected.txt")) << "in " << GetParam();
+}
+
+TEST_P(Compared, PrintsTheSameAsJsonEveryTime) {
+  const RunOutput run = RunStrata(GetParam(), CompareCommand(GetParam(), "json"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  if (UpdatesGoldens()) WriteFile(GetParam() / "expected.json", run.out);
+  EXPECT_EQ(run.out, ReadFile(GetParam() / "expected.json")) << "in " << GetParam();
+  EXPECT_EQ(CallStrata(GetParam(), CompareCommand(GetParam(), "json")).out, run.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases,
+                         Compared,
+                         testing::ValuesIn(CasesOf("compare")),
+                         [](const auto& test) { return TestName(test.param); });
+
+RunOutput CompareIn(const std::string& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "compare");
+  return CallStrata(fs::path(STRATA_SCENARIOS) / "compare" / folder, arguments);
+}
+
+TEST(CompareCommand, WantsSomethingThatDiffers) {
+  const RunOutput run = CompareIn("clusters", {"a"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err,
+            "strata compare: nothing to compare: want B, --against-conf, or a change such as "
+            "--drain NODE (see strata compare --help)\n");
+}
+
+TEST(CompareCommand, ReadsStandardInputOnce) {
+  EXPECT_THAT(CompareIn("clusters", {"-", "-"}).err, HasSubstr("can be read only once"));
+  EXPECT_THAT(CompareIn("clusters", {"a", "b", "-f", "-"}).err,
+              HasSubstr("cannot be added to two sides"));
+}
+
+TEST(CompareCommand, AddsNoManifestsToARunningCluster) {
+  EXPECT_THAT(CompareIn("clusters", {"a", "context:prod", "-f", "jobs.yaml"}).err,
+              HasSubstr("not to a running cluster"));
+  EXPECT_THAT(CompareIn("clusters", {"a", "context:"}).err,
+              HasSubstr("context: wants the name of a context"));
+  EXPECT_THAT(CompareIn("clusters", {"a", "b", "--context", "prod"}).err,
+              HasSubstr("name it as an argument, context:NAME"));
+}
+
+TEST(CompareCommand, WhatCannotBeReadIsOneLine) {
+  const RunOutput run = CompareIn("clusters", {"a", "nowhere.yaml"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
+}
+
+TEST(CompareCommand, TheSameOnBothSidesDiffersInNothing) {
+  const RunOutput run = CompareIn("clusters", {"a", "a", "-f", "jobs.yaml"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, HasSubstr("\nEvery job stands the same in A and B.\n"));
+}
+
+}  // namespace
+}  // namespace strata::scenario
