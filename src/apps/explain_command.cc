@@ -48,14 +48,12 @@ Result<std::string> FullName(const ExplainFlags& flags, const std::string& ns) {
   return key.ns + "/" + key.name;
 }
 
-// Only the Job in question may get pods that do not exist, and only before it is admitted.
+// The pods that controllers have yet to make.
 Result<objects::MakesPods> ChooseJob(const ExplainFlags& flags,
                                      const objects::ObjectSet& objects,
                                      const std::string& ns) {
   TRY_ASSIGN(const std::string name, FullName(flags, ns));
-  return [job = JobBeforeAdmission(objects, name)](const objects::Job& one) {
-    return objects::NamespacedName(one.meta) == job;
-  };
+  return MakesUpPods(objects, name);
 }
 
 // The last warnings about a job that lacks pods: who could not make them says why there.
@@ -69,7 +67,14 @@ Status AddWarnings(const ExplainFlags& flags, Time now, Explanation& story) {
   if (!listed) return {};
   std::vector<inspect::EventLine> events =
       inspect::LastEvents(*listed, {tail(story.job), tail(story.subject)}, listed->size());
-  std::erase_if(events, [](const inspect::EventLine& event) { return event.type != "Warning"; });
+  std::set<std::pair<std::string, std::string>> told;  // the same is said of Job and PodGroup
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    const bool news = event->type == "Warning" &&
+                      !SaysNothingNew(story, event->reason, event->message) &&
+                      told.emplace(event->reason, event->message).second;
+    if (!news) event->type.clear();
+  }
+  std::erase_if(events, [](const inspect::EventLine& event) { return event.type.empty(); });
   const std::size_t skipped = events.size() - std::min(events.size(), kShownWarnings);
   for (std::size_t i = skipped; i < events.size(); ++i) {
     story.notes.push_back(fmt::format("warning of {}, {} ago: {}: {}",

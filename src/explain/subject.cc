@@ -9,8 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "convert/specs.h"
+#include "explain/obstacles.h"
 #include "explain/own_names.h"
-#include "objects/expand_job.h"
+#include "objects/priority.h"
 #include "report/names.h"
 
 namespace strata {
@@ -98,21 +99,26 @@ Result<Subject> FindSubject(const CompletedObjects& objects, std::string_view na
   return Finder(objects).Find(std::string(name));
 }
 
-std::string JobBeforeAdmission(const objects::ObjectSet& objects, std::string_view name) {
-  std::string job;
-  std::string group_name;
-  for (const auto& [known, group] : objects::GroupsOfJobs(objects)) {
-    if (known != name && group != name) continue;
-    job = known;
-    group_name = group;
-    if (known == name) break;
+objects::MakesPods MakesUpPods(const objects::ObjectSet& objects, std::string_view name) {
+  std::set<std::string> admitted;
+  for (const objects::PodGroup& group : objects.pod_groups) {
+    if (group.phase != objects::PodGroupPhase::kPending) {
+      admitted.insert(objects::NamespacedName(group.meta));
+    }
   }
-  const bool admitted = std::any_of(
-      objects.pod_groups.begin(), objects.pod_groups.end(), [&](const objects::PodGroup& group) {
-        return objects::NamespacedName(group.meta) == group_name &&
-               group.phase != objects::PodGroupPhase::kPending;
-      });
-  return admitted ? "" : job;
+  const auto groups = objects::GroupsOfJobs(objects);
+  const objects::PriorityTable classes(objects.priority_classes);
+  std::set<std::string> chosen;
+  for (const objects::Job& job : objects.jobs) {
+    const std::string own = objects::NamespacedName(job.meta);
+    const std::string& group = groups.at(own);
+    if (admitted.contains(group)) continue;
+    if (own != name && group != name && !MissingClasses(classes, job).empty()) continue;
+    chosen.insert(own);
+  }
+  return [chosen = std::move(chosen)](const objects::Job& job) {
+    return chosen.contains(objects::NamespacedName(job.meta));
+  };
 }
 
 }  // namespace strata

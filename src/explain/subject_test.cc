@@ -1,5 +1,6 @@
 #include "explain/subject.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "explain/own_names.h"
@@ -7,6 +8,8 @@
 
 namespace strata {
 namespace {
+
+using testing::ElementsAre;
 
 CompletedObjects Complete(const std::string& manifests) {
   return CompleteObjects(objects::MustLoad(manifests)).value();
@@ -58,18 +61,35 @@ TEST(FindSubject, AnUnknownNameIsOneLineWithTheNearestNamesOfPeople) {
             "no Job, PodGroup, pod or Deployment a/b: there are none");
 }
 
-TEST(JobBeforeAdmission, IsTheJobUntilItsPodGroupIsAdmitted) {
-  const std::string job = GangOf("t", 2, "cpu: 1", "");
-  const auto group = [](const std::string& phase) {
-    return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: t-t}\n"
-           "spec: {minMember: 2}\nstatus: {phase: " +
-           phase + "}\n---\n";
+// The Jobs among these manifests that would be given pods.
+std::vector<std::string> MadeUpFor(const std::string& manifests, const std::string& name) {
+  const objects::ObjectSet objects = objects::MustLoad(manifests);
+  const objects::MakesPods makes = MakesUpPods(objects, name);
+  std::vector<std::string> jobs;
+  for (const objects::Job& job : objects.jobs) {
+    if (makes(job)) jobs.push_back(job.meta.name);
+  }
+  return jobs;
+}
+
+TEST(MakesUpPods, OfAllJobsThatTheirQueueHasNotAdmitted) {
+  const auto group = [](const std::string& name, const std::string& phase) {
+    return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: " + name +
+           "}\nspec: {minMember: 2}\nstatus: {phase: " + phase + "}\n---\n";
   };
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/t"), "default/t");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/other"), "");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Pending")), "default/t-t"),
-            "default/t");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Inqueue")), "default/t"), "");
+  const std::string jobs = GangOf("a", 2, "cpu: 1", "") + GangOf("b", 2, "cpu: 1", "") +
+                           GangOf("c", 2, "cpu: 1", "") + group("b-b", "Pending") +
+                           group("c-c", "Inqueue");
+  EXPECT_THAT(MadeUpFor(jobs, "default/a"), ElementsAre("a", "b"));
+  EXPECT_THAT(MadeUpFor(jobs, "default/c"), ElementsAre("a", "b"));
+}
+
+TEST(MakesUpPods, NotWhereTheirClassIsMissingUnlessTheJobIsAskedAbout) {
+  std::string job = GangOf("t", 2, "cpu: 1", "");
+  job.insert(job.find("  minAvailable"), "  priorityClassName: nope\n");
+  EXPECT_THAT(MadeUpFor(job, "default/other"), ElementsAre());
+  EXPECT_THAT(MadeUpFor(job, "default/t"), ElementsAre("t"));
+  EXPECT_THAT(MadeUpFor(job, "default/t-t"), ElementsAre("t"));
 }
 
 TEST(OwnNames, PodGroupsAreCalledByWhatTheyWereMadeFor) {
