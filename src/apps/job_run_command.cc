@@ -44,6 +44,10 @@ Result<std::string> ReadJobFile(const std::string& path, const std::string& ns) 
 Result<std::string> MakeJob(const JobRunFlags& flags, const std::string& ns) {
   if (!flags.file.empty()) return ReadJobFile(flags.file, ns);
   TRY_ASSIGN(NamespacedKey key, ResolveName(flags.job.name, flags.job.ns, ns));
+  if (!key.kind.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: want a name without a kind", flags.job.name));
+  }
   inspect::NewJob job = flags.wanted;
   job.key = {std::move(key.ns), std::move(key.name)};
   TRY_ASSIGN(job.requests, ParsePodShape(flags.requests));
@@ -143,12 +147,12 @@ void AddJobLogsCommand(CLI::App& parent, const char* footer, Run& run) {
       ->check(CLI::NonNegativeNumber);
   command.add_flag("-p,--previous", flags->choice.previous, "Of the containers before a restart");
   command.callback([flags, &run] {
+    WantJobName(flags->job);
     run = [flags] {
       std::vector<std::string> warnings;
       const auto read = [&]() -> Result<std::string> {
         TRY_ASSIGN(const ClusterPtr cluster, Connect(flags->job));
-        TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags->job, *cluster));
-        TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
+        TRY_ASSIGN(const inspect::JobReport job, FindNamedJob(flags->job, *cluster, warnings));
         TRY_ASSIGN(const auto pods, inspect::PodsWithLogs(job, flags->choice));
         return inspect::ReadLogs(*cluster, job, pods, flags->choice);
       };

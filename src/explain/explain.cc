@@ -162,6 +162,14 @@ void NameAll(const CompletedObjects& objects, Explanation& out) {
   for (const std::string& group : out.line->starts) add(group);
 }
 
+// Whether the pod exists in the run alone.
+bool IsMadeUp(const CompletedObjects& objects, const std::string& pod) {
+  const auto& pods = objects.objects.pods;
+  return std::any_of(pods.begin(), pods.end(), [&](const objects::Pod& one) {
+    return !one.meta.origin.empty() && objects::NamespacedName(one.meta) == pod;
+  });
+}
+
 bool IsLive(const ExplainQuery& query) {
   return query.source == ExplainQuery::Source::kRunningCluster;
 }
@@ -201,8 +209,8 @@ bool TellObstacles(const ExplainQuery& query, Explanation& out) {
   if (waits && !out.part) {
     // That there are no pods says the same.
     if (!out.outcome.reason.empty() && !out.outcome.reason.starts_with("NotEnough")) {
-      out.notes.push_back(
-          fmt::format("apart from that it waits ({}): {}", out.outcome.reason, out.outcome.message));
+      out.notes.push_back(fmt::format(
+          "apart from that it waits ({}): {}", out.outcome.reason, out.outcome.message));
     }
     out.outcome = {.phase = reality ? reality->phase : out.outcome.phase,
                    .allocated_hypernode = "",
@@ -307,6 +315,9 @@ Result<Explanation> ExplainSubject(const ExplainQuery& query,
     }
     TRY_ASSIGN(out, std::move(story));
     out.heading = TellSubject(*query.objects, subject);
+    if (subject.kind == "Pod" && IsLive(query) && IsMadeUp(*query.objects, subject.name)) {
+      out.heading = fmt::format("Pod {} does not exist yet.", subject.name);
+    }
   }
   out.subject_kind = subject.kind;
   out.subject = subject.name;

@@ -86,7 +86,7 @@ struct Explanation {
   RunResult::Job outcome;
   std::optional<Part> part;
   std::vector<Obstacle> obstacles;  // whatever room there is, the job waits for these
-  std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
+  std::int32_t cycle = 0;           // the last one that looked at the job; 0 if none did
   std::vector<Search> searches;
   std::vector<Miss> misses;
   std::vector<Pod> pods;                          // placed or promised in that cycle

@@ -25,13 +25,13 @@ std::string SomePods(std::size_t wanted, std::size_t count) {
 Obstacle MissingClass(const std::string& name,
                       const std::vector<std::string>& known,
                       const std::string& pods) {
-  Obstacle obstacle{.reason = "PriorityClassNotFound",
-                    .message = fmt::format(
-                        "PriorityClass \"{}\" does not exist, so {} cannot be created", name, pods),
-                    .advice = fmt::format("create PriorityClass {}", name),
-                    .command = {fmt::format("kubectl create priorityclass {} --value=0",
-                                            ShellWord(name))},
-                    .name = name};
+  Obstacle obstacle{
+      .reason = "PriorityClassNotFound",
+      .message =
+          fmt::format("PriorityClass \"{}\" does not exist, so {} cannot be created", name, pods),
+      .advice = fmt::format("create PriorityClass {}", name),
+      .command = {fmt::format("kubectl create priorityclass {} --value=0", ShellWord(name))},
+      .name = name};
   const std::vector<std::string> similar = SimilarNames(known, name, 1);
   if (!similar.empty()) {
     obstacle.advice += fmt::format(", or name {} in the Job", similar.front());

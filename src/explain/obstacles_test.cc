@@ -41,11 +41,11 @@ TEST(FindMissingClasses, NamesTheClassAndTheCommandThatCreatesIt) {
 }
 
 TEST(FindMissingClasses, NamesTheClassThatWasMeant) {
-  const auto found =
-      FindMissingClasses(CompleteJobs("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: "
-                                  "{name: urgent}\nvalue: 9\n---\n" +
-                                  JobWith("priorityClassName: urgnet")),
-                         "default/t-t");
+  const auto found = FindMissingClasses(
+      CompleteJobs("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: "
+                   "{name: urgent}\nvalue: 9\n---\n" +
+                   JobWith("priorityClassName: urgnet")),
+      "default/t-t");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].advice, "create PriorityClass urgnet, or name urgent in the Job");
 }
@@ -72,13 +72,14 @@ TEST(FindUnserved, NamesTheSchedulerAndTheOneThatWasMeant) {
             "--dry-run=client -o yaml | kubectl replace --force -f -");
 }
 
-// A scheduler of ours marks such a pod, too; any other mark is that of the scheduler that serves it.
+// A scheduler of ours marks such a pod, too; any other mark is that of the scheduler that serves
+// it.
 TEST(FindUnserved, LeavesPodsAloneThatTheirSchedulerHasLookedAt) {
   const std::string job = JobWith("schedulerName: volcanoo");
   const auto message = [&](const std::string& condition) {
     const auto found = FindUnserved(
         CompleteJobs(job + PodWith("conditions: [{type: PodScheduled, status: \"False\", " +
-                               condition + "}]")),
+                                   condition + "}]")),
         "default/t-t");
     return found.empty() ? "" : found[0].message.substr(0, found[0].message.find(" ("));
   };

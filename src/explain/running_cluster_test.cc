@@ -1,4 +1,4 @@
-// What is told of jobs of a running cluster, where controllers have yet to make pods.
+// What explain says about jobs of a running cluster, where controllers have yet to make pods.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,12 +42,13 @@ std::string GroupOf(const std::string& job, int pods, int minimum, const std::st
 std::string PodsOf(const std::string& job, int count, int nodes, const std::string& scheduler) {
   std::string text;
   for (int i = 0; i < count; ++i) {
-    text += "apiVersion: v1\nkind: Pod\nmetadata: {name: " + job + "-w-" + std::to_string(i) +
-            ", annotations: {scheduling.k8s.io/group-name: " + job + "-" + job +
-            "}}\nspec: {schedulerName: " + scheduler + ", " +
-            (i < nodes ? "nodeName: node" + std::to_string(i) + ", " : "") +
-            "containers: [{name: c, image: i, resources: {requests: {cpu: 8}}}]}\nstatus: {phase: " +
-            (i < nodes ? "Running" : "Pending") + "}\n---\n";
+    text +=
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: " + job + "-w-" + std::to_string(i) +
+        ", annotations: {scheduling.k8s.io/group-name: " + job + "-" + job +
+        "}}\nspec: {schedulerName: " + scheduler + ", " +
+        (i < nodes ? "nodeName: node" + std::to_string(i) + ", " : "") +
+        "containers: [{name: c, image: i, resources: {requests: {cpu: 8}}}]}\nstatus: {phase: " +
+        (i < nodes ? "Running" : "Pending") + "}\n---\n";
   }
   return text;
 }
@@ -56,8 +57,8 @@ std::string PodsOf(const std::string& job, int count, int nodes, const std::stri
 std::string FullAndFiveWait() {
   std::string text = EightNodes("cpu: 8, pods: 99") + GangOf("full", 8, "cpu: 8", "") +
                      GroupOf("full", 8, 8, "Running") + PodsOf("full", 8, 8, "volcano");
-  for (const auto& [name, pods] : std::map<std::string, int>{
-           {"w1", 2}, {"w2", 4}, {"w3", 1}, {"w4", 2}, {"w5", 6}}) {
+  for (const auto& [name, pods] :
+       std::map<std::string, int>{{"w1", 2}, {"w2", 4}, {"w3", 1}, {"w4", 2}, {"w5", 6}}) {
     text += GangOf(name, pods, "cpu: 8", "") + GroupOf(name, pods, pods, "Pending");
   }
   return text;
@@ -67,8 +68,7 @@ TEST(ExplainRunningCluster, NamesAllThatWouldStartAsASnapshotDoes) {
   for (const std::string job : {"default/w1", "default/w2", "default/w4", "default/w5"}) {
     const Explanation live = ExplainAs(Source::kRunningCluster, FullAndFiveWait(), job);
     ASSERT_TRUE(live.line.has_value()) << job;
-    EXPECT_THAT(live.line->starts,
-                ElementsAre("default/w1-w1", "default/w2-w2", "default/w3-w3"))
+    EXPECT_THAT(live.line->starts, ElementsAre("default/w1-w1", "default/w2-w2", "default/w3-w3"))
         << job;
     EXPECT_EQ(live.line, ExplainAs(Source::kManifests, FullAndFiveWait(), job).line) << job;
   }
@@ -119,11 +119,11 @@ TEST(ExplainRunningCluster, OfAJobWhoseClassIsMissingSaysThatFirstAndHowToCreate
 TEST(ExplainRunningCluster, OfAJobThatNoSchedulerServesNamesTheScheduler) {
   std::string job = GangOf("t", 1, "cpu: 8", "");
   job.insert(job.find("  minAvailable"), "  schedulerName: volcanoo\n");
-  const std::vector<std::string> lines = ExplainLines(
-      ExplainAs(Source::kRunningCluster,
-                EightNodes("cpu: 8, pods: 99") + job + GroupOf("t", 1, 1, "Inqueue") +
-                    PodsOf("t", 1, 0, "volcanoo"),
-                "default/t"));
+  const std::vector<std::string> lines =
+      ExplainLines(ExplainAs(Source::kRunningCluster,
+                             EightNodes("cpu: 8, pods: 99") + job + GroupOf("t", 1, 1, "Inqueue") +
+                                 PodsOf("t", 1, 0, "volcanoo"),
+                             "default/t"));
   ASSERT_GE(lines.size(), 3U);
   EXPECT_EQ(lines[0],
             "default/t waits (SchedulerNotFound): no scheduler serves schedulerName \"volcanoo\" "
@@ -138,8 +138,10 @@ TEST(ExplainRunningCluster, OfAJobThatNoSchedulerServesNamesTheScheduler) {
 TEST(ExplainRunningCluster, BehindAnObstacleTellsOfTheFullQueue) {
   std::string job = GangOf("t", 2, "cpu: 8", "");
   job.insert(job.find("  minAvailable"), "  priorityClassName: nope\n");
-  const std::vector<std::string> lines = ExplainLines(ExplainAs(
-      Source::kRunningCluster, FullAndFiveWait() + job + GroupOf("t", 2, 2, "Pending"), "default/t"));
+  const std::vector<std::string> lines =
+      ExplainLines(ExplainAs(Source::kRunningCluster,
+                             FullAndFiveWait() + job + GroupOf("t", 2, 2, "Pending"),
+                             "default/t"));
   EXPECT_THAT(lines, Contains(StartsWith("  apart from that it waits (ClusterFull): ")));
   EXPECT_THAT(ExplainAs(Source::kRunningCluster,
                         FullAndFiveWait() + job + GroupOf("t", 2, 2, "Pending"),
@@ -147,6 +149,12 @@ TEST(ExplainRunningCluster, BehindAnObstacleTellsOfTheFullQueue) {
                   .line->starts,
               ElementsAre("default/w1-w1", "default/w2-w2"))
       << "nobody can make the pods of the other, though its queue keeps room for them";
+}
+
+TEST(ExplainRunningCluster, OfAPodThatIsYetToBeMadeSaysSo) {
+  EXPECT_EQ(
+      ExplainLines(ExplainAs(Source::kRunningCluster, FullAndFiveWait(), "default/w2-w-1")).front(),
+      "Pod default/w2-w-1 does not exist yet.");
 }
 
 TEST(SaysNothingNew, OfWhatTheSentenceSays) {

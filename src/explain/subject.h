@@ -23,8 +23,11 @@ struct Subject {
 };
 
 // The Job "ns/name", else the PodGroup, else the pod, else what controls pods and has that name.
-// kNotFound with one line that names what comes nearest. COST: one pass over the objects.
-[[nodiscard]] Result<Subject> FindSubject(const CompletedObjects& objects, std::string_view name);
+// With a `kind` (KindOfWord) only what is of that kind. kNotFound with one line that names what
+// comes nearest. COST: one pass over the objects.
+[[nodiscard]] Result<Subject> FindSubject(const CompletedObjects& objects,
+                                          std::string_view name,
+                                          std::string_view kind = {});
 
 // Which Jobs of a running cluster are given pods that do not exist there, so that a run can place
 // them: all that their queue has not admitted yet, as their controller makes their pods after that;

@@ -44,6 +44,22 @@ TEST(FindSubject, ADeploymentIsFoundByItsPodsAndWhatWaitsComesFirst) {
             (Subject{"Deployment", "default/web", {"default/podgroup-b", "default/podgroup-a"}}));
 }
 
+TEST(FindSubject, AReplicaSetMeansItsDeployment) {
+  const CompletedObjects objects = Complete(WebPod("a", "node0"));
+  const Subject web{"Deployment", "default/web", {"default/podgroup-a"}};
+  EXPECT_EQ(FindSubject(objects, "default/web-5f6").value(), web);
+  EXPECT_EQ(FindSubject(objects, "default/web-5f6", "ReplicaSet").value(), web);
+  EXPECT_EQ(FindSubject(objects, "default/web", "Deployment").value(), web);
+}
+
+TEST(FindSubject, WithAKindTakesNoOther) {
+  const CompletedObjects objects =
+      Complete(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", "") + WebPod("t", ""));
+  EXPECT_EQ(FindSubject(objects, "default/t").value().kind, "Job");
+  EXPECT_EQ(FindSubject(objects, "default/t", "Pod").value().kind, "Pod");
+  EXPECT_FALSE(FindSubject(objects, "default/t-t", "Job").has_value());
+}
+
 TEST(FindSubject, AJobThatHasEndedIsFoundAndHasNoPodGroup) {
   const CompletedObjects objects =
       Complete(GangOf("t", 2, "cpu: 1", "").substr(0, GangOf("t", 2, "cpu: 1", "").size() - 4) +
@@ -55,8 +71,12 @@ TEST(FindSubject, AnUnknownNameIsOneLineWithTheNearestNamesOfPeople) {
   const CompletedObjects objects = Complete(
       EightNodes("cpu: 1") + GangOf("train", 1, "cpu: 1", "") + GangOf("serve", 1, "cpu: 1", ""));
   EXPECT_EQ(FindSubject(objects, "default/trian").error().message,
-            "no Job, PodGroup, pod or Deployment default/trian: nearest are default/train, "
-            "default/serve");
+            "no Job, PodGroup, pod or Deployment default/trian: nearest is default/train");
+  EXPECT_EQ(FindSubject(objects, "default/train-w-1").error().message,
+            "no Job, PodGroup, pod or Deployment default/train-w-1: nearest are "
+            "default/train-w-0, default/train");
+  EXPECT_EQ(FindSubject(objects, "default/zzz", "Pod").error().message,
+            "no Pod default/zzz: \"strata job list -A\" shows what there is");
   EXPECT_EQ(FindSubject(Complete(EightNodes("cpu: 1")), "a/b").error().message,
             "no Job, PodGroup, pod or Deployment a/b: there are none");
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "base/near_names.h"
 
 namespace strata {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::size_t kShownNames = 6;
 constexpr std::size_t kShortestPart = 3;  // that makes two names similar
 constexpr std::size_t kNearest = 3;
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Takes the digits at the start of `text`, and gives them without leading zeros.
 std::string_view TakeNumber(std::string_view& text) {
@@ -37,7 +34,8 @@ bool IsSimilar(std::string_view name, std::string_view wanted) {
   if (contains && shorter >= kShortestPart) return true;
   const std::size_t longer = std::max(name.size(), wanted.size());
   // Two letters that changed places count as two errors.
-  const std::size_t allowed = std::max<std::size_t>(longer / 3, std::min<std::size_t>(2, shorter / 2));
+  const std::size_t allowed =
+      std::max<std::size_t>(longer / 3, std::min<std::size_t>(2, shorter / 2));
   return longer - shorter <= allowed && TypingErrors(name, wanted) <= allowed;
 }
 

@@ -15,7 +15,7 @@ namespace strata {
                                                     std::size_t count);
 
 // The same of those only that somebody may have meant: a third of the letters may differ, or one
-// name is a part of the other. Of names "ns/name" both parts must be similar.
+// name is a part of the other. Both parts of a name "ns/name" must be similar.
 [[nodiscard]] std::vector<std::string> SimilarNames(const std::vector<std::string>& names,
                                                     std::string_view wanted,
                                                     std::size_t count);
