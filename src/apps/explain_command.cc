@@ -29,6 +29,7 @@ Every listed change was tried: made in a copy of the cluster and solved again.
 Examples:
   strata explain default/train                  a Job of the running cluster
   strata explain train-worker-0 -n ml           a pod; PodGroups and Deployments have names, too
+  strata explain pod/web -n ml                  the pod of that name, whatever else is called so
   strata explain train --without big            what if another job were gone
   strata explain train --add nodes=4            what if there were four more nodes
   strata explain -f cluster.yaml -f jobs/ default/train
@@ -39,23 +40,16 @@ constexpr std::size_t kShownWarnings = 2;
 
 struct ExplainFlags {
   InputFlags input;
-  std::string name;  // "ns/name" or "name"
+  std::string name;  // as ResolveName takes it
   OutputFormat output = OutputFormat::kTable;
 };
 
-Result<std::string> FullName(const ExplainFlags& flags, const std::string& ns) {
-  TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.name, flags.input.ns, ns));
-  return key.ns + "/" + key.name;
-}
-
-// Only the Job in question may get pods that do not exist, and only before it is admitted.
+// The pods that controllers have yet to make.
 Result<objects::MakesPods> ChooseJob(const ExplainFlags& flags,
                                      const objects::ObjectSet& objects,
                                      const std::string& ns) {
-  TRY_ASSIGN(const std::string name, FullName(flags, ns));
-  return [job = JobBeforeAdmission(objects, name)](const objects::Job& one) {
-    return objects::NamespacedName(one.meta) == job;
-  };
+  TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.name, flags.input.ns, ns));
+  return MakesUpPods(objects, key.ns + "/" + key.name);
 }
 
 // The last warnings about a job that lacks pods: who could not make them says why there.
@@ -69,7 +63,14 @@ Status AddWarnings(const ExplainFlags& flags, Time now, Explanation& story) {
   if (!listed) return {};
   std::vector<inspect::EventLine> events =
       inspect::LastEvents(*listed, {tail(story.job), tail(story.subject)}, listed->size());
-  std::erase_if(events, [](const inspect::EventLine& event) { return event.type != "Warning"; });
+  std::set<std::pair<std::string, std::string>> told;  // the same is said of Job and PodGroup
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    const bool news = event->type == "Warning" &&
+                      !SaysNothingNew(story, event->reason, event->message) &&
+                      told.emplace(event->reason, event->message).second;
+    if (!news) event->type.clear();
+  }
+  std::erase_if(events, [](const inspect::EventLine& event) { return event.type.empty(); });
   const std::size_t skipped = events.size() - std::min(events.size(), kShownWarnings);
   for (std::size_t i = skipped; i < events.size(); ++i) {
     story.notes.push_back(fmt::format("warning of {}, {} ago: {}: {}",
@@ -82,8 +83,8 @@ Status AddWarnings(const ExplainFlags& flags, Time now, Explanation& story) {
 }
 
 Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress& progress) {
-  TRY_ASSIGN(const std::string name, FullName(flags, input.ns));
-  TRY_ASSIGN(const Subject subject, FindSubject(input.objects, name));
+  TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.name, flags.input.ns, input.ns));
+  TRY_ASSIGN(const Subject subject, FindSubject(input.objects, key.ns + "/" + key.name, key.kind));
   ExplainQuery query;
   query.objects = &input.objects;
   query.config = &input.as_configured;
@@ -122,7 +123,7 @@ void AddExplainCommand(CLI::App& app, Run& run) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddClusterFlags(command, flags->input);
   command.add_option("name", flags->name, "The Job, PodGroup, pod or Deployment; without NS of -n")
-      ->type_name("[NS/]NAME")
+      ->type_name("[NS/][KIND/]NAME")
       ->required()
       ->check(CheckName);
   command

@@ -10,6 +10,7 @@
 
 #include "base/timestamp.h"
 #include "component/listen_address.h"
+#include "report/kind_words.h"
 
 namespace strata {
 namespace {
@@ -256,22 +257,45 @@ std::string CheckJobName(const std::string& text) {
   return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/NAME", text);
 }
 
+namespace {
+
+// What stands between the slashes.
+std::vector<std::string> PartsOf(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t slash = text.find('/', begin);
+    parts.push_back(text.substr(begin, slash - begin));
+    if (slash == std::string::npos) return parts;
+    begin = slash + 1;
+  }
+}
+
+}  // namespace
+
 std::string CheckName(const std::string& text) {
-  const bool has_slash = text.find('/') != std::string::npos;
-  const bool good = !text.empty() && (!has_slash || CheckJobName(text).empty()) &&
-                    std::count(text.begin(), text.end(), '/') <= 1;
-  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/NAME or NAME", text);
+  const std::vector<std::string> parts = PartsOf(text);
+  const bool whole =
+      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
+  const bool good =
+      whole && (parts.size() <= 2 || (parts.size() == 3 && !KindOfWord(parts[1]).empty()));
+  return good ? std::string() : fmt::format("\"{}\": want NAMESPACE/NAME, NAME or KIND/NAME", text);
 }
 
 Result<NamespacedKey> ResolveName(const std::string& text,
                                   const std::string& flag,
                                   const std::string& otherwise) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return NamespacedKey{flag.empty() ? otherwise : flag, text};
-  NamespacedKey key{text.substr(0, slash), text.substr(slash + 1)};
-  if (flag.empty() || flag == key.ns) return key;
-  return Fail(Code::kInvalidArgument,
-              fmt::format("{}: -n names another namespace, {}", text, flag));
+  std::vector<std::string> parts = PartsOf(text);
+  NamespacedKey key{flag.empty() ? otherwise : flag, parts.back()};
+  parts.pop_back();
+  if (!parts.empty()) key.kind = KindOfWord(parts.back());
+  if (!key.kind.empty()) parts.pop_back();
+  if (parts.empty()) return key;
+  if (!flag.empty() && flag != parts.front()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: -n names another namespace, {}", text, flag));
+  }
+  key.ns = parts.front();
+  return key;
 }
 
 }  // namespace strata

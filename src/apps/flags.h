@@ -77,16 +77,18 @@ template <typename T>
 [[nodiscard]] std::string CheckPath(const std::string& text);
 // The check of "NAMESPACE/NAME".
 [[nodiscard]] std::string CheckJobName(const std::string& text);
-// The check of "NAMESPACE/NAME" or "NAME".
+// The check of what ResolveName reads.
 [[nodiscard]] std::string CheckName(const std::string& text);
 
 struct NamespacedKey {
   std::string ns;
   std::string name;
+  std::string kind = {};  // as KindOfWord gives it; "" where none was named
 
   bool operator==(const NamespacedKey&) const = default;
 };
-// "NAMESPACE/NAME", or "NAME" in the namespace of the flag -n, else in `otherwise`.
+// "NAMESPACE/NAME", or "NAME" in the namespace of the flag -n, else in `otherwise`. A kind may come
+// before the name: "pod/NAME", "NAMESPACE/pod/NAME"; a namespace called as a kind is given with -n.
 // kInvalidArgument when the text and the flag name different namespaces.
 [[nodiscard]] Result<NamespacedKey> ResolveName(const std::string& text,
                                                 const std::string& flag,

@@ -30,11 +30,21 @@ TEST(ResolveName, TakesTheNamespaceFromTheNameOrTheFlag) {
             "ml/train: -n names another namespace, web");
 }
 
+TEST(ResolveName, TakesAKindInAnyCaseBeforeTheName) {
+  EXPECT_EQ(ResolveName("Pod/train", "", "default").value(),
+            (NamespacedKey{"default", "train", "Pod"}));
+  EXPECT_EQ(ResolveName("vcjob/train", "ml", "default").value(),
+            (NamespacedKey{"ml", "train", "Job"}));
+  EXPECT_EQ(ResolveName("ml/ReplicaSet/web-5d8f", "", "default").value(),
+            (NamespacedKey{"ml", "web-5d8f", "ReplicaSet"}));
+}
+
 TEST(CheckName, WantsAtMostOneNamespace) {
   EXPECT_EQ(CheckName("ml/train"), "");
   EXPECT_EQ(CheckName("train"), "");
-  for (const char* text : {"", "/", "a/", "/b", "a/b/c"}) {
-    EXPECT_THAT(CheckName(text), HasSubstr("want NAMESPACE/NAME or NAME")) << text;
+  EXPECT_EQ(CheckName("ml/pod/train"), "");
+  for (const char* text : {"", "/", "a/", "/b", "a/b/c", "a/pod/b/c"}) {
+    EXPECT_THAT(CheckName(text), HasSubstr("want NAMESPACE/NAME, NAME or KIND/NAME")) << text;
   }
 }
 

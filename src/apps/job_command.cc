@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,9 +19,11 @@
 #include "inspect/job_actions.h"
 #include "inspect/job_choice.h"
 #include "inspect/job_lookup.h"
+#include "inspect/job_ranks.h"
 #include "inspect/job_report.h"
 #include "inspect/live_cluster.h"
 #include "inspect/render_jobs.h"
+#include "inspect/snapshot.h"
 
 namespace strata {
 namespace {
@@ -63,12 +67,37 @@ std::string RenderJobs(const JobFlags& flags, std::vector<inspect::JobReport> jo
       jobs, {.ns = flags.all_namespaces, .wide = wide}, now, StandardOutputStyle());
 }
 
+bool ShowsRanks(const JobFlags& flags) {
+  return flags.output == OutputFormat::kWide || flags.output == OutputFormat::kJson ||
+         flags.output == OutputFormat::kYaml;
+}
+
+// None where not all of the cluster can be read: then the list shows no ranks.
+inspect::Ranks RanksIn(inspect::LiveCluster& cluster) {
+  std::vector<inspect::ListedObject> objects;
+  for (const kube::WatchSpec& part : inspect::SnapshotParts()) {
+    auto more = inspect::ReadPart(cluster, part);
+    if (!more) return {};
+    std::move(more->begin(), more->end(), std::back_inserter(objects));
+  }
+  std::vector<std::string_view> texts;
+  texts.reserve(objects.size());
+  for (const inspect::ListedObject& object : objects) texts.push_back(object.text);
+  return inspect::FindRanks(texts).value_or(inspect::Ranks());
+}
+
 Result<std::string> ListJobs(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   const std::string ns = flags.all_namespaces ? "" : NamespaceOf(flags, *cluster);
   TRY_ASSIGN(const inspect::JobObjects objects, inspect::ReadJobObjects(*cluster, ns));
   TRY_ASSIGN(std::vector<inspect::JobReport> jobs,
              inspect::MakeJobReports(objects.Texts(), warnings));
+  if (jobs.empty() && !ns.empty()) TRY(inspect::CheckExists(*cluster, kube::kNamespaces, ns));
+  const std::string& queue = flags.choice.queue;
+  const bool in_queue = std::any_of(
+      jobs.begin(), jobs.end(), [&](const inspect::JobReport& job) { return job.queue == queue; });
+  if (!queue.empty() && !in_queue) TRY(inspect::CheckExists(*cluster, kube::kQueues, queue));
+  if (ShowsRanks(flags)) inspect::SetRanks(RanksIn(*cluster), jobs);
   return RenderJobs(flags, std::move(jobs));
 }
 
@@ -78,7 +107,9 @@ std::string FrameOfJobs(const JobFlags& flags,
   inspect::JobTexts texts;
   texts.jobs = objects.TextsOf(kube::kJobs);
   texts.pods = objects.TextsOf(kube::kPods);
-  for (const kube::Resource& kind : {kube::kPodGroups, kube::kNodes, kube::kHyperNodes}) {
+  texts.has_classes = true;
+  for (const kube::Resource& kind :
+       {kube::kPodGroups, kube::kNodes, kube::kHyperNodes, kube::kPriorityClasses}) {
     const std::vector<std::string_view> more = objects.TextsOf(kind);
     texts.others.insert(texts.others.end(), more.begin(), more.end());
   }
@@ -88,6 +119,9 @@ std::string FrameOfJobs(const JobFlags& flags,
   if (!flags.all_namespaces) {
     const std::string ns = NamespaceOf(flags, cluster);
     std::erase_if(*jobs, [&](const inspect::JobReport& job) { return job.key.ns != ns; });
+  }
+  if (ShowsRanks(flags)) {
+    inspect::SetRanks(inspect::FindRanks(objects.Texts()).value_or(inspect::Ranks()), *jobs);
   }
   std::string text = RenderJobs(flags, std::move(*jobs));
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
@@ -106,11 +140,10 @@ int WatchJobs(const JobFlags& flags) {
 
 Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
-  TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags, *cluster));
-  TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
+  TRY_ASSIGN(const inspect::JobReport job, FindNamedJob(flags, *cluster, warnings));
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
-  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, key.ns, {}));
+  TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, job.key.ns, {}));
   const std::vector<inspect::EventLine> events = inspect::LastEvents(
       listed.value_or(std::vector<inspect::ListedObject>()), names, kShownEvents);
   if (flags.output == OutputFormat::kJson) return inspect::RenderJobJson(job, events);
@@ -120,12 +153,8 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
 Result<std::string> CommandJob(const JobFlags& flags, inspect::JobAction action) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags));
   TRY_ASSIGN(const kube::ObjectKey job, KeyOf(flags, *cluster));
-  TRY(inspect::SendCommand(*cluster, job, action));
-  return fmt::format(
-      "job {}/{}: {}\n",
-      job.ns,
-      job.name,
-      action == inspect::JobAction::kSuspend ? "suspend requested" : "resume requested");
+  TRY_ASSIGN(const std::string said, inspect::RequestAction(*cluster, job, action));
+  return fmt::format("job {}/{}: {}\n", job.ns, job.name, said);
 }
 
 Result<std::string> CancelJob(const JobFlags& flags) {
@@ -182,6 +211,10 @@ CLI::App& AddNamedJobCommand(CLI::App& parent,
                              Run& run) {
   CLI::App& command = AddJobCommandOf(parent, what, flags, run);
   AddJobName(command, *flags);
+  command.callback([flags, work = what.work, &run] {
+    WantJobName(*flags);
+    run = [flags, work] { return RunJob(work, *flags); };
+  });
   return command;
 }
 
@@ -232,7 +265,24 @@ std::string NamespaceOf(const JobFlags& flags, const inspect::LiveCluster& clust
 
 Result<kube::ObjectKey> KeyOf(const JobFlags& flags, const inspect::LiveCluster& cluster) {
   TRY_ASSIGN(NamespacedKey key, ResolveName(flags.name, flags.ns, cluster.ns()));
+  if (!key.kind.empty() && key.kind != "Job") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: this is for Jobs, not for a {}", flags.name, key.kind));
+  }
   return kube::ObjectKey{std::move(key.ns), std::move(key.name)};
+}
+
+Result<inspect::JobReport> FindNamedJob(const JobFlags& flags,
+                                        inspect::LiveCluster& cluster,
+                                        std::vector<std::string>& warnings) {
+  TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.name, flags.ns, cluster.ns()));
+  return inspect::FindJob(cluster, {key.ns, key.name}, key.kind, warnings);
+}
+
+void WantJobName(const JobFlags& flags) {
+  if (flags.name.empty()) {
+    throw CLI::ValidationError("job", "want the name of a Job, [NS/]JOB");
+  }
 }
 
 void AddJobConnection(CLI::App& command, JobFlags& flags) {
@@ -245,7 +295,6 @@ void AddJobConnection(CLI::App& command, JobFlags& flags) {
 void AddJobName(CLI::App& command, JobFlags& flags) {
   command.add_option("job,-N,--name", flags.name, "The Job; without NS that of -n")
       ->type_name("[NS/]JOB")
-      ->required()
       ->check(CheckName);
 }
 

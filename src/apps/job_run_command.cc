@@ -44,6 +44,10 @@ Result<std::string> ReadJobFile(const std::string& path, const std::string& ns) 
 Result<std::string> MakeJob(const JobRunFlags& flags, const std::string& ns) {
   if (!flags.file.empty()) return ReadJobFile(flags.file, ns);
   TRY_ASSIGN(NamespacedKey key, ResolveName(flags.job.name, flags.job.ns, ns));
+  if (!key.kind.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: want a name without a kind", flags.job.name));
+  }
   inspect::NewJob job = flags.wanted;
   job.key = {std::move(key.ns), std::move(key.name)};
   TRY_ASSIGN(job.requests, ParsePodShape(flags.requests));
@@ -71,8 +75,7 @@ struct JobLogFlags {
 
 Result<std::string> PrintJobLogs(const JobLogFlags& flags, std::vector<std::string>& warnings) {
   TRY_ASSIGN(const ClusterPtr cluster, Connect(flags.job));
-  TRY_ASSIGN(const kube::ObjectKey key, KeyOf(flags.job, *cluster));
-  TRY_ASSIGN(const inspect::JobReport job, inspect::FindJob(*cluster, key, warnings));
+  TRY_ASSIGN(const inspect::JobReport job, FindNamedJob(flags.job, *cluster, warnings));
   TRY_ASSIGN(const auto pods, inspect::PodsWithLogs(job, flags.choice));
   if (!flags.follow) return inspect::ReadLogs(*cluster, job, pods, flags.choice);
   TRY(inspect::FollowJobLogs(*cluster, job, pods, flags.choice, WriteOut));
@@ -166,7 +169,10 @@ void AddJobLogsCommand(CLI::App& parent, const char* footer, Run& run) {
                 flags->follow,
                 "Go on with the lines that come, of at most 64 pods, until all have ended")
       ->excludes(previous);
-  command.callback([flags, &run] { run = [flags] { return RunJobLogs(*flags); }; });
+  command.callback([flags, &run] {
+    WantJobName(flags->job);
+    run = [flags] { return RunJobLogs(*flags); };
+  });
 }
 
 }  // namespace strata

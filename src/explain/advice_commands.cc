@@ -273,6 +273,17 @@ AdviceCommand JobCommands::RemoveGates() const {
   return {MergePatch(fmt::format("pod {} -n {}", fmt::join(names, " "), ns), patch)};
 }
 
+AdviceCommand JobCommands::SetScheduler(const std::string& from, const std::string& to) const {
+  const auto edit = [&](const objects::PodSpec& spec) -> std::vector<PatchStep> {
+    if (spec.scheduler_name != from) return {};
+    return {{PatchStep::Op::kAdd, "/schedulerName", DumpJson(Json(to))}};
+  };
+  if (!of_job() || job_ == nullptr || job_->scheduler_name != from) {
+    return ChangePods(edit, Pods::kAreFixed);
+  }
+  return ReplaceJob({{PatchStep::Op::kAdd, "/spec/schedulerName", DumpJson(Json(to))}});
+}
+
 AdviceCommand JobCommands::SetTopology(std::optional<std::size_t> policy,
                                        const objects::NetworkTopology& topology) const {
   const std::string value = DumpJson(objects::WriteTopology(topology));

@@ -71,6 +71,8 @@ class JobCommands {
   enum class Pods : std::uint8_t { kMayChange, kAreFixed };
   [[nodiscard]] AdviceCommand ChangePods(const EditPod& edit, Pods pods) const;
   [[nodiscard]] AdviceCommand RemoveGates() const;
+  // Gives `to` to all pods that name the scheduler `from`.
+  [[nodiscard]] AdviceCommand SetScheduler(const std::string& from, const std::string& to) const;
 
   // `policy` is the index of a sub-group policy, none for the whole job.
   [[nodiscard]] AdviceCommand SetTopology(std::optional<std::size_t> policy,

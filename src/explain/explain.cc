@@ -1,12 +1,14 @@
 #include "explain/explain.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/plural.h"
+#include "convert/specs.h"
 #include "explain/own_names.h"
 #include "model/gpu_amounts.h"
 #include "sched/devices/gpu_filter.h"
@@ -160,14 +162,70 @@ void NameAll(const CompletedObjects& objects, Explanation& out) {
   for (const std::string& group : out.line->starts) add(group);
 }
 
-void TellReality(const CompletedObjects& objects, Explanation& out) {
-  out.reality = FindReality(objects, out.job);
-  const std::size_t missing = out.reality->wanted - out.reality->exist;
-  const std::string its = "its " + Plural(out.reality->wanted, "pod");
-  const std::string some = out.reality->exist == 0 ? its : fmt::format("{} of {}", missing, its);
-  for (const std::string& why : out.reality->why_missing) {
-    out.notes.push_back(fmt::format("{} cannot be created: {}", some, why));
+// Whether the pod exists in the run alone.
+bool IsMadeUp(const CompletedObjects& objects, const std::string& pod) {
+  const auto& pods = objects.objects.pods;
+  return std::any_of(pods.begin(), pods.end(), [&](const objects::Pod& one) {
+    return !one.meta.origin.empty() && objects::NamespacedName(one.meta) == pod;
+  });
+}
+
+bool IsLive(const ExplainQuery& query) {
+  return query.source == ExplainQuery::Source::kRunningCluster;
+}
+
+// What there is of a job that has its minimum, and waits for the rest.
+std::optional<Explanation::Part> FindPart(const ExplainQuery& query,
+                                          const RunResult& result,
+                                          const Explanation& story) {
+  if (story.outcome.reason.empty() || story.outcome.phase != "Running") return std::nullopt;
+  const Reality reality = FindReality(*query.objects, query.job);
+  Explanation::Part part{.wanted = reality.wanted,
+                         .needed = reality.needed,
+                         .placed = reality.placed,
+                         .ended = reality.ended};
+  if (!IsLive(query)) {
+    for (const objects::Pod& pod : query.objects->objects.pods) {
+      if (GroupOf(pod) != query.job || !pod.spec.node_name.empty()) continue;
+      if (!result.binds.contains(objects::NamespacedName(pod.meta))) continue;
+      ++part.placed;
+      part.expected = true;
+    }
   }
+  const bool runs = part.placed > 0 && part.placed >= part.needed && part.placed < part.wanted;
+  return runs ? std::optional(part) : std::nullopt;
+}
+
+// What keeps pods from being made or looked at comes before what the run says of room. True when
+// that is why the job waits.
+bool TellObstacles(const ExplainQuery& query, Explanation& out) {
+  if (IsLive(query)) out.obstacles = FindMissingClasses(*query.objects, query.job);
+  std::vector<Obstacle> unserved = FindUnserved(*query.objects, query.job);
+  std::move(unserved.begin(), unserved.end(), std::back_inserter(out.obstacles));
+  if (out.obstacles.empty()) return false;
+  const auto& reality = out.reality;
+  const bool waits = reality ? reality->placed < reality->needed : !out.outcome.reason.empty();
+  std::size_t told = 0;
+  if (waits && !out.part) {
+    // That there are no pods says the same.
+    if (!out.outcome.reason.empty() && !out.outcome.reason.starts_with("NotEnough")) {
+      out.notes.push_back(fmt::format(
+          "apart from that it waits ({}): {}", out.outcome.reason, out.outcome.message));
+    }
+    out.outcome = {.phase = reality ? reality->phase : out.outcome.phase,
+                   .allocated_hypernode = "",
+                   .tier = 0,
+                   .reason = out.obstacles.front().reason,
+                   .message = out.obstacles.front().message};
+    out.searches.clear();
+    out.misses.clear();
+    out.pods.clear();
+    told = 1;
+  }
+  for (std::size_t i = told; i < out.obstacles.size(); ++i) {
+    out.notes.push_back(out.obstacles[i].message);
+  }
+  return told > 0;
 }
 
 Status Stopped(const std::stop_token& stop) {
@@ -191,19 +249,26 @@ enum class Starts : std::uint8_t { kFind, kSkip };
     return Fail(Code::kNotFound, "there is no job " + query.job);
   }
   Explanation out = TellStory(result, trace.log(), query.job);
-  if (query.source == ExplainQuery::Source::kRunningCluster) TellReality(*query.objects, out);
+  if (IsLive(query)) out.reality = FindReality(*query.objects, query.job);
+  out.part = FindPart(query, result, out);
+  const Refusal verdict{out.outcome.reason, out.outcome.message};
+  const bool blocked = TellObstacles(query, out);
   // A job that would lose its pods runs until then; nobody asked what it would lack afterwards.
   const bool waits = !out.outcome.reason.empty() && out.evicted_for.empty();
   std::vector<Holder> holders;
-  if (waits) holders = Holders(*query.objects, *cluster.state, out).Find();
+  if (waits && !blocked) holders = Holders(*query.objects, *cluster.state, out).Find();
   if (waits) out.line = FindLine(result, query.job);
-  if (out.line && starts == Starts::kFind) {
+  if (out.line && !blocked && starts == Starts::kFind) {
     TRY_ASSIGN(out.line->starts, FindStarts(*query.objects, *query.config, query.options, result));
     TRY(Stopped(query.stop));
   }
   NameAll(*query.objects, out);
   if (!waits) return out;
-  const Refusal verdict{out.outcome.reason, out.outcome.message};
+  if (blocked) {  // no change of anything else helps
+    out.relaxations.emplace();
+    if (query.kept != nullptr) query.kept->Keep(query.job, verdict, *out.relaxations);
+    return out;
+  }
   if (query.kept != nullptr) {
     if (const RelaxationReport* known = query.kept->Find(query.job, verdict)) {
       out.relaxations = *known;
@@ -250,10 +315,31 @@ Result<Explanation> ExplainSubject(const ExplainQuery& query,
     }
     TRY_ASSIGN(out, std::move(story));
     out.heading = TellSubject(*query.objects, subject);
+    if (subject.kind == "Pod" && IsLive(query) && IsMadeUp(*query.objects, subject.name)) {
+      out.heading = fmt::format("Pod {} does not exist yet.", subject.name);
+    }
   }
   out.subject_kind = subject.kind;
   out.subject = subject.name;
   return out;
+}
+
+bool SaysNothingNew(const Explanation& explanation,
+                    std::string_view reason,
+                    std::string_view message) {
+  static constexpr std::array<std::string_view, 4> kVerdicts = {
+      "Unschedulable", "PodGroupPending", "FailedScheduling", "SchedulerNotFound"};
+  if (std::find(kVerdicts.begin(), kVerdicts.end(), reason) != kVerdicts.end()) return true;
+  const auto has = [&](const std::string& text) {
+    return !text.empty() && message.find(text) != std::string_view::npos;
+  };
+  return has(explanation.outcome.message) ||
+         std::any_of(explanation.obstacles.begin(),
+                     explanation.obstacles.end(),
+                     [&](const Obstacle& obstacle) {
+                       return obstacle.reason == "PriorityClassNotFound" && has("PriorityClass") &&
+                              has(obstacle.name);
+                     });
 }
 
 bool IsForecast(const Explanation& explanation) {

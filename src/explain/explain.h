@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "explain/holders.h"
 #include "explain/kept_relaxations.h"
 #include "explain/line.h"
+#include "explain/obstacles.h"
 #include "explain/relaxations.h"
 #include "explain/subject.h"
 #include "sched/config.h"
@@ -62,6 +64,15 @@ struct Explanation {
     EvictionRecord choice;  // what else was possible
   };
 
+  // A job that has its minimum, while further pods of it wait.
+  struct Part {
+    std::size_t wanted = 0;
+    std::size_t needed = 0;
+    std::size_t placed = 0;
+    std::size_t ended = 0;  // of those placed
+    bool expected = false;  // the run placed some of them
+  };
+
   std::string job;  // "ns/podgroup"
   // What people call it and the other jobs of the story, by "ns/podgroup"; those that are not here
   // are called so.
@@ -73,7 +84,9 @@ struct Explanation {
   std::vector<std::string> notes;  // lines that follow the first sentence
   std::optional<Reality> reality;  // of a running cluster only
   RunResult::Job outcome;
-  std::int32_t cycle = 0;  // the last one that looked at the job; 0 if none did
+  std::optional<Part> part;
+  std::vector<Obstacle> obstacles;  // whatever room there is, the job waits for these
+  std::int32_t cycle = 0;           // the last one that looked at the job; 0 if none did
   std::vector<Search> searches;
   std::vector<Miss> misses;
   std::vector<Pod> pods;                          // placed or promised in that cycle
@@ -114,6 +127,12 @@ struct ExplainQuery {
 [[nodiscard]] Result<Explanation> ExplainSubject(const ExplainQuery& query,
                                                  const Subject& subject,
                                                  const ClusterState& state);
+
+// Whether an event says only what the story says already: a verdict of the scheduler, of now or of
+// before, or what the sentence is about.
+[[nodiscard]] bool SaysNothingNew(const Explanation& explanation,
+                                  std::string_view reason,
+                                  std::string_view message);
 
 // Whether pods of the job have no node in the running cluster, although the run placed them all.
 [[nodiscard]] bool IsForecast(const Explanation& explanation);

@@ -237,11 +237,8 @@ TEST(ExplainPlacedAgain, SaysWhereARunningJobWouldGoNow) {
 // Explains the Job "t" of two pods in a running cluster that has these objects.
 Explanation ExplainLive(const std::string& manifests) {
   objects::ObjectSet objects = objects::MustLoad(EightNodes("cpu: 1") + manifests);
-  const std::string made = JobBeforeAdmission(objects, "default/t");
-  const CompletedObjects completed =
-      CompleteObjects(std::move(objects), IsOurs, [&](const objects::Job& job) {
-        return objects::NamespacedName(job.meta) == made;
-      }).value();
+  const objects::MakesPods makes = MakesUpPods(objects, "default/t");
+  const CompletedObjects completed = CompleteObjects(std::move(objects), IsOurs, makes).value();
   const LoadedCluster cluster = LoadCompleted(completed).value();
   const SchedulerConfig config = DefaultSchedulerConfig();
   ExplainQuery query;

@@ -13,7 +13,6 @@
 #include "convert/specs.h"
 #include "explain/own_names.h"
 #include "objects/expand_job.h"
-#include "objects/priority.h"
 #include "objects/volcano_keys.h"
 #include "report/names.h"
 
@@ -28,13 +27,6 @@ const objects::Job* FindJob(const CompletedObjects& objects, std::string_view na
     return objects::NamespacedName(job.meta) == name;
   });
   return it == jobs.end() ? nullptr : &*it;
-}
-
-const objects::Job* JobOfGroup(const CompletedObjects& objects, const std::string& group) {
-  for (const auto& [job, its_group] : objects.group_of_job) {
-    if (its_group == group) return FindJob(objects, job);
-  }
-  return nullptr;
 }
 
 // A simulation makes up pods of Jobs; these have an origin.
@@ -152,36 +144,28 @@ std::string TellOtherScheduler(const Subject& subject, const Pods& pods) {
                      fmt::join(objects::kUsualSchedulers, ", "));
 }
 
-// PriorityClasses that the pods of the job are to have and that do not exist.
-std::vector<std::string> MissingClasses(const CompletedObjects& objects, const objects::Job& job) {
-  const objects::PriorityTable classes(objects.objects.priority_classes);
-  std::set<std::string> missing;
-  for (const objects::JobTask& task : job.tasks) {
-    const std::string& own = task.pod_template.spec.priority_class_name;
-    const std::string& name = own.empty() ? job.priority_class_name : own;
-    if (!name.empty() && !classes.ValueOf(name)) missing.insert(name);
-  }
-  std::vector<std::string> clauses;
-  clauses.reserve(missing.size());
-  for (const std::string& name : missing) {
-    clauses.push_back(fmt::format("PriorityClass \"{}\" does not exist", name));
-  }
-  return clauses;
-}
-
 }  // namespace
+
+const objects::Job* JobOfGroup(const CompletedObjects& objects, const std::string& group) {
+  for (const auto& [job, its_group] : objects.group_of_job) {
+    if (its_group == group) return FindJob(objects, job);
+  }
+  return nullptr;
+}
 
 Reality FindReality(const CompletedObjects& objects, const std::string& group) {
   Reality reality;
   for (const objects::Pod& pod : objects.objects.pods) {
     if (GroupOf(pod) != group || !Exists(pod)) continue;
     ++reality.exist;
-    if (!pod.spec.node_name.empty()) ++reality.placed;
+    if (pod.spec.node_name.empty()) continue;
+    ++reality.placed;
+    if (HasEnded(pod)) ++reality.ended;
   }
   reality.phase = ToString(objects::PodGroupPhase::kPending);
   for (const objects::PodGroup& known : objects.objects.pod_groups) {
     if (objects::NamespacedName(known.meta) != group) continue;
-    reality.wanted = static_cast<std::size_t>(std::max(known.min_member, 0));
+    reality.wanted = reality.needed = static_cast<std::size_t>(std::max(known.min_member, 0));
     if (known.meta.origin.empty()) reality.phase = ToString(known.phase);
   }
   const objects::Job* job = JobOfGroup(objects, group);
@@ -192,9 +176,6 @@ Reality FindReality(const CompletedObjects& objects, const std::string& group) {
     }
   }
   reality.wanted = std::max(reality.wanted, reality.exist);
-  if (job != nullptr && reality.exist < reality.wanted) {
-    reality.why_missing = MissingClasses(objects, *job);
-  }
   return reality;
 }
 

@@ -17,13 +17,18 @@ namespace strata {
 struct Reality {
   std::string phase;       // of its PodGroup; "Pending" while there is none
   std::size_t wanted = 0;  // pods that it is to have
+  std::size_t needed = 0;  // of these, that must start together
   std::size_t exist = 0;
-  std::size_t placed = 0;                // of these, with a node
-  std::vector<std::string> why_missing;  // one clause each: what keeps its pods from being made
+  std::size_t placed = 0;  // of these, with a node
+  std::size_t ended = 0;   // of those with a node
 
   bool operator==(const Reality&) const = default;
 };
 [[nodiscard]] Reality FindReality(const CompletedObjects& objects, const std::string& group);
+
+// The Job in whose PodGroup "ns/podgroup" is; null when there is none.
+[[nodiscard]] const objects::Job* JobOfGroup(const CompletedObjects& objects,
+                                             const std::string& group);
 
 struct Told {
   std::string phase;     // of the Job or pod; "" of pods of another scheduler

@@ -1,6 +1,5 @@
 #include "explain/facts.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/timestamp.h"
@@ -8,8 +7,6 @@
 
 namespace strata {
 namespace {
-
-using testing::ElementsAre;
 
 std::string TellOf(const std::string& manifests, const std::string& name) {
   const CompletedObjects objects = CompleteObjects(objects::MustLoad(manifests)).value();
@@ -71,9 +68,8 @@ TEST(TellWithoutRun, LeavesAJobThatLivesToTheRun) {
   EXPECT_EQ(TellOf(GangOf("t", 2, "cpu: 1", ""), "default/t"), "");
 }
 
-TEST(FindReality, CountsOnlyPodsThatExistAndSaysWhatKeepsTheOthers) {
-  std::string job = GangOf("t", 3, "cpu: 1", "");
-  job.insert(job.find("  minAvailable"), "  priorityClassName: nope\n");
+TEST(FindReality, CountsOnlyPodsThatExist) {
+  const std::string job = GangOf("t", 3, "cpu: 1", "");
   const std::string pod =
       "apiVersion: v1\nkind: Pod\nmetadata: {name: t-w-0}\nspec: "
       "{schedulerName: volcano, containers: [{name: c, image: i}]}\n---\n";
@@ -81,9 +77,9 @@ TEST(FindReality, CountsOnlyPodsThatExistAndSaysWhatKeepsTheOthers) {
   const Reality reality = FindReality(objects, "default/t-t");
   EXPECT_EQ(reality.phase, "Pending");
   EXPECT_EQ(reality.wanted, 3U);
+  EXPECT_EQ(reality.needed, 3U);
   EXPECT_EQ(reality.exist, 1U);
   EXPECT_EQ(reality.placed, 0U);
-  EXPECT_THAT(reality.why_missing, ElementsAre("PriorityClass \"nope\" does not exist"));
 }
 
 TEST(TellSubject, SaysWhatAPodBelongsTo) {

@@ -48,7 +48,9 @@ Result<std::vector<std::string>> FindStarts(const CompletedObjects& objects,
                                             const RunResult& before) {
   const auto ends = [&](const std::string& group) {
     const auto job = before.jobs.find(group);
-    return job != before.jobs.end() && job->second.reason.empty();
+    if (job == before.jobs.end()) return false;
+    // One that has its minimum runs, though more pods of it may wait.
+    return job->second.reason.empty() || job->second.phase == "Running";
   };
   const Change end_all = [&](objects::ObjectSet& changed) {
     std::erase_if(changed.pods, [&](const objects::Pod& pod) { return ends(GroupOf(pod)); });

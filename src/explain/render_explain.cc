@@ -115,6 +115,27 @@ std::string ForecastSentence(const Explanation& story) {
                      missing == 0 ? "" : fmt::format(" Beside that, {}.", absent));
 }
 
+// The job runs, and not all of it.
+std::string PartSentence(const Explanation& story) {
+  const Explanation::Part& part = *story.part;
+  const std::string domain = DomainOf(story.outcome);
+  const std::size_t waiting = part.wanted - part.placed;
+  return fmt::format("{} {}{} with {} of its {} pods (at least {} needed){}; {} {} ({}): {}",
+                     Called(story, story.job),
+                     part.expected ? "would run" : "runs",
+                     domain.empty() ? "" : " in " + domain,
+                     part.placed - part.ended,
+                     part.wanted,
+                     part.needed,
+                     part.ended == 0 ? "" : fmt::format(", {} ended", part.ended),
+                     waiting,
+                     part.expected  ? "would wait"
+                     : waiting == 1 ? "waits"
+                                    : "wait",
+                     story.outcome.reason,
+                     story.outcome.message);
+}
+
 std::string Holding(const Explanation& story, const std::vector<Holder>& holders) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(holders.size(), kShownHolders); ++i) {
@@ -167,9 +188,10 @@ class Lines {
     if (!story_.heading.empty()) Add(0, story_.heading);
     Add(0, FirstSentence(story_));
     for (const std::string& note : story_.notes) Add(2, note);
+    AddObstacles();
     if (!story_.ended.empty()) return std::move(lines_);
     const bool outside = story_.outcome.phase == "Pending" && !story_.outcome.reason.empty();
-    if (outside && story_.cycle == 0) {
+    if (outside && story_.cycle == 0 && story_.obstacles.empty()) {
       Add(2, "not admitted to its queue yet, so no placement was tried");
     }
     AddEvictions();
@@ -197,6 +219,13 @@ class Lines {
 
   void Add(std::size_t indent, const std::string& text) {
     lines_.push_back(std::string(indent, ' ') + text);
+  }
+
+  void AddObstacles() {
+    for (const Obstacle& obstacle : story_.obstacles) {
+      Add(2, obstacle.advice + (obstacle.command.line.empty() ? "" : ":"));
+      if (!obstacle.command.line.empty()) Add(4, obstacle.command.line);
+    }
   }
 
   void AddEvictions() {
@@ -305,6 +334,9 @@ class Lines {
   void AddRelaxations() {
     if (!story_.relaxations) return;
     const RelaxationReport& report = *story_.relaxations;
+    // Not one was tried where something else comes first.
+    if (!story_.obstacles.empty() && report.solved == 0) return;
+    const std::string_view what = story_.part ? "the rest" : "it";
     std::string tried = Plural(report.solved, "change") + " tried";
     if (report.holders_tried < story_.holders) {
       tried += fmt::format("; of {} running jobs the {} that hold most of what is short",
@@ -312,10 +344,10 @@ class Lines {
                            report.holders_tried);
     }
     if (report.found.empty()) {
-      Add(2, fmt::format("no single change would let it start ({})", tried));
+      Add(2, fmt::format("no single change would let {} start ({})", what, tried));
       return;
     }
-    Add(2, fmt::format("each of these alone would let it start ({}):", tried));
+    Add(2, fmt::format("each of these alone would let {} start ({}):", what, tried));
     for (const Relaxation& relaxation : report.found) {
       Add(4, relaxation.text + (relaxation.command.restarts ? " (restarts the job)" : ""));
       if (!relaxation.command.line.empty()) Add(6, relaxation.command.line);
@@ -351,6 +383,7 @@ std::string FirstSentence(const Explanation& explanation) {
                        Called(explanation, plan.claimant),
                        WhereOf(plan));
   }
+  if (explanation.part) return PartSentence(explanation);
   if (!job.reason.empty()) {
     return fmt::format("{} waits ({}): {}", name, job.reason, job.message);
   }

@@ -144,6 +144,14 @@ Json ToJson(const Relaxation& relaxation) {
   return json;
 }
 
+Json ToJson(const Obstacle& obstacle) {
+  return {{"reason", obstacle.reason},
+          {"message", obstacle.message},
+          {"advice", obstacle.advice},
+          {"command", obstacle.command.line},
+          {"restarts", obstacle.command.restarts}};
+}
+
 Json ToJson(const Line& line) {
   const auto own = line.jobs.begin() + static_cast<std::ptrdiff_t>(line.position) - 1;
   return {{"queue", line.queue},
@@ -182,6 +190,7 @@ std::string RenderJson(const Explanation& explanation) {
   }
   json["sentence"] = FirstSentence(explanation);
   if (!explanation.notes.empty()) json["notes"] = explanation.notes;
+  if (!explanation.obstacles.empty()) json["obstacles"] = ArrayOf(explanation.obstacles);
   const bool forecast = IsForecast(explanation);
   json["phase"] = forecast ? explanation.reality->phase : job.phase;
   json["allocatedHyperNode"] = forecast ? "" : job.allocated_hypernode;

@@ -6,20 +6,26 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "convert/specs.h"
+#include "explain/obstacles.h"
 #include "explain/own_names.h"
-#include "objects/expand_job.h"
+#include "objects/priority.h"
 #include "report/names.h"
 
 namespace strata {
 namespace {
 
-constexpr std::size_t kNearest = 3;
-
 std::string NameBeside(const objects::Metadata& meta, const std::string& name) {
   return meta.ns + "/" + name;
+}
+
+// Whether the pod's own controller is meant, such as the ReplicaSet of a Deployment.
+bool IsOwner(const objects::Metadata& pod, const std::string& name, std::string_view kind) {
+  return std::any_of(pod.owners.begin(), pod.owners.end(), [&](const auto& owner) {
+    return owner.controller && (kind.empty() || owner.kind == kind) &&
+           NameBeside(pod, owner.name) == name;
+  });
 }
 
 class Finder {
@@ -36,20 +42,27 @@ class Finder {
     }
   }
 
-  [[nodiscard]] Result<Subject> Find(const std::string& name) const {
-    if (const auto job = objects_.group_of_job.find(name); job != objects_.group_of_job.end()) {
+  [[nodiscard]] Result<Subject> Find(const std::string& name, std::string_view kind) const {
+    const auto asks = [&](std::string_view one) { return kind.empty() || kind == one; };
+    const auto job = objects_.group_of_job.find(name);
+    if (asks("Job") && job != objects_.group_of_job.end()) {
       return Made("Job", name, {job->second});
     }
-    if (groups_.contains(name)) return Made("PodGroup", name, {name});
-    std::map<std::string, std::set<std::string>> controlled;  // by kind
+    if (asks("PodGroup") && groups_.contains(name)) return Made("PodGroup", name, {name});
+    // By kind and name, of those that have that name.
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> controlled;
     for (const objects::Pod& pod : objects_.objects.pods) {
-      if (objects::NamespacedName(pod.meta) == name) return Made("Pod", name, {GroupOf(pod)});
+      if (asks("Pod") && objects::NamespacedName(pod.meta) == name) {
+        return Made("Pod", name, {GroupOf(pod)});
+      }
       const Controller controller = ControllerOf(pod.meta);
-      if (NameBeside(pod.meta, controller.name) != name) continue;
-      controlled[controller.kind].insert(GroupOf(pod));
+      const std::string own = NameBeside(pod.meta, controller.name);
+      if (!(own == name && asks(controller.kind)) && !IsOwner(pod.meta, name, kind)) continue;
+      controlled[{controller.kind, own}].insert(GroupOf(pod));
     }
-    if (controlled.empty()) return NotFound(name);
-    return Made(controlled.begin()->first, name, controlled.begin()->second);
+    if (controlled.empty()) return NotFound(name, kind);
+    const auto& [which, groups] = *controlled.begin();
+    return Made(which.first, which.second, groups);
   }
 
  private:
@@ -66,25 +79,21 @@ class Finder {
     return subject;
   }
 
-  [[nodiscard]] tl::unexpected<Error> NotFound(const std::string& name) const {
+  [[nodiscard]] tl::unexpected<Error> NotFound(const std::string& name,
+                                               std::string_view kind) const {
     const OwnNames own(objects_);
     std::set<std::string> known;
     for (const auto& [job, group] : objects_.group_of_job) known.insert(job);
     for (const std::string& group : groups_) known.insert(own.Of(group));
-    constexpr std::string_view kWanted = "no Job, PodGroup, pod or Deployment";
-    if (known.empty()) {
-      return Fail(Code::kNotFound, fmt::format("{} {}: there are none", kWanted, name));
+    for (const objects::Pod& pod : objects_.objects.pods) {
+      known.insert(objects::NamespacedName(pod.meta));
     }
-    const std::vector<std::string> nearest =
-        NearestNames({known.begin(), known.end()}, name, kNearest);
-    const std::size_t more = known.size() - nearest.size();
-    return Fail(Code::kNotFound,
-                fmt::format("{} {}: nearest {} {}{}",
-                            kWanted,
-                            name,
-                            nearest.size() == 1 ? "is" : "are",
-                            fmt::join(nearest, ", "),
-                            more == 0 ? "" : fmt::format(" (and {} more)", more)));
+    const std::string wanted =
+        kind.empty() ? "Job, PodGroup, pod or Deployment" : std::string(kind);
+    std::string clause =
+        known.empty() ? "; there are none" : NearestClause({known.begin(), known.end()}, name);
+    if (clause.empty()) clause = "; \"strata job list -A\" shows what there is";
+    return Fail(Code::kNotFound, fmt::format("no {} {}:{}", wanted, name, clause.substr(1)));
   }
 
   const CompletedObjects& objects_;
@@ -94,25 +103,32 @@ class Finder {
 
 }  // namespace
 
-Result<Subject> FindSubject(const CompletedObjects& objects, std::string_view name) {
-  return Finder(objects).Find(std::string(name));
+Result<Subject> FindSubject(const CompletedObjects& objects,
+                            std::string_view name,
+                            std::string_view kind) {
+  return Finder(objects).Find(std::string(name), kind);
 }
 
-std::string JobBeforeAdmission(const objects::ObjectSet& objects, std::string_view name) {
-  std::string job;
-  std::string group_name;
-  for (const auto& [known, group] : objects::GroupsOfJobs(objects)) {
-    if (known != name && group != name) continue;
-    job = known;
-    group_name = group;
-    if (known == name) break;
+objects::MakesPods MakesUpPods(const objects::ObjectSet& objects, std::string_view name) {
+  std::set<std::string> admitted;
+  for (const objects::PodGroup& group : objects.pod_groups) {
+    if (group.phase != objects::PodGroupPhase::kPending) {
+      admitted.insert(objects::NamespacedName(group.meta));
+    }
   }
-  const bool admitted = std::any_of(
-      objects.pod_groups.begin(), objects.pod_groups.end(), [&](const objects::PodGroup& group) {
-        return objects::NamespacedName(group.meta) == group_name &&
-               group.phase != objects::PodGroupPhase::kPending;
-      });
-  return admitted ? "" : job;
+  const auto groups = objects::GroupsOfJobs(objects);
+  const objects::PriorityTable classes(objects.priority_classes);
+  std::set<std::string> chosen;
+  for (const objects::Job& job : objects.jobs) {
+    const std::string own = objects::NamespacedName(job.meta);
+    const std::string& group = groups.at(own);
+    if (admitted.contains(group)) continue;
+    if (own != name && group != name && !MissingClasses(classes, job).empty()) continue;
+    chosen.insert(own);
+  }
+  return [chosen = std::move(chosen)](const objects::Job& job) {
+    return chosen.contains(objects::NamespacedName(job.meta));
+  };
 }
 
 }  // namespace strata

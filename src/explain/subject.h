@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "objects/expand_job.h"
 #include "objects/object_set.h"
 #include "whatif/cluster.h"
 
@@ -22,13 +23,17 @@ struct Subject {
 };
 
 // The Job "ns/name", else the PodGroup, else the pod, else what controls pods and has that name.
-// kNotFound with one line that names what comes nearest. COST: one pass over the objects.
-[[nodiscard]] Result<Subject> FindSubject(const CompletedObjects& objects, std::string_view name);
+// With a `kind` (KindOfWord) only what is of that kind. kNotFound with one line that names what
+// comes nearest. COST: one pass over the objects.
+[[nodiscard]] Result<Subject> FindSubject(const CompletedObjects& objects,
+                                          std::string_view name,
+                                          std::string_view kind = {});
 
-// The Job that `name` means, "ns/job", while it has not been admitted to its queue: its controller
-// makes its pods after that, so its pods may be made up. "" when there is no such Job, or it has
-// been admitted; then only the pods that exist count.
-[[nodiscard]] std::string JobBeforeAdmission(const objects::ObjectSet& objects,
+// Which Jobs of a running cluster are given pods that do not exist there, so that a run can place
+// them: all that their queue has not admitted yet, as their controller makes their pods after that;
+// of the others only what exists counts. Nobody can make pods whose PriorityClass does not exist:
+// such a Job is given them only where `name`, "ns/job" or that of its PodGroup, asks about it.
+[[nodiscard]] objects::MakesPods MakesUpPods(const objects::ObjectSet& objects,
                                              std::string_view name);
 
 }  // namespace strata

@@ -1,5 +1,6 @@
 #include "explain/subject.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "explain/own_names.h"
@@ -7,6 +8,8 @@
 
 namespace strata {
 namespace {
+
+using testing::ElementsAre;
 
 CompletedObjects Complete(const std::string& manifests) {
   return CompleteObjects(objects::MustLoad(manifests)).value();
@@ -41,6 +44,22 @@ TEST(FindSubject, ADeploymentIsFoundByItsPodsAndWhatWaitsComesFirst) {
             (Subject{"Deployment", "default/web", {"default/podgroup-b", "default/podgroup-a"}}));
 }
 
+TEST(FindSubject, AReplicaSetMeansItsDeployment) {
+  const CompletedObjects objects = Complete(WebPod("a", "node0"));
+  const Subject web{"Deployment", "default/web", {"default/podgroup-a"}};
+  EXPECT_EQ(FindSubject(objects, "default/web-5f6").value(), web);
+  EXPECT_EQ(FindSubject(objects, "default/web-5f6", "ReplicaSet").value(), web);
+  EXPECT_EQ(FindSubject(objects, "default/web", "Deployment").value(), web);
+}
+
+TEST(FindSubject, WithAKindTakesNoOther) {
+  const CompletedObjects objects =
+      Complete(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", "") + WebPod("t", ""));
+  EXPECT_EQ(FindSubject(objects, "default/t").value().kind, "Job");
+  EXPECT_EQ(FindSubject(objects, "default/t", "Pod").value().kind, "Pod");
+  EXPECT_FALSE(FindSubject(objects, "default/t-t", "Job").has_value());
+}
+
 TEST(FindSubject, AJobThatHasEndedIsFoundAndHasNoPodGroup) {
   const CompletedObjects objects =
       Complete(GangOf("t", 2, "cpu: 1", "").substr(0, GangOf("t", 2, "cpu: 1", "").size() - 4) +
@@ -52,24 +71,45 @@ TEST(FindSubject, AnUnknownNameIsOneLineWithTheNearestNamesOfPeople) {
   const CompletedObjects objects = Complete(
       EightNodes("cpu: 1") + GangOf("train", 1, "cpu: 1", "") + GangOf("serve", 1, "cpu: 1", ""));
   EXPECT_EQ(FindSubject(objects, "default/trian").error().message,
-            "no Job, PodGroup, pod or Deployment default/trian: nearest are default/train, "
-            "default/serve");
+            "no Job, PodGroup, pod or Deployment default/trian: nearest is default/train");
+  EXPECT_EQ(FindSubject(objects, "default/train-w-1").error().message,
+            "no Job, PodGroup, pod or Deployment default/train-w-1: nearest are "
+            "default/train-w-0, default/train");
+  EXPECT_EQ(FindSubject(objects, "default/zzz", "Pod").error().message,
+            "no Pod default/zzz: \"strata job list -A\" shows what there is");
   EXPECT_EQ(FindSubject(Complete(EightNodes("cpu: 1")), "a/b").error().message,
             "no Job, PodGroup, pod or Deployment a/b: there are none");
 }
 
-TEST(JobBeforeAdmission, IsTheJobUntilItsPodGroupIsAdmitted) {
-  const std::string job = GangOf("t", 2, "cpu: 1", "");
-  const auto group = [](const std::string& phase) {
-    return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: t-t}\n"
-           "spec: {minMember: 2}\nstatus: {phase: " +
-           phase + "}\n---\n";
+// The Jobs among these manifests that would be given pods.
+std::vector<std::string> MadeUpFor(const std::string& manifests, const std::string& name) {
+  const objects::ObjectSet objects = objects::MustLoad(manifests);
+  const objects::MakesPods makes = MakesUpPods(objects, name);
+  std::vector<std::string> jobs;
+  for (const objects::Job& job : objects.jobs) {
+    if (makes(job)) jobs.push_back(job.meta.name);
+  }
+  return jobs;
+}
+
+TEST(MakesUpPods, OfAllJobsThatTheirQueueHasNotAdmitted) {
+  const auto group = [](const std::string& name, const std::string& phase) {
+    return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: " + name +
+           "}\nspec: {minMember: 2}\nstatus: {phase: " + phase + "}\n---\n";
   };
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/t"), "default/t");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job), "default/other"), "");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Pending")), "default/t-t"),
-            "default/t");
-  EXPECT_EQ(JobBeforeAdmission(objects::MustLoad(job + group("Inqueue")), "default/t"), "");
+  const std::string jobs = GangOf("a", 2, "cpu: 1", "") + GangOf("b", 2, "cpu: 1", "") +
+                           GangOf("c", 2, "cpu: 1", "") + group("b-b", "Pending") +
+                           group("c-c", "Inqueue");
+  EXPECT_THAT(MadeUpFor(jobs, "default/a"), ElementsAre("a", "b"));
+  EXPECT_THAT(MadeUpFor(jobs, "default/c"), ElementsAre("a", "b"));
+}
+
+TEST(MakesUpPods, NotWhereTheirClassIsMissingUnlessTheJobIsAskedAbout) {
+  std::string job = GangOf("t", 2, "cpu: 1", "");
+  job.insert(job.find("  minAvailable"), "  priorityClassName: nope\n");
+  EXPECT_THAT(MadeUpFor(job, "default/other"), ElementsAre());
+  EXPECT_THAT(MadeUpFor(job, "default/t"), ElementsAre("t"));
+  EXPECT_THAT(MadeUpFor(job, "default/t-t"), ElementsAre("t"));
 }
 
 TEST(OwnNames, PodGroupsAreCalledByWhatTheyWereMadeFor) {

@@ -3,10 +3,16 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "inspect/job_lookup.h"
+#include "inspect/job_report.h"
+#include "inspect/status_facts.h"
+#include "json/access.h"
 #include "json/dump.h"
+#include "json/parse.h"
 
 namespace strata::inspect {
 namespace {
@@ -38,16 +44,69 @@ std::string CommandBody(const kube::ObjectKey& job, const std::string& uid, JobA
 }
 
 Result<std::string> FindJobUid(LiveCluster& cluster, const kube::ObjectKey& job) {
-  TRY_ASSIGN(const std::string text, cluster.Get({kube::kJobs, job.ns, job.name, {}}));
+  TRY_ASSIGN(const std::string text, GetJob(cluster, job));
   TRY_ASSIGN(kube::ObjectHead head, kube::ReadHead(text));
   return std::move(head.uid);
 }
 
-Status SendCommand(LiveCluster& cluster, const kube::ObjectKey& job, JobAction action) {
-  TRY_ASSIGN(const std::string uid, FindJobUid(cluster, job));
+Result<std::string> RequestAction(LiveCluster& cluster,
+                                  const kube::ObjectKey& job,
+                                  JobAction action) {
+  TRY_ASSIGN(const std::string text, GetJob(cluster, job));
+  TRY_ASSIGN(const kube::ObjectHead head, kube::ReadHead(text));
+  std::optional<JobAction> pending;
+  // A user that may not read commands may still send one.
+  const auto listed = cluster.List(kube::kCommands, job.ns, {});
+  if (listed && *listed) pending = PendingAction(**listed, head.uid);
+  auto known = WhyNothingFollows(ReadJobStatus(text).phase, pending, action);
+  if (!known) {
+    return Fail(known.error().code,
+                fmt::format("job {}/{} {}", job.ns, job.name, known.error().message));
+  }
+  if (!known->empty()) return known;
   const kube::ResourcePath commands{kube::kCommands, job.ns, {}, {}};
-  TRY(cluster.Do(commands, kube::CreateCall(commands, CommandBody(job, uid, action))));
-  return {};
+  TRY(cluster.Do(commands, kube::CreateCall(commands, CommandBody(job, head.uid, action))));
+  return std::string(action == JobAction::kSuspend ? "suspend requested" : "resume requested");
+}
+
+Result<std::string> WhyNothingFollows(std::string_view phase,
+                                      std::optional<JobAction> pending,
+                                      JobAction action) {
+  const bool suspend = action == JobAction::kSuspend;
+  const JobState state = StateOfPhase(phase).value_or(JobState::kWaiting);
+  if (state == JobState::kFinished || phase == "Completing" || phase == "Terminating") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("is {}, so it cannot be {}", phase, suspend ? "suspended" : "resumed"));
+  }
+  if (pending == action) {
+    return fmt::format("{} was requested before; the job controller has not taken it yet",
+                       suspend ? "suspend" : "resume");
+  }
+  if (pending) return std::string();  // it takes back what was asked before
+  const bool suspended = state == JobState::kSuspended;
+  if (suspend == suspended) {
+    return suspend ? fmt::format("is suspended already ({})", phase)
+                   : fmt::format("is not suspended ({}), so there is nothing to resume", phase);
+  }
+  return std::string();
+}
+
+std::optional<JobAction> PendingAction(const std::vector<ListedObject>& commands,
+                                       const std::string& uid) {
+  std::string last;
+  std::optional<JobAction> pending;
+  for (const ListedObject& command : commands) {
+    const nlohmann::json object = ParseJsonOrNull(command.text);
+    const std::string action = TextAt(object, {"action"});
+    const std::string made = TextAt(object, {"metadata", "creationTimestamp"});
+    if (TextAt(object, {"target", "uid"}) != uid || made < last) continue;
+    if (action != ActionName(JobAction::kSuspend) && action != ActionName(JobAction::kResume)) {
+      continue;
+    }
+    last = made;
+    pending = action == ActionName(JobAction::kSuspend) ? JobAction::kSuspend : JobAction::kResume;
+  }
+  return pending;
 }
 
 Status DeleteJob(LiveCluster& cluster, const kube::ObjectKey& job, const std::string& uid) {

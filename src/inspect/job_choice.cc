@@ -61,7 +61,7 @@ bool Takes(const JobChoice& choice, const JobReport& job) {
 
 bool NameLess(const JobReport& a, const JobReport& b) {
   if (a.key.ns != b.key.ns) return NaturalLess(a.key.ns, b.key.ns);
-  return NaturalLess(a.key.name, b.key.name);
+  return NaturalLess(ShownName(a), ShownName(b));
 }
 
 // What is unknown comes last.

@@ -24,7 +24,7 @@ struct StateChoice {
 [[nodiscard]] Result<StateChoice> ParseStates(std::string_view text);
 
 enum class JobOrder : std::uint8_t {
-  kName,  // namespace and name
+  kName,  // namespace and name, as lists show it
   kQueue,
   kPhase,
   kDomain,

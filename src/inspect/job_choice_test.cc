@@ -39,6 +39,15 @@ TEST(ChooseJobs, SortsByNameAndReadsNumbersInIt) {
   EXPECT_THAT(Chosen({}), ElementsAre("bad", "done", "t9", "t10"));
 }
 
+TEST(ChooseJobs, SortsByTheNameThatIsShown) {
+  JobReport pod = Named("podgroup-98e6", "Pending", 1);
+  pod.kind = JobReport::Kind::kPodGroup;
+  pod.owner = "ReplicaSet/web";
+  std::vector<JobReport> jobs = {pod, Named("Z", "Pending", 1), Named("a", "Pending", 1)};
+  ChooseJobs({}, Time{}, jobs);
+  EXPECT_EQ(jobs[0].owner, "ReplicaSet/web");
+}
+
 TEST(ChooseJobs, SortsTheLargestFirst) {
   EXPECT_THAT(Chosen({.order = JobOrder::kGpus}), ElementsAre("bad", "t10", "done", "t9"));
   EXPECT_THAT(Chosen({.order = JobOrder::kAge}), ElementsAre("bad", "t10", "done", "t9"));

@@ -11,21 +11,17 @@
 #include "convert/gpu_request.h"
 #include "convert/load_cluster.h"
 #include "convert/specs.h"
+#include "inspect/job_obstacles.h"
 #include "inspect/snapshot.h"
 #include "inspect/status_facts.h"
 #include "model/cluster_state.h"
-#include "objects/cursor.h"
 #include "objects/expand_job.h"
 #include "objects/pod_request.h"
-#include "objects/value.h"
+#include "objects/priority.h"
 #include "objects/volcano_keys.h"
 
 namespace strata::inspect {
 namespace {
-
-using objects::Cursor;
-using objects::Document;
-using objects::ReadLog;
 
 constexpr std::array<std::pair<std::string_view, JobState>, 4> kStates = {
     {{"waiting", JobState::kWaiting},
@@ -128,8 +124,12 @@ class Reporter {
  public:
   using PodFacts = std::map<kube::ObjectKey, PodStatusFacts>;
 
-  Reporter(const objects::ObjectSet& objects, const ClusterState& network, const PodFacts& facts)
-      : network_(network), tree_(network.tree()), facts_(facts) {
+  // Without `classes` it is unknown which there are.
+  Reporter(const objects::ObjectSet& objects,
+           const ClusterState& network,
+           const PodFacts& facts,
+           const objects::PriorityTable* classes)
+      : network_(network), tree_(network.tree()), facts_(facts), classes_(classes) {
     for (const objects::Pod& pod : objects.pods) {
       pods_[{pod.meta.ns, LabelOf(pod.meta, objects::kJobNameKey)}].push_back(&pod);
       members_[GroupOf(pod)].push_back(&pod);
@@ -160,10 +160,11 @@ class Reporter {
       pod.meta.annotations = task.pod_template.annotations;
       AddGpus(std::move(pod), task.replicas, report);
     }
-    if (const auto found = pods_.find(report.key); found != pods_.end()) {
-      AddPods(found->second, report);
-    }
+    const auto found = pods_.find(report.key);
+    if (found != pods_.end()) AddPods(found->second, report);
     AddReason(job, status, report);
+    if (classes_ != nullptr) AddMissingClass(*classes_, job, report);
+    if (found != pods_.end()) AddUnserved(found->second, report);
     return report;
   }
 
@@ -187,6 +188,8 @@ class Reporter {
     AddMembers(group, report);
     if (report.state != JobState::kFinished) report.finished.reset();
     AddWaitReason(group, report);
+    const auto found = members_.find(objects::NamespacedName(group.meta));
+    if (found != members_.end()) AddUnserved(found->second, report);
     return report;
   }
 
@@ -267,23 +270,34 @@ class Reporter {
       report.group = group->meta.name;
       report.conditions = group->conditions;
     }
-    if (status.phase != "Pending") return;
-    if (group != nullptr) return AddWaitReason(*group, report);
+    if (group != nullptr && status.phase != "Restarting") AddWaitReason(*group, report);
+    if (status.phase != "Pending" || group != nullptr) return;
     report.reason = "NoPodGroup";
     report.message = "its PodGroup does not exist yet; is a job controller running?";
   }
 
+  // The condition is false once a job has its minimum; what it says of the rest is true then.
   static void AddWaitReason(const objects::PodGroup& group, JobReport& report) {
-    if (report.state != JobState::kWaiting) return;
     const objects::Condition* waits = objects::FindCondition(group.conditions, "Unschedulable");
-    if (waits == nullptr || waits->status != "True") return;
+    if (waits == nullptr || waits->reason.empty()) return;
+    const bool waiting = report.state == JobState::kWaiting && waits->status == "True";
+    const bool partly = report.state == JobState::kRunning && waits->status == "False" &&
+                        !waits->message.empty() && HasWaitingPod(report);
+    if (!waiting && !partly) return;
     report.reason = waits->reason;
     report.message = waits->message;
+  }
+
+  static bool HasWaitingPod(const JobReport& report) {
+    return std::any_of(report.pods.begin(), report.pods.end(), [](const JobReport::Pod& pod) {
+      return pod.phase == "Pending" && pod.node.empty();
+    });
   }
 
   const ClusterState& network_;
   const HyperNodeTree& tree_;
   const PodFacts& facts_;
+  const objects::PriorityTable* classes_;
   std::map<kube::ObjectKey, Pods> pods_;              // by Job
   std::map<std::string, Pods, std::less<>> members_;  // by PodGroup
   std::map<kube::ObjectKey, const objects::PodGroup*> groups_;
@@ -311,32 +325,6 @@ std::vector<JobReport> ReportAll(const objects::ObjectSet& objects,
   return reports;
 }
 
-// None when the text is not an event about one of `names`.
-std::optional<EventLine> ReadEvent(const std::string& text, const std::set<std::string>& names) {
-  const Result<Document> document = Document::ParseJson(text);
-  if (!document) return std::nullopt;
-  ReadLog log;
-  const Cursor object(document->root(), log);
-  const Cursor about = object.At("involvedObject");
-  std::string kind;
-  std::string name;
-  EventLine event;
-  std::optional<Time> last;
-  std::optional<Time> made;
-  about.At("kind").Read(kind);
-  about.At("name").Read(name);
-  object.At("lastTimestamp").Read(last);
-  object.At("eventTime").Read(made);
-  object.At("type").Read(event.type);
-  object.At("reason").Read(event.reason);
-  object.At("message").Read(event.message);
-  object.At("count").Read(event.count);
-  if (!log.error.empty() || !names.contains(name)) return std::nullopt;
-  event.last = last.value_or(made.value_or(Time{}));
-  event.object = kind + " " + name;
-  return event;
-}
-
 }  // namespace
 
 std::string_view ToString(JobState state) {
@@ -353,15 +341,23 @@ std::optional<JobState> StateOfPhase(std::string_view phase) {
   return std::nullopt;
 }
 
+std::string ShownName(const JobReport& job) {
+  const bool made = job.kind == JobReport::Kind::kPodGroup && job.key.name.starts_with("podgroup-");
+  return made && !job.owner.empty() ? job.owner : job.key.name;
+}
+
 std::optional<Duration> TimeOf(const JobReport& job, Time now) {
   const auto between = [](const std::optional<Time>& start, const std::optional<Time>& end) {
     return start && end ? std::optional<Duration>(*end - *start) : std::nullopt;
   };
   switch (job.state) {
     case JobState::kWaiting:
-      return job.created == Time{} ? std::nullopt : std::optional<Duration>(now - job.created);
+      if (job.created == Time{}) return std::nullopt;
+      return now - std::max(job.created, job.since.value_or(job.created));
     case JobState::kRunning:
-      return between(job.started, now);
+      // It is completing or being terminated since then, and runs for longer.
+      if (job.phase != "Running" || !job.since) return between(job.started, now);
+      return now - std::max(*job.since, job.started.value_or(*job.since));
     case JobState::kFinished:
       return between(job.started, job.finished);
     case JobState::kSuspended:
@@ -375,6 +371,7 @@ JobTexts JobObjects::Texts() const {
   for (const ListedObject& object : jobs) texts.jobs.emplace_back(object.text);
   for (const ListedObject& object : pods) texts.pods.emplace_back(object.text);
   for (const ListedObject& object : others) texts.others.emplace_back(object.text);
+  texts.has_classes = has_classes;
   return texts;
 }
 
@@ -391,6 +388,11 @@ Result<JobObjects> ReadJobObjects(LiveCluster& cluster, const std::string& ns) {
     if (!found) continue;
     std::move(found->begin(), found->end(), std::back_inserter(*list));
   }
+  // A user that may not read the classes gets the list without what they say.
+  auto classes = cluster.List(kube::kPriorityClasses, "", {});
+  if (!classes || !*classes) return objects;
+  objects.has_classes = true;
+  std::move((*classes)->begin(), (*classes)->end(), std::back_inserter(objects.others));
   return objects;
 }
 
@@ -412,23 +414,9 @@ Result<std::vector<JobReport>> MakeJobReports(const JobTexts& texts,
   TRY_ASSIGN(const objects::ObjectSet objects, ParseTexts(all));
   warnings = objects.warnings;
   TRY_ASSIGN(const std::unique_ptr<ClusterState> network, LoadNetwork(objects));
-  return ReportAll(objects, Reporter(objects, *network, pods), states);
-}
-
-std::vector<EventLine> LastEvents(const std::vector<ListedObject>& events,
-                                  const std::set<std::string>& names,
-                                  std::size_t count) {
-  std::vector<EventLine> lines;
-  for (const ListedObject& event : events) {
-    if (auto line = ReadEvent(event.text, names)) lines.push_back(std::move(*line));
-  }
-  std::stable_sort(lines.begin(), lines.end(), [](const EventLine& a, const EventLine& b) {
-    return a.last < b.last;
-  });
-  if (lines.size() > count) {
-    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
-  }
-  return lines;
+  const objects::PriorityTable classes(objects.priority_classes);
+  const Reporter reporter(objects, *network, pods, texts.has_classes ? &classes : nullptr);
+  return ReportAll(objects, reporter, states);
 }
 
 }  // namespace strata::inspect

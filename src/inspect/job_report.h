@@ -55,6 +55,8 @@ struct JobReport {
   std::string phase;  // of the Job or PodGroup
   std::string queue;
   std::string group;  // its PodGroup; "" while there is none
+  std::size_t rank =
+      0;  // its place in the line of its queue, from 1; 0: unknown, or it waits in none
   std::size_t ready = 0;
   std::size_t total = 0;
   Quantity gpus;  // of all its pods: resources whose names end in "/gpu"
@@ -73,21 +75,28 @@ struct JobReport {
   std::vector<objects::Condition> conditions;  // of the PodGroup
 };
 
+// What lists call it. The PodGroup that a controller made for pods without one says nothing; whose
+// they are does: "ReplicaSet/web-5d8f".
+[[nodiscard]] std::string ShownName(const JobReport& job);
+
 // For how long a waiting job waits, a running one runs, a finished one ran, a suspended one is
-// suspended; none where nothing says so.
+// suspended; none where nothing says so. One that was stopped and started again waits or runs since
+// then, where its status says it.
 [[nodiscard]] std::optional<Duration> TimeOf(const JobReport& job, Time now);
 
 // The objects of a cluster that describe its jobs: JSON texts that somebody else keeps.
 struct JobTexts {
   std::vector<std::string_view> jobs;
   std::vector<std::string_view> pods;
-  std::vector<std::string_view> others;  // PodGroups, nodes, HyperNodes
+  std::vector<std::string_view> others;  // PodGroups, nodes, HyperNodes, PriorityClasses
+  bool has_classes = false;              // all PriorityClasses that there are
 };
 // The same with their texts.
 struct JobObjects {
   std::vector<ListedObject> jobs;
   std::vector<ListedObject> pods;
   std::vector<ListedObject> others;
+  bool has_classes = false;
 
   [[nodiscard]] JobTexts Texts() const;
 };

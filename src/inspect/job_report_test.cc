@@ -16,6 +16,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+Time At(const std::string& clock) {
+  return ParseTimestamp("2026-01-01T" + clock + "Z").value();
+}
+
 ListedObject Object(std::string ns, std::string name, std::string text) {
   return {{std::move(ns), std::move(name)}, std::move(text)};
 }
@@ -138,6 +142,65 @@ TEST(MakeJobReports, SayWhyAJobWaits) {
   EXPECT_EQ(job.message, "2/2 tasks in gang unschedulable");
 }
 
+TEST(MakeJobReports, SayWhyTheRestOfARunningJobWaits) {
+  const ListedObject job = Job(R"({"state":{"phase":"Running"}})");
+  const ListedObject group = Group(
+      R"([{"type":"Unschedulable","status":"False","reason":"ClusterFull","message":"1/3 tasks"}])");
+  const std::vector<ListedObject> some = {
+      group, Pod("0", "a1", "Running"), Pod("1", "a2", "Running"), Pod("2", "", "Pending")};
+  EXPECT_EQ(ReportOf(job, some).reason, "ClusterFull");
+  EXPECT_EQ(ReportOf(job, some).message, "1/3 tasks");
+  const std::vector<ListedObject> all = {
+      group, Pod("0", "a1", "Running"), Pod("1", "a2", "Running"), Pod("2", "b1", "Pending")};
+  EXPECT_EQ(ReportOf(job, all).reason, "") << "what waited once has a node";
+}
+
+// The text with `from` replaced.
+ListedObject With(ListedObject object, const std::string& from, const std::string& to) {
+  object.text.replace(object.text.find(from), from.size(), to);
+  return object;
+}
+
+TEST(MakeJobReports, SayThatNoSchedulerServesThePods) {
+  const ListedObject pod =
+      With(Pod("0", "", "Pending"), "\"nodeName\":\"\"", R"("schedulerName":"volcanoo")");
+  const ListedObject group = Group(
+      R"([{"type":"Unschedulable","status":"True","reason":"NotEnoughTasks","message":"0 pods"}])");
+  const JobReport job = ReportOf(Job("{}"), {group, pod});
+  EXPECT_EQ(job.reason, "SchedulerNotFound");
+  EXPECT_EQ(job.message, "no scheduler serves schedulerName \"volcanoo\" of pod train-worker-0");
+  const ListedObject looked =
+      With(pod, "\"phase\"", R"("conditions":[{"type":"PodScheduled","status":"False"}],"phase")");
+  EXPECT_EQ(ReportOf(Job("{}"), {group, looked}).reason, "NotEnoughTasks");
+}
+
+TEST(MakeJobReports, SayThatThePriorityClassIsMissing) {
+  const ListedObject job =
+      With(Job("{}"), "\"minAvailable\"", R"("priorityClassName":"nope","minAvailable")");
+  JobObjects objects{{job}, {}, {Group("[]")}};
+  std::vector<std::string> warnings;
+  EXPECT_EQ(MakeJobReports(objects.Texts(), warnings).value().front().reason, "")
+      << "unknown which classes there are";
+  objects.has_classes = true;
+  const JobReport report = MakeJobReports(objects.Texts(), warnings).value().front();
+  EXPECT_EQ(report.reason, "PriorityClassNotFound");
+  EXPECT_EQ(report.message, "PriorityClass \"nope\" does not exist, so 3 pods cannot be created");
+}
+
+TEST(TimeOf, CountsSinceTheJobWasStartedAgain) {
+  JobReport job;
+  job.created = At("08:00:00");
+  job.since = At("10:00:00");
+  job.started = At("08:10:00");
+  job.phase = "Pending";
+  EXPECT_EQ(TimeOf(job, At("10:20:00")), std::chrono::minutes(20));
+  job.state = JobState::kRunning;
+  job.phase = "Running";
+  EXPECT_EQ(TimeOf(job, At("10:20:00")), std::chrono::minutes(20));
+  job.phase = "Completing";
+  EXPECT_EQ(TimeOf(job, At("10:20:00")), std::chrono::minutes(130));
+}
+
 TEST(MakeJobReports, SayThatAJobHasNoPodGroup) {
   EXPECT_EQ(ReportOf(Job("{}"), {}).reason, "NoPodGroup");
 }
@@ -170,10 +233,6 @@ ListedObject PlainGroup(const std::string& phase, const std::string& owner) {
                     "labels":{"team":"vision"},"ownerReferences":[)" +
                     owner + R"(]},"spec":{"minMember":2,"queue":"gpu"},"status":{"phase":")" +
                     phase + "\"}}");
-}
-
-Time At(const std::string& clock) {
-  return ParseTimestamp("2026-01-01T" + clock + "Z").value();
 }
 
 constexpr const char* kRayOwner =
@@ -296,6 +355,11 @@ TEST(RenderJobList, FitsATerminalOf80ColumnsAndShowsAllOnAWiderOne) {
 TEST(RenderJobList, WideHasTheMessageWithoutControlCharacters) {
   const std::string text = RenderJobList({WaitingJob()}, {.wide = true}, At("10:02:05"), {});
   EXPECT_THAT(text, HasSubstr("OWNER  MESSAGE\n"));
+  JobReport third = WaitingJob();
+  third.rank = 3;
+  EXPECT_THAT(RenderJobList({third}, {.wide = true}, At("10:02:05"), {}),
+              HasSubstr("  NotEnoughResources     3     -  "));
+  EXPECT_THAT(RenderJobListJson({third}), HasSubstr("\"rank\": 3"));
   EXPECT_THAT(text, testing::EndsWith("  -      needs [31m 4\n"));
 }
 

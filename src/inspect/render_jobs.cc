@@ -130,6 +130,7 @@ Json Summary(const JobReport& job) {
   json["kind"] = job.kind == JobReport::Kind::kJob ? "Job" : "PodGroup";
   json["owner"] = job.owner;
   json["state"] = ToString(job.state);
+  if (job.rank > 0) json["rank"] = job.rank;
   json["gpus"] = GpusOf(job);
   json["sharesGpus"] = job.shares_gpus;
   json["nodes"] = job.nodes;
@@ -181,7 +182,8 @@ std::vector<TextTable::Column> ColumnsOf(JobColumns columns) {
                                         {"REASON", Align::kLeft, 0, 8}};
   if (columns.ns) all.insert(all.begin(), {"NAMESPACE", Align::kLeft, 0, 8});
   if (!columns.wide) return all;
-  const std::vector<TextTable::Column> more = {{"TIER", Align::kRight},
+  const std::vector<TextTable::Column> more = {{"RANK", Align::kRight},
+                                               {"TIER", Align::kRight},
                                                {"NODES"},
                                                {"MIN", Align::kRight},
                                                {"AGE", Align::kRight},
@@ -191,14 +193,8 @@ std::vector<TextTable::Column> ColumnsOf(JobColumns columns) {
   return all;
 }
 
-// The PodGroup that the controller made for pods without one says nothing; whose they are does.
-std::string NameCell(const JobReport& job) {
-  const bool made = job.kind == JobReport::Kind::kPodGroup && job.key.name.starts_with("podgroup-");
-  return made && !job.owner.empty() ? job.owner : job.key.name;
-}
-
 std::vector<Cell> CellsOf(const JobReport& job, JobColumns columns, Time now) {
-  std::vector<Cell> cells = {{NameCell(job)},
+  std::vector<Cell> cells = {{ShownName(job)},
                              {job.queue},
                              {fmt::format("{}/{}", job.ready, job.total)},
                              {GpuCell(job)},
@@ -208,7 +204,8 @@ std::vector<Cell> CellsOf(const JobReport& job, JobColumns columns, Time now) {
                              {ReasonCell(job)}};
   if (columns.ns) cells.insert(cells.begin(), {job.key.ns});
   if (!columns.wide) return cells;
-  const std::vector<Cell> more = {{job.domain.empty() ? "-" : std::to_string(job.tier)},
+  const std::vector<Cell> more = {{job.rank == 0 ? "-" : std::to_string(job.rank)},
+                                  {job.domain.empty() ? "-" : std::to_string(job.tier)},
                                   {NodesCell(job)},
                                   {std::to_string(job.min_available)},
                                   {Age(job.created, now)},

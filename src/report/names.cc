@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "base/near_names.h"
 
 namespace strata {
 namespace {
 
 constexpr std::size_t kShownNames = 6;
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
+constexpr std::size_t kShortestPart = 3;  // that makes two names similar
+constexpr std::size_t kNearest = 3;
 
 // Takes the digits at the start of `text`, and gives them without leading zeros.
 std::string_view TakeNumber(std::string_view& text) {
@@ -23,6 +23,32 @@ std::string_view TakeNumber(std::string_view& text) {
   text.remove_prefix(end);
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
   return number;
+}
+
+// Whether somebody who wrote `wanted` may have meant `name`.
+bool IsSimilar(std::string_view name, std::string_view wanted) {
+  const std::size_t shorter = std::min(name.size(), wanted.size());
+  if (shorter == 0) return name == wanted;
+  const bool contains =
+      name.find(wanted) != std::string_view::npos || wanted.find(name) != std::string_view::npos;
+  if (contains && shorter >= kShortestPart) return true;
+  const std::size_t longer = std::max(name.size(), wanted.size());
+  // Two letters that changed places count as two errors.
+  const std::size_t allowed =
+      std::max<std::size_t>(longer / 3, std::min<std::size_t>(2, shorter / 2));
+  return longer - shorter <= allowed && TypingErrors(name, wanted) <= allowed;
+}
+
+bool IsSimilarInAllParts(std::string_view name, std::string_view wanted) {
+  const std::size_t slash = name.find('/');
+  const std::size_t wanted_slash = wanted.find('/');
+  if (slash == std::string_view::npos || wanted_slash == std::string_view::npos) {
+    return IsSimilar(name, wanted);
+  }
+  if (!IsSimilar(name.substr(slash + 1), wanted.substr(wanted_slash + 1))) return false;
+  // The right name in another namespace is worth a hint.
+  return name.substr(slash) == wanted.substr(wanted_slash) ||
+         IsSimilar(name.substr(0, slash), wanted.substr(0, wanted_slash));
 }
 
 }  // namespace
@@ -58,6 +84,23 @@ std::vector<std::string> NearestNames(const std::vector<std::string>& names,
                                       std::string_view wanted,
                                       std::size_t count) {
   return NearNames(names, wanted, count);
+}
+
+std::vector<std::string> SimilarNames(const std::vector<std::string>& names,
+                                      std::string_view wanted,
+                                      std::size_t count) {
+  std::vector<std::string> similar;
+  for (const std::string& name : names) {
+    if (IsSimilarInAllParts(name, wanted)) similar.push_back(name);
+  }
+  return NearNames(similar, wanted, count);
+}
+
+std::string NearestClause(const std::vector<std::string>& names, std::string_view wanted) {
+  const std::vector<std::string> nearest = SimilarNames(names, wanted, kNearest);
+  if (nearest.empty()) return "";
+  return fmt::format(
+      "; nearest {} {}", nearest.size() == 1 ? "is" : "are", fmt::join(nearest, ", "));
 }
 
 }  // namespace strata

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/kind_words.h"
+
 namespace strata {
 namespace {
 
@@ -16,6 +18,27 @@ TEST(NearestNames, SortsByTypingErrorsThenByName) {
   EXPECT_THAT(NearestNames({"b", "abd", "abc", "abcd"}, "abc", 3),
               ElementsAre("abc", "abcd", "abd"));
   EXPECT_THAT(NearestNames({}, "abc", 3), ElementsAre());
+}
+
+TEST(SimilarNames, AreThoseThatSomebodyMayHaveMeant) {
+  const std::vector<std::string> names = {
+      "ml/train", "ml/trainer", "ml/serve", "default/train", "x/w"};
+  EXPECT_THAT(SimilarNames(names, "ml/trian", 3), ElementsAre("ml/train"));
+  EXPECT_THAT(SimilarNames(names, "ops/train", 3), ElementsAre("ml/train", "default/train"));
+  EXPECT_THAT(SimilarNames(names, "ml/nothing", 3), ElementsAre());
+  EXPECT_THAT(SimilarNames({"pytorch-distributed-training"}, "pytorch", 3),
+              ElementsAre("pytorch-distributed-training"));
+  EXPECT_EQ(NearestClause({"train", "serve"}, "trai"), "; nearest is train");
+  EXPECT_EQ(NearestClause({"train", "trail"}, "trai"), "; nearest are trail, train");
+  EXPECT_EQ(NearestClause({"train"}, "zzz"), "");
+}
+
+TEST(KindOfWord, KnowsTheWordsOfKubectlInAnyCase) {
+  EXPECT_EQ(KindOfWord("VCJob"), "Job");
+  EXPECT_EQ(KindOfWord("deploy"), "Deployment");
+  EXPECT_EQ(KindOfWord("POD"), "Pod");
+  EXPECT_EQ(KindOfWord("PyTorchJob"), "PyTorchJob") << "no namespace has capital letters";
+  EXPECT_EQ(KindOfWord("ml"), "");
 }
 
 TEST(NaturalLess, ReadsNumbersInNamesAsNumbers) {

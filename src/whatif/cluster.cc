@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,10 @@
 
 namespace strata {
 namespace {
+
+// How the message begins that a scheduler gives to a pod which no scheduler serves: see
+// live/stranded_pods.cc.
+constexpr std::string_view kOwnMark = "no scheduler with the name ";
 
 void Raise(Time& latest, const objects::Metadata& meta) {
   latest = std::max(latest, meta.created);
@@ -131,6 +136,12 @@ Result<CompletedObjects> CompleteObjects(objects::ObjectSet objects,
   return completed;
 }
 
+bool NobodyLooked(const objects::Pod& pod) {
+  if (!pod.spec.node_name.empty() || StatusOf(pod) != TaskStatus::kPending) return false;
+  const objects::Condition* said = objects::FindCondition(pod.status.conditions, "PodScheduled");
+  return said == nullptr || said->message.starts_with(kOwnMark);
+}
+
 std::vector<std::string> OtherSchedulers(const CompletedObjects& completed) {
   struct Ignored {
     std::string first;
@@ -138,9 +149,7 @@ std::vector<std::string> OtherSchedulers(const CompletedObjects& completed) {
   };
   std::map<std::string, Ignored> by_name;
   for (const objects::Pod& pod : completed.objects.pods) {
-    if (!pod.spec.node_name.empty() || completed.takes(pod)) continue;
-    if (StatusOf(pod) != TaskStatus::kPending) continue;
-    if (objects::FindCondition(pod.status.conditions, "PodScheduled") != nullptr) continue;
+    if (completed.takes(pod) || !NobodyLooked(pod)) continue;
     const auto [known, is_new] =
         by_name.try_emplace(pod.spec.scheduler_name, Ignored{objects::Location(pod.meta)});
     if (!is_new) ++known->second.more;

@@ -47,6 +47,10 @@ struct LoadedCluster {
                                                        TakesPod takes = IsOurs,
                                                        const objects::MakesPods& makes_pods = {});
 
+// Whether the pod waits and no scheduler has said anything about it. That a scheduler of ours has
+// said so ("no scheduler with the name ...") does not count.
+[[nodiscard]] bool NobodyLooked(const objects::Pod& pod);
+
 // A line for each schedulerName of pending pods that nobody here serves and no other scheduler has
 // looked at: they are ignored, which somebody who misspelt the name is to know.
 [[nodiscard]] std::vector<std::string> OtherSchedulers(const CompletedObjects& completed);

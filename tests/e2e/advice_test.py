@@ -94,6 +94,19 @@ class Advice(LiveTest):
         changes = json.loads(story)["relaxations"] if story else []
         return next((change for change in changes if change["kind"] == kind), None)
 
+    def obstacle(self, name, reason):
+        """What keeps the job back whatever room there is; None while nothing does."""
+        story = self.explain(name, "-o", "json")
+        found = json.loads(story).get("obstacles", []) if story else []
+        return next((one for one in found if one["reason"] == reason), None)
+
+    def mend(self, name, reason):
+        """Runs the command that mends it, as it is printed."""
+        self.until(lambda: self.obstacle(name, reason), f"{reason} of {name}")
+        line = self.obstacle(name, reason)["command"]
+        self.assertIn(f"\n    {line}\n", self.explain(name))
+        self.run_line(line)
+
     def follow(self, name, kind):
         """Runs the command as it is printed, and returns the change."""
         self.until(lambda: self.advised(name, kind), f"a change of kind {kind} for {name}")
@@ -102,12 +115,15 @@ class Advice(LiveTest):
         note = " (restarts the job)" if change["restarts"] else ""
         self.assertRegex(self.explain(name), r"\s+".join(map(re.escape, f"{change['text']}{note}".split())) + "\n      "
                          + re.escape(line) + "\n", "the text has the command on a line of its own")
+        self.run_line(line)
+        return change
+
+    def run_line(self, line):
         environment = {"PATH": f"{pathlib.Path(STRATA).parent}:{os.environ['PATH']}", "HOME": self.folder,
                        "KUBECONFIG": self.server.kubeconfig}
         done = subprocess.run(["sh", "-c", line], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, timeout=120)
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
-        return change
 
     def pods_named(self, prefix):
         return [pod for pod in self.items("/api/v1/namespaces/default/pods")
@@ -126,6 +142,18 @@ class Advice(LiveTest):
 
     def uid_of(self, what):
         return self.kubectl("get", *what.split(), "-o", "jsonpath={.metadata.uid}")
+
+
+class OfObstacles(Advice):
+    def test_a_missing_priority_class_is_created(self):
+        self.apply(job(spec="priorityClassName: nope"))
+        self.mend("default/train", "PriorityClassNotFound")
+        self.until_running("train-", 1)
+
+    def test_a_misspelt_scheduler_is_put_right_by_replacing_the_job(self):
+        self.apply(job(spec="schedulerName: volcanoo"))
+        self.mend("default/train", "SchedulerNotFound")
+        self.until_running("train-", 1)
 
 
 class OfJobs(Advice):

@@ -172,9 +172,13 @@ class LiveCommands(unittest.TestCase):
                  "reason": "FailedCreate", "message": "forbidden", "lastTimestamp": "2026-01-01T00:00:00Z"}
         self.assertEqual(self.server.json("POST", "/api/v1/namespaces/classless/events", event)[0], 201)
         text, _ = self.strata("explain", "b1", "-n", "classless")
-        self.assertTrue(text.startswith("classless/b1 waits (NotEnoughTasks): 0 pods exist, minMember is 4\n"), text)
-        self.assertIn('its 4 pods cannot be created: PriorityClass "nope" does not exist', text)
+        self.assertEqual(text.replace("\n", " ").split("  warning")[0].strip(),
+                         'classless/b1 waits (PriorityClassNotFound): PriorityClass "nope" does not exist, so its 4 pods cannot '
+                         "be created")
+        self.assertIn("\n    kubectl create priorityclass nope --value=0\n", text)
         self.assertIn("FailedCreate: forbidden", text)
+        row = self.strata("job", "list", "-n", "classless")[0].splitlines()[1]
+        self.assertEqual(row.split()[-1], "PriorityClassNotFound")
         self.assertNotIn("Running", text)
 
     def test_explain_tells_of_a_finished_job(self):
@@ -217,9 +221,28 @@ class LiveCommands(unittest.TestCase):
     def test_job_list_chooses_and_sorts(self):
         _, errors = self.strata("job", "list", "--state", "busy", code=2)
         self.assertIn('unknown state "busy" (want waiting, running, finished, suspended', errors)
-        for flags, found in ((["--state", "waiting"], True), (["--state", "running,Failed"], False), (["--queue", "nope"], False),
+        for flags, found in ((["--state", "waiting"], True), (["--state", "running,Failed"], False), (["--queue", "root"], False),
                              (["-l", "!team"], True), (["-l", "team=vision"], False), (["--sort-by", "time"], True)):
             self.assertEqual(self.strata("job", "list", *flags, "-o", "name")[0] != "", found, flags)
+
+    def test_job_list_says_what_does_not_exist(self):
+        self.assertEqual(self.strata("job", "list", "--queue", "defalt", code=1)[1],
+                         'queue "defalt" does not exist; nearest is default\n')
+        self.assertEqual(self.strata("job", "list", "-n", "kube-sistem", code=1)[1],
+                         'namespace "kube-sistem" does not exist; nearest is kube-system\n')
+
+    def test_names_take_a_kind_and_a_misspelt_one_names_the_nearest(self):
+        pod = f"{JOB}-{self.waiting()[0]}"
+        for name in (f"VCJob/{JOB}", f"default/job/{JOB}", f"podgroup/{self.group}", f"Pod/{pod}"):
+            self.assertIn(JOB, self.strata("explain", name)[0], name)
+            self.assertIn("LEAF", self.strata("job", "describe", name)[0], name)
+        for command in (["job", "describe"], ["job", "suspend"], ["job", "cancel", "--yes"]):
+            _, errors = self.strata(*command, JOB[:-2], code=1)
+            self.assertRegex(errors, f'jobs.batch.volcano.sh "{JOB[:-2]}" not found; nearest (is|are) {JOB}')
+        _, errors = self.strata("job", "suspend", f"pod/{pod}", code=1)
+        self.assertEqual(errors, f"pod/{pod}: this is for Jobs, not for a Pod\n")
+        _, errors = self.strata("job", "suspend", code=2)
+        self.assertIn("want the name of a Job, [NS/]JOB", errors)
 
     def test_job_list_has_groups_of_other_controllers(self):
         ns = "ray"
@@ -310,6 +333,7 @@ class LiveCommands(unittest.TestCase):
             self.assertTrue(made[0]["metadata"]["name"].startswith(f"{JOB}-{action.lower()}-"))
             self.assertEqual(made[0]["target"]["uid"], job["metadata"]["uid"])
             self.assertEqual(made[0]["metadata"]["ownerReferences"][0]["kind"], "Job")
+            self.assertIn(f"{word} was requested before", self.strata("job", word, JOB)[0])
         self.strata("job", "suspend", "nothing", code=1)
 
     def test_cancel_asks_or_is_told(self):

@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "strata explain: name is required (see strata explain --help)"},
         UsageCase{"explain_name",
                   {"explain", "-f", ".", "ml/train/0"},
-                  "strata explain: name: \"ml/train/0\": want NAMESPACE/NAME or NAME (see strata "
+                  "strata explain: name: \"ml/train/0\": want NAMESPACE/NAME, NAME or KIND/NAME "
+                  "(see strata "
                   "explain --help)"},
         UsageCase{"explain_format",
                   {"explain", "-f", ".", "-o", "yaml", "a/b"},
