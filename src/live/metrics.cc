@@ -64,6 +64,13 @@ Histogram& MakeHistogram(Registry& registry,
 
 class SchedulerMetrics::Impl {
  public:
+  // From the start, so that the first plan counts as an increase.
+  Impl() {
+    for (const char* action : {"preempt", "reclaim", "gangpreempt", "gangreclaim"}) {
+      transactions_.Add({{"action", action}});
+    }
+  }
+
   void Record(const CycleTimer& timer,
               const CycleResult& result,
               const ClusterState& state,

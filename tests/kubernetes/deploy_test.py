@@ -200,7 +200,10 @@ class Monitoring(unittest.TestCase):
             for command, port in ports.items():
                 self.start(folder, server, command, "--enable-metrics", f"--listen-address=127.0.0.1:{port}", "--leader-elect=false")
             self.make_jobs(server)
-            wait_until(lambda: not self.missing(self.shown(ports)), 60, f"no page has {self.missing(self.shown(ports))}")
+            try:
+                wait_until(lambda: not self.missing(self.shown(ports)), 60, "every metric on a page")
+            except AssertionError:
+                self.fail(f"no page has {self.missing(self.shown(ports))}")
             asked = {form for name in self.asked_for() for form in (name, PART_OF_HISTOGRAM.sub("", name))}
             self.assertEqual({name for name in self.shown(ports) if METRIC.fullmatch(name)} - asked, set(), "shown, and nobody asks for it")
 
