@@ -126,7 +126,10 @@ TEST(Buddy, LetsNobodyWaitForOthersInsideTheirCells) {
     }
     std::vector<std::vector<TraceJob>> by_queue;
     for (const std::string queue : {"a", "b", "c"}) {
-      const int most = queue == "a" ? 3 : queue == "b" ? 4 : tenants.back().gpus == 2 ? 2 : 4;
+      const unsigned most = queue == "a"               ? 3U
+                            : queue == "b"             ? 4U
+                            : tenants.back().gpus == 2 ? 2U
+                                                       : 4U;
       std::vector<TraceJob> jobs;
       int now = 0;
       for (int i = 0; i < 12; ++i) {
