@@ -24,7 +24,7 @@ class Inbox {
   explicit Inbox(std::size_t streams) : open_(streams) {}
 
   // False when nobody takes any more.
-  bool Put(std::string lines) {
+  bool Put(const std::string& lines) {
     const MutexLock lock(mutex_);
     if (over_) return false;
     waiting_ += lines;
@@ -146,7 +146,7 @@ Status FollowLogs(kube::Client& client,
     requests.push_back(client.reads().Send(
         std::move(request), std::make_shared<LogReceiver>(inbox, i, logs[i].prefix)));
   }
-  const Status taken = TakeAll(*inbox, take);
+  Status taken = TakeAll(*inbox, take);
   inbox->Close();
   for (const net::RequestId request : requests) client.reads().Cancel(request);
   inbox->WaitForEnd();

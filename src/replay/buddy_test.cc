@@ -107,40 +107,51 @@ Anomaly AnomalyOf(const Fabric& fabric,
   return anomaly;
 }
 
-// HiveD's promise, on random tenants that own all of a cluster together.
+struct Mix {
+  std::vector<TenantCells> tenants;
+  std::vector<std::vector<TraceJob>> by_queue;
+};
+
+// Three tenants that own all of four nodes together: c has a leaf, or halves of halves.
+Mix RandomMix(Random& random) {
+  const auto draw = [&](std::uint64_t bound) { return static_cast<int>(random.Below(bound)); };
+  const bool leaf = draw(2) == 0;
+  struct Tenant {
+    TenantCells cells;
+    unsigned sizes = 0;  // of jobs: 1, 2, 4, ... GPUs
+  };
+  const std::vector<Tenant> all = {
+      {{.queue = "a", .gpus = 4, .count = 2}, 3},
+      {{.queue = "b", .gpus = 8, .count = 1}, 4},
+      {{.queue = "c", .gpus = leaf ? TenantCells::kLeaf : 2, .count = leaf ? 1 : 8},
+       leaf ? 4U : 2U}};
+  Mix mix;
+  for (const Tenant& tenant : all) {
+    mix.tenants.push_back(tenant.cells);
+    const bool may_be_wide = leaf && tenant.cells.queue == "c";
+    std::vector<TraceJob> jobs;
+    int now = 0;
+    for (int i = 0; i < 12; ++i) {
+      now += draw(15);
+      const int pods = may_be_wide && draw(3) == 0 ? 2 : 1;
+      const int seconds = 1 + draw(40);
+      jobs.push_back(TestJob(std::to_string(i), now, seconds, pods, 1 << draw(tenant.sizes)));
+    }
+    mix.by_queue.push_back(InQueue(std::move(jobs), tenant.cells.queue));
+  }
+  return mix;
+}
+
+// HiveD's promise.
 TEST(Buddy, LetsNobodyWaitForOthersInsideTheirCells) {
   constexpr int kMixes = 1000;
+  const Fabric fabric = MakeFabric(1, 2, 2, 8);
   Random random(3);
-  const auto draw = [&](std::uint64_t bound) { return static_cast<int>(random.Below(bound)); };
   int unfair = 0;
-  for (int mix = 0; mix < kMixes; ++mix) {
-    const Fabric fabric = MakeFabric(1, 2, 2, 8);
-    // Four nodes' worth, as a leaf, nodes or halves.
-    std::vector<TenantCells> tenants;
-    tenants.push_back({.queue = "a", .gpus = 4, .count = 2});
-    tenants.push_back({.queue = "b", .gpus = 8, .count = 1});
-    if (draw(2) == 0) {
-      tenants.push_back({.queue = "c", .gpus = TenantCells::kLeaf, .count = 1});
-    } else {
-      tenants.push_back({.queue = "c", .gpus = 2, .count = 8});
-    }
-    std::vector<std::vector<TraceJob>> by_queue;
-    for (const std::string queue : {"a", "b", "c"}) {
-      const unsigned most = queue == "a"               ? 3U
-                            : queue == "b"             ? 4U
-                            : tenants.back().gpus == 2 ? 2U
-                                                       : 4U;
-      std::vector<TraceJob> jobs;
-      int now = 0;
-      for (int i = 0; i < 12; ++i) {
-        now += draw(15);
-        const int pods = most == 4 && queue == "c" && draw(3) == 0 ? 2 : 1;
-        jobs.push_back(TestJob(std::to_string(i), now, 1 + draw(40), pods, 1 << draw(most)));
-      }
-      by_queue.push_back(InQueue(std::move(jobs), queue));
-    }
-    const Anomaly anomaly = AnomalyOf(fabric, tenants, by_queue);
-    ASSERT_EQ(anomaly.cells, 0) << "mix " << mix;
+  for (int i = 0; i < kMixes; ++i) {
+    const Mix mix = RandomMix(random);
+    const Anomaly anomaly = AnomalyOf(fabric, mix.tenants, mix.by_queue);
+    ASSERT_EQ(anomaly.cells, 0) << "mix " << i;
     unfair += anomaly.counts > 0 ? 1 : 0;
   }
   EXPECT_GT(unfair, 0);

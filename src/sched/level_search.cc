@@ -33,18 +33,20 @@ std::optional<FoundPlace> LevelSearch::Find(const SearchLevel& level,
     if (!chosen && level.second != nullptr && !outcome.quota) {
       chosen = FindAgain(level, scores, tried, sheet, outcome);
     }
-    std::optional<FoundPlace> found;
-    if (chosen) {
-      found = FoundPlace{
-          .hypernode = scores.hypernodes[*chosen], .by_plugin = {}, .score = scores.total[*chosen]};
-      for (const auto& [plugin, row] : scores.by_plugin) found->by_plugin[plugin] = row[*chosen];
-    }
     if (session_.tracing()) {
-      TraceScores(session_, level, scores, tried.failed, found ? found->hypernode : HyperNodeId{});
+      const HyperNodeId at = chosen ? scores.hypernodes[*chosen] : HyperNodeId{};
+      TraceScores(session_, level, scores, tried.failed, at);
     }
-    if (found) return found;
+    if (chosen) return PlaceAt(scores, *chosen);
   }
   return std::nullopt;
+}
+
+FoundPlace LevelSearch::PlaceAt(const TierScores& scores, std::size_t chosen) {
+  FoundPlace found{
+      .hypernode = scores.hypernodes[chosen], .by_plugin = {}, .score = scores.total[chosen]};
+  for (const auto& [plugin, row] : scores.by_plugin) found.by_plugin[plugin] = row[chosen];
+  return found;
 }
 
 std::optional<std::size_t> LevelSearch::FindAgain(const SearchLevel& level,

@@ -108,6 +108,8 @@ class LevelSearch {
                                                      Tried& tried,
                                                      Worksheet::Sheet& sheet,
                                                      SearchOutcome& outcome);
+  // The HyperNode of that index, as the answer.
+  [[nodiscard]] static FoundPlace PlaceAt(const TierScores& scores, std::size_t chosen);
   // A cheap necessary condition: false when the domain has too few free slots for the gang in any
   // order.
   [[nodiscard]] bool MayHold(const PlaceRequest& request);

@@ -79,7 +79,7 @@ using Settings = std::map<std::string, std::string>;
 void AddArguments(const std::string& of, const Arguments& arguments, Settings& out) {
   const std::vector<std::string> keys = arguments.Unknown({});  // where none is known: all
   for (const std::string& key : keys) {
-    out.emplace(of + ".arguments." + key, ValueText(arguments, key));
+    out.emplace(fmt::format("{}.arguments.{}", of, key), ValueText(arguments, key));
   }
 }
 

@@ -318,7 +318,7 @@ void ObjectStoreImpl::OnCommitted(const Status& status) {
     if (store::IsDiskFull(status.error())) return OnDiskFull(std::move(batch), status.error());
     // What was collected was made from states that are not going to be.
     Append(std::exchange(collecting_, {}), batch);
-    return FailPending(std::move(batch), {}, status.error());
+    return FailPending(batch, {}, status.error());
   }
   std::set<std::string> touched;
   for (const Pending& write : batch.writes) {
@@ -354,11 +354,11 @@ void ObjectStoreImpl::OnDiskFull(Batch batch, const Error& error) {
     (keep ? kept : lost).writes.push_back(std::move(write));
   }
   (lost.writes.empty() ? kept : lost).waiters = std::move(batch.waiters);
-  FailPending(std::move(lost), std::move(kept), error);
+  FailPending(lost, std::move(kept), error);
 }
 
 // As if the writes of `lost` had never been asked for; those of `kept` follow what is durable.
-void ObjectStoreImpl::FailPending(Batch lost, Batch kept, const Error& error) {
+void ObjectStoreImpl::FailPending(const Batch& lost, Batch kept, const Error& error) {
   for (const Pending& write : lost.writes) {
     Slots& slots = Of(write.key.resource).slots;
     const auto at = slots.find({write.key.ns, write.key.name});

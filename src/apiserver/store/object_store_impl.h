@@ -79,7 +79,7 @@ class ObjectStoreImpl final : public ObjectStore {
   void CommitCollected();
   void OnCommitted(const Status& status);
   void OnDiskFull(Batch batch, const Error& error);
-  void FailPending(Batch lost, Batch kept, const Error& error);
+  void FailPending(const Batch& lost, Batch kept, const Error& error);
   [[nodiscard]] Batch TakeBatch();
   static void Append(Batch more, Batch& to);
 
