@@ -90,10 +90,9 @@ Result<objects::Pod> ReadPod(const DefragFlags& flags) {
   TRY_ASSIGN(objects::ObjectSet objects,
              objects::ParseManifests(sources, admission::JudgeManifest, flags.input.on_fault));
   if (objects.pods.size() == 1) return std::move(objects.pods.front());
-  return Fail(Code::kInvalidArgument,
-              fmt::format("{}: want one Pod, found {}",
-                          flags.pod,
-                          Plural(objects.pods.size(), "Pod")));
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("{}: want one Pod, found {}", flags.pod, Plural(objects.pods.size(), "Pod")));
 }
 
 Result<objects::Pod> MakePod(const DefragFlags& flags, const std::string& ns) {
@@ -141,16 +140,14 @@ Result<Goal> GoalOf(const DefragFlags& flags, const Input& input) {
 
 Result<std::string> Plan(const DefragFlags& flags, Input& input, Progress& progress) {
   TRY_ASSIGN(const Goal goal, GoalOf(flags, input));
-  const DefragQuery query{.goal = goal.goal,
-                          .limits = flags.limits,
-                          .now = input.now,
-                          .on_stage = [&](const std::string& what) {
-                            progress.Stage("looking for room in " + what);
-                          }};
+  const DefragQuery query{
+      .goal = goal.goal,
+      .limits = flags.limits,
+      .now = input.now,
+      .on_stage = [&](const std::string& what) { progress.Stage("looking for room in " + what); }};
   const OwnNames names(input.objects);
-  const PlanWords words{.goal = goal.words, .name_of = [&names](const std::string& group) {
-                          return names.Of(group);
-                        }};
+  const PlanWords words{.goal = goal.words,
+                        .name_of = [&names](const std::string& group) { return names.Of(group); }};
   TRY_ASSIGN(const DefragPlan plan, PlanDefrag(input.objects, input.as_configured, query));
   return flags.output == OutputFormat::kJson ? RenderJson(plan, words)
                                              : RenderTable(plan, words, StandardOutputStyle());

@@ -47,8 +47,8 @@ Mover Movers::MoverOf(JobId job, std::vector<TaskId> here) {
     mover.tasks = RunningTasksOf(board_.state(), job);
   }
   const auto kind = mover.whole_gang ? VictimUnit::Kind::kGang : VictimUnit::Kind::kSurplus;
-  const UnitPrice price = PriceOf(
-      board_.state(), {.kind = kind, .job = job, .tasks = mover.tasks}, board_.now());
+  const UnitPrice price =
+      PriceOf(board_.state(), {.kind = kind, .job = job, .tasks = mover.tasks}, board_.now());
   mover.lost_work = price.lost_work;
   return mover;
 }
@@ -92,7 +92,7 @@ std::optional<std::string> Movers::WhoStaysOn(std::span<const NodeId> nodes) con
       if (!Runs(task)) return fmt::format("pod {} is on its way out", task.name);
       const auto stays = board_.staying().find(task.job);
       if (stays != board_.staying().end()) {
-        return fmt::format("pod {} has to stay: {}", task.name, stays->second);
+        return fmt::format("pod {} has to stay (pods {})", task.name, stays->second);
       }
     }
   }

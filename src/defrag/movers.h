@@ -44,7 +44,7 @@ class Movers {
   Movers(Board& board, const std::set<std::string>& bound_pods, bool allow_higher_tier)
       : board_(board), bound_pods_(bound_pods), allow_higher_tier_(allow_higher_tier) {}
 
-  // Who can leave these nodes, the cheapest first; ties by the names of jobs.
+  // The pods that can leave these nodes, by job, the cheapest first; ties by the names of jobs.
   [[nodiscard]] std::vector<Mover> On(std::span<const NodeId> nodes);
   // Why the nodes cannot be free of pods, as a sentence about somebody on them; none when they can.
   [[nodiscard]] std::optional<std::string> WhoStaysOn(std::span<const NodeId> nodes) const;

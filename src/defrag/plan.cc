@@ -106,9 +106,7 @@ Status CheckTier(const HyperNodeTree& tree, std::int32_t tier) {
 class Planner {
  public:
   Planner(Board& board, const DefragQuery& query, const std::set<std::string>& bound_pods)
-      : board_(board),
-        query_(query),
-        movers_(board, bound_pods, query.limits.allow_higher_tier) {}
+      : board_(board), query_(query), movers_(board, bound_pods, query.limits.allow_higher_tier) {}
 
   DefragPlan ForJob(JobId job, const objects::ResourceList& shape) {
     plan_.pod = shape;
@@ -192,12 +190,12 @@ class Planner {
                        Plural(static_cast<std::uint64_t>(too_dear_->pods), "pod"));
   }
 
-  // "; 2 jobs have to stay, default/a first: not preemptable".
+  // "; 2 jobs have to stay, such as default/a (pods of the system)".
   [[nodiscard]] std::string WhoStays() const {
     const auto& staying = board_.staying();
     if (staying.empty()) return "";
     const auto& [first, kind] = *staying.begin();
-    return fmt::format("; {} to stay, such as {}, whose pods are {}",
+    return fmt::format("; {} to stay, such as {} (pods {})",
                        Plural(staying.size(), "job") + (staying.size() == 1 ? " has" : " have"),
                        board_.state().workload().job(first).spec.name,
                        kind);
@@ -205,10 +203,8 @@ class Planner {
 
   void CountBefore() {
     for (const auto& fit : LargestFits(board_.state(), plan_.pod)) {
-      plan_.largest.push_back({.tier = fit.tier,
-                               .tier_name = fit.tier_name,
-                               .before = fit.pods,
-                               .after = fit.pods});
+      plan_.largest.push_back(
+          {.tier = fit.tier, .tier_name = fit.tier_name, .before = fit.pods, .after = fit.pods});
     }
   }
 
@@ -272,7 +268,7 @@ class Planner {
   // Moves everybody out of the HyperNode, besides what `room` has already; false, and as before,
   // when somebody finds no other place.
   [[nodiscard]] bool Free(const Candidate& candidate, std::set<JobId>& moved, MadeRoom& room) {
-    // Whoever moved may be here now, and moves once only.
+    // A job that has moved may be here now, and moves only once.
     const std::vector<Mover> movers = movers_.On(candidate.nodes);
     MoveCost cost = room.cost;
     for (const Mover& mover : movers) {
@@ -285,7 +281,8 @@ class Planner {
     cordoned.insert(cordoned.end(), candidate.nodes.begin(), candidate.nodes.end());
     board_.Cordon(candidate.nodes);
     std::vector<DefragPlan::Move> moves;
-    const std::vector<Mover> stuck = movers_.MoveAll(movers, [] { return false; }, moves);
+    const std::vector<Mover> stuck = movers_.MoveAll(
+        movers, [] { return false; }, moves);
     if (!stuck.empty()) {
       if (first_refusal_.empty()) {
         first_refusal_ = fmt::format("; in {} {} has no other place",
@@ -357,7 +354,8 @@ Result<DefragPlan> PlanDefrag(CompletedObjects objects,
 }
 
 std::int64_t DefragPlan::GangCount() const {
-  return std::count_if(moves.begin(), moves.end(), [](const Move& move) { return move.whole_gang; });
+  return std::count_if(
+      moves.begin(), moves.end(), [](const Move& move) { return move.whole_gang; });
 }
 
 std::int64_t DefragPlan::PodCount() const {

@@ -94,7 +94,7 @@ struct DefragPlan {
 struct DefragQuery {
   DefragGoal goal;
   DefragLimits limits;
-  std::optional<Time> now;  // none: the latest time in the objects
+  std::optional<Time> now;                           // none: the latest time in the objects
   std::function<void(const std::string&)> on_stage;  // told what is tried, for progress
 };
 
@@ -103,8 +103,8 @@ inline constexpr std::size_t kMaxDefragTargets = 32;
 
 // Lets the scheduler start what can start as things are, then looks for moves. The plugins that
 // keep pods from eviction decide who has to stay, pdb and conformance in any case; priorities say
-// nothing. Of the plans that it finds it takes the one that moves the fewest gangs, then the fewest
-// pods, then loses the least work.
+// nothing. It takes the plan that moves the fewest gangs, then the fewest pods, then loses the
+// least work.
 //
 // Pure apart from `on_stage`. kNotFound when there is no such job or tier, kInvalidArgument when
 // objects or configuration cannot be used.

@@ -12,15 +12,14 @@ namespace strata {
 namespace {
 
 using testing::ClusterWith;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::JobText;
 using testing::MustPlan;
 
-const JobText kWaits = {.name = "big",
-                        .nodes = {"", "", "", ""},
-                        .topology = "mode: hard, highestTierAllowed: 1"};
+const JobText kWaits = {
+    .name = "big", .nodes = {"", "", "", ""}, .topology = "mode: hard, highestTierAllowed: 1"};
 
 // One pod on each of these nodes.
 std::vector<JobText> Singles(const std::vector<std::string>& nodes) {
@@ -46,8 +45,8 @@ std::string Node(int number) {
 
 // Each HyperNode of tier 1 has four CPUs, of which the single pods take one, at least.
 TEST(PlanDefrag, MovesTheFewestPodsThatMakeRoomForAGang) {
-  const auto jobs = With(Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)}),
-                         {kWaits});
+  const auto jobs =
+      With(Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)}), {kWaits});
   const DefragPlan plan = MustPlan(ClusterWith(jobs), RoomForJob{"default/big"});
   ASSERT_TRUE(plan.possible) << plan.reason;
   EXPECT_THAT(plan.target, ElementsAre(DefragPlan::Place{"s1", 1}));
@@ -81,8 +80,8 @@ TEST(PlanDefrag, SaysThatNoMovesHelpWhereTheClusterIsFull) {
 }
 
 TEST(PlanDefrag, LeavesPodsThatMayNotBeEvictedWhereTheyAre) {
-  auto jobs = With(Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)}),
-                   {kWaits});
+  auto jobs =
+      With(Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)}), {kWaits});
   jobs[2].pod_meta = "labels: {volcano.sh/preemptable: \"false\"}";
   const DefragPlan plan = MustPlan(ClusterWith(jobs), RoomForJob{"default/big"});
   ASSERT_TRUE(plan.possible) << plan.reason;
@@ -94,8 +93,8 @@ TEST(PlanDefrag, LeavesPodsThatMayNotBeEvictedWhereTheyAre) {
   const DefragPlan none = MustPlan(ClusterWith(jobs), RoomForJob{"default/big"});
   EXPECT_FALSE(none.possible);
   EXPECT_EQ(none.reason,
-            "no moves make room for it; 7 jobs have to stay, such as default/on-node0, whose pods "
-            "are not preemptable");
+            "no moves make room for it; 7 jobs have to stay, such as default/on-node0 (pods not "
+            "preemptable)");
 }
 
 TEST(PlanDefrag, KeepsWhatADisruptionBudgetSelects) {
@@ -105,23 +104,27 @@ TEST(PlanDefrag, KeepsWhatADisruptionBudgetSelects) {
   budget.meta.ns = "default";
   budget.meta.name = "all";
   budget.selector = LabelSelector{};
+  budget.max_unavailable = 0;
   const DefragPlan plan = MustPlan(objects, RoomForJob{"default/big"});
   EXPECT_FALSE(plan.possible);
-  EXPECT_THAT(plan.reason, HasSubstr("kept by a disruption budget"));
+  EXPECT_THAT(plan.reason, HasSubstr("pods that a disruption budget protects"));
 }
 
-// The gang "pair" fills s1, and only the nodes of different leaves have a CPU left.
+// Only "pair" may move, out of s1, and the two CPUs that are left elsewhere are in different
+// leaves.
 TEST(PlanDefrag, PutsAGangNoFurtherApartUnlessThatIsAllowed) {
   auto jobs = With(Singles({Node(0), Node(0), Node(1), Node(4), Node(4), Node(5)}),
-                   {{.name = "pair",
-                     .nodes = {Node(2), Node(3)},
-                     .topology = "mode: soft"},
+                   {{.name = "pair", .nodes = {Node(2), Node(3)}, .topology = "mode: soft"},
                     {.name = "six", .nodes = {Node(6), Node(6), Node(7), Node(7)}},
                     kWaits});
-  for (std::size_t i = 0; i < 6; ++i) jobs[i].name += "-" + std::to_string(i);
+  for (std::size_t i = 0; i < 8; ++i) {
+    if (jobs[i].name == "pair") continue;
+    jobs[i].name += "-" + std::to_string(i);
+    jobs[i].pod_meta = "labels: {volcano.sh/preemptable: \"false\"}";
+  }
   EXPECT_FALSE(MustPlan(ClusterWith(jobs), RoomForJob{"default/big"}).possible);
-  const DefragPlan plan = MustPlan(
-      ClusterWith(jobs), RoomForJob{"default/big"}, {.allow_higher_tier = true});
+  const DefragPlan plan =
+      MustPlan(ClusterWith(jobs), RoomForJob{"default/big"}, {.allow_higher_tier = true});
   ASSERT_TRUE(plan.possible) << plan.reason;
   EXPECT_THAT(GroupsOf(plan), ElementsAre("default/pair"));
   EXPECT_EQ(plan.moves.front().from, (DefragPlan::Place{"s1", 1}));
@@ -131,9 +134,9 @@ TEST(PlanDefrag, PutsAGangNoFurtherApartUnlessThatIsAllowed) {
 
 // The job needs two of its pods: the one that is in the way goes alone.
 TEST(PlanDefrag, MovesPodsThatAGangCanSpareWithoutTheOthers) {
-  const auto jobs = With(
-      Singles({Node(0), Node(1), Node(4), Node(5), Node(6), Node(7)}),
-      {{.name = "elastic", .nodes = {Node(2), Node(4), Node(6)}, .min = 2}, kWaits});
+  const auto jobs =
+      With(Singles({Node(0), Node(1), Node(4), Node(5), Node(6), Node(7)}),
+           {{.name = "elastic", .nodes = {Node(2), Node(4), Node(6)}, .min = 2}, kWaits});
   const DefragPlan plan = MustPlan(ClusterWith(jobs), RoomForJob{"default/big"});
   ASSERT_TRUE(plan.possible) << plan.reason;
   ASSERT_THAT(GroupsOf(plan), ElementsAre("default/elastic"));
@@ -145,16 +148,14 @@ TEST(PlanDefrag, MovesPodsThatAGangCanSpareWithoutTheOthers) {
 TEST(PlanDefrag, FindsNoPlanBeyondTheLimits) {
   const auto jobs =
       With(Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)}), {kWaits});
-  const DefragPlan plan =
-      MustPlan(ClusterWith(jobs), RoomForJob{"default/big"}, {.max_pods = 0});
+  const DefragPlan plan = MustPlan(ClusterWith(jobs), RoomForJob{"default/big"}, {.max_pods = 0});
   EXPECT_FALSE(plan.possible);
   EXPECT_EQ(plan.reason,
             "the cheapest moves are of 1 whole gang and 1 pod, more than the limits allow");
 }
 
 TEST(PlanDefrag, MakesRoomForAGangThatDoesNotExistYet) {
-  const auto jobs =
-      Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)});
+  const auto jobs = Singles({Node(0), Node(1), Node(2), Node(4), Node(5), Node(6), Node(7)});
   RoomForPods room{.pod = {}, .count = 4};
   room.pod.meta.ns = "default";
   room.pod.meta.annotations["volcano.sh/network-topology-mode"] = "hard";
@@ -172,10 +173,10 @@ TEST(PlanDefrag, FreesTheHyperNodesThatCostLeast) {
   EXPECT_THAT(MustPlan(objects, FreeHyperNodes{.tier = 1, .count = 2}).moves, IsEmpty());
   const DefragPlan plan = MustPlan(objects, FreeHyperNodes{.tier = 1, .count = 3});
   ASSERT_TRUE(plan.possible) << plan.reason;
-  EXPECT_THAT(plan.target,
-              ElementsAre(DefragPlan::Place{"s2", 1},
-                          DefragPlan::Place{"s3", 1},
-                          DefragPlan::Place{"s1", 1}));
+  EXPECT_THAT(
+      plan.target,
+      ElementsAre(
+          DefragPlan::Place{"s2", 1}, DefragPlan::Place{"s3", 1}, DefragPlan::Place{"s1", 1}));
   ASSERT_THAT(GroupsOf(plan), ElementsAre("default/on-node2"));
   EXPECT_EQ(plan.moves.front().to.hypernode, "s0");
   const DefragPlan all = MustPlan(objects, FreeHyperNodes{.tier = 1, .count = 4});

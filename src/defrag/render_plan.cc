@@ -84,10 +84,10 @@ std::string RenderLargest(const DefragPlan& plan, const TextStyle& style) {
     const bool whole = i + 1 == plan.largest.size();
     std::string tier = whole ? "any" : std::to_string(gang.tier);
     if (!whole && !gang.tier_name.empty()) tier += " " + gang.tier_name;
-    table.AddRow({{std::move(tier)},
-                  {std::to_string(gang.before)},
-                  {std::to_string(gang.after),
-                   gang.after > gang.before ? Ink::kGreen : Ink::kPlain}});
+    table.AddRow(
+        {{std::move(tier)},
+         {std::to_string(gang.before)},
+         {std::to_string(gang.after), gang.after > gang.before ? Ink::kGreen : Ink::kPlain}});
   }
   return fmt::format("Largest gang of pods of {}:\n\n", ShapeText(plan.pod)) + table.Render(style);
 }

@@ -23,13 +23,14 @@ DefragPlan SomePlan() {
 }
 
 PlanWords Words() {
-  return {.goal = "default/big can start", .name_of = [](const std::string& group) {
-            return group.substr(0, group.find('-'));
-          }};
+  return {.goal = "default/big can start",
+          .name_of = [](const std::string& group) { return group.substr(0, group.find('-')); }};
 }
 
 TEST(RenderPlan, TellsTheStepsAndHowToTakeThem) {
-  EXPECT_EQ(RenderTable(SomePlan(), Words(), TextStyle{}), R"(default/big can start in s1 (tier 1) once 2 pods have moved in 1 step: 1 gang stops meanwhile, and
+  EXPECT_EQ(
+      RenderTable(SomePlan(), Words(), TextStyle{}),
+      R"(default/big can start in s1 (tier 1) once 2 pods have moved in 1 step: 1 gang stops meanwhile, and
 2.0 GPU hours of work begin again from their last checkpoint.
 
 STEP  JOB        PODS  MOVES  FROM         TO           GPU HOURS LOST

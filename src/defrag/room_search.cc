@@ -65,7 +65,8 @@ std::optional<MadeRoom> RoomSearch::CarryOut(const Choice& choice, std::vector<M
   std::stable_sort(largest_first.begin(), largest_first.end(), [](const auto& a, const auto& b) {
     return a.tasks.size() > b.tasks.size();
   });
-  stuck = movers_.MoveAll(largest_first, [this] { return Started(); }, room.moves);
+  stuck = movers_.MoveAll(
+      largest_first, [this] { return Started(); }, room.moves);
   board_.UncordonAll();
   room.fits = LargestFits(board_.state(), shape_);
   if (stuck.empty()) board_.RunCycle();
@@ -84,11 +85,10 @@ std::optional<MadeRoom> RoomSearch::Find(std::span<const NodeId> nodes) {
     if (!choice) return std::nullopt;
     std::vector<Mover> stuck;
     if (auto room = CarryOut(*choice, stuck)) return room;
-    if (stuck.empty()) return std::nullopt;  // whoever moved takes the room of the job
+    if (stuck.empty()) return std::nullopt;  // a job that moved takes its room
     std::erase_if(movers, [&](const Mover& mover) {
-      return std::any_of(stuck.begin(), stuck.end(), [&](const Mover& one) {
-        return one.job == mover.job;
-      });
+      return std::any_of(
+          stuck.begin(), stuck.end(), [&](const Mover& one) { return one.job == mover.job; });
     });
   }
   return std::nullopt;

@@ -35,7 +35,8 @@ inline std::string ToManifests(const JobText& job) {
     text += "apiVersion: v1\nkind: Pod\nmetadata: {name: " + job.name + "-" + std::to_string(i) +
             ", annotations: {scheduling.k8s.io/group-name: " + job.name + "}" +
             (job.pod_meta.empty() ? "" : ", " + job.pod_meta) +
-            "}\nspec: {schedulerName: volcano, " + (node.empty() ? "" : "nodeName: " + node + ", ") +
+            "}\nspec: {schedulerName: volcano, " +
+            (node.empty() ? "" : "nodeName: " + node + ", ") +
             "containers: [{name: c, image: i, resources: {requests: {cpu: " + job.cpu + "}}}]}\n" +
             (node.empty() ? "" : "status: {phase: Running}\n") + "---\n";
   }

@@ -35,9 +35,14 @@ struct Crowded {
   int tier = 0;
 };
 
+// From half of what a HyperNode of its tier holds.
+int PodsOfGang(const Crowded& scene) {
+  return 2 * (scene.tier + 1) + scene.pods;
+}
+
 // NOLINTNEXTLINE(readability-identifier-naming)
 void showValue(const Crowded& scene, std::ostream& os) {
-  os << "gang of " << scene.pods + 2 << ", tier " << scene.tier + 1
+  os << "gang of " << PodsOfGang(scene) << ", tier " << scene.tier + 1
      << "; running (pods first stride spare soft stays):";
   for (const RunningGene& job : scene.running) {
     os << " (" << job.pods << ' ' << job.first << ' ' << job.stride << ' ' << job.spare << ' '
@@ -53,9 +58,9 @@ rc::Gen<Crowded> AnyCrowd() {
                                                rc::gen::set(&RunningGene::soft, Below(2)),
                                                rc::gen::set(&RunningGene::stays, Below(6)));
   return rc::gen::build<Crowded>(
-      rc::gen::set(&Crowded::running, rc::gen::container<std::vector<RunningGene>>(7, job)),
-      rc::gen::set(&Crowded::pods, Below(5)),
-      rc::gen::set(&Crowded::tier, Below(3)));
+      rc::gen::set(&Crowded::running, rc::gen::container<std::vector<RunningGene>>(6, job)),
+      rc::gen::set(&Crowded::pods, Below(3)),
+      rc::gen::set(&Crowded::tier, Below(2)));
 }
 
 // Every pod asks for one CPU and is on the next node that has one.
@@ -81,9 +86,8 @@ CompletedObjects Make(const Crowded& scene) {
     jobs.push_back(std::move(job));
   }
   jobs.push_back({.name = "big",
-                  .nodes = std::vector<std::string>(static_cast<std::size_t>(scene.pods) + 2),
-                  .topology =
-                      "mode: hard, highestTierAllowed: " + std::to_string(scene.tier + 1)});
+                  .nodes = std::vector<std::string>(static_cast<std::size_t>(PodsOfGang(scene))),
+                  .topology = "mode: hard, highestTierAllowed: " + std::to_string(scene.tier + 1)});
   return ClusterWith(jobs);
 }
 
@@ -97,8 +101,8 @@ objects::Pod& PodOf(objects::ObjectSet& objects, const std::string& name) {
 
 // What the scheduler binds as things are, which then runs.
 std::map<std::string, std::string> Play(CompletedObjects& objects) {
-  const auto outcome =
-      WhatIf(objects, [](objects::ObjectSet&) {}, DefaultSchedulerConfig(), RunOptions{});
+  const auto outcome = WhatIf(
+      objects, [](objects::ObjectSet&) {}, DefaultSchedulerConfig(), RunOptions{});
   RC_ASSERT(outcome.has_value());
   for (const auto& [pod, node] : outcome->result.binds) {
     PodOf(objects.objects, pod).spec.node_name = node;

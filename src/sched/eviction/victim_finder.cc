@@ -146,7 +146,7 @@ std::string VictimFinder::WhyAllKept(JobId job) const {
   }
   const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = job, .tasks = entry.pods};
   const bool spared = !entry.unprotected && votes_.SparesUnit(gang);
-  return spared ? "kept by a disruption budget" : "";
+  return spared ? "that a disruption budget protects" : "";
 }
 
 std::optional<std::span<const TaskId>> VictimFinder::AllMayGo(JobId job) const {

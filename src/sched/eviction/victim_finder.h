@@ -66,8 +66,8 @@ class VictimFinder {
   // VictimBook::Refresh.
   [[nodiscard]] std::optional<std::span<const TaskId>> AllMayGo(JobId job) const;
 
-  // The jobs that run and may not go as a whole, whoever asks, with the kind of pod that keeps each.
-  // COST: O(pods).
+  // The jobs that run and may not go as a whole for any claim, with the kind of pod that keeps
+  // each. COST: O(pods).
   [[nodiscard]] std::map<JobId, std::string> JobsThatStay();
 
   [[nodiscard]] const VictimVotes& votes() const { return votes_; }
