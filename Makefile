@@ -125,6 +125,12 @@ soak: configured ## kill -9 of an API server (1,000 times), of a cluster and its
 	@tools/install-packages.sh e2e
 	@STRATA_ROUNDS=300 STRATA_SEED=$$RANDOM tools/e2e.py faults
 
+.PHONY: soak-memory
+soak-memory: configured ## Jobs come and go for STRATA_SECONDS=3600: the memory of every part, and how fast it grows
+	@$(CMAKE_BUILD) build --target strata
+	@STRATA_SECONDS=$(if $(filter command environment,$(origin STRATA_SECONDS)),$(STRATA_SECONDS),3600) \
+	  STRATA_BINARY=build/strata PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/integration python3 tests/e2e/memory_soak.py
+
 .PHONY: e2e
 e2e: configured ## The live tests on a real Kubernetes control plane, which is built once (20 CPU-minutes)
 	@tools/install-packages.sh e2e
@@ -169,6 +175,10 @@ fuzz: packages ## Every fuzzer of tests/fuzz, FUZZ_SECONDS=300 for all of them t
 fuzz-replay: packages ## The corpus through every fuzzer of preset asan, then FUZZ_SECONDS for all of them together
 	@tools/install-packages.sh fuzz
 	@tools/run-fuzzers.sh asan $(FUZZ_SECONDS)
+
+.PHONY: fuzz-keep
+fuzz-keep: ## What `make fuzz` has found and the corpus does not reach, into the corpus
+	@tools/keep-fuzzed.sh fuzz
 
 ##@ Help
 

@@ -67,7 +67,8 @@ fuzz_one() {
   fi
   if "$programs/$name" -seed="$seed" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$out/crashes/$name-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
-    awk -v name="$name" '/number_of_executed_units/ { print "  " name ": " $2 " runs, no finding" }' "$log"
+    awk -v name="$name" '/number_of_executed_units/ { runs = $2 } /average_exec_per_sec/ { rate = $2 }
+      END { print "  " name ": " runs " runs, " rate " per second, no finding" }' "$log"
   else
     echo "  $name: FAILED, see $log" >&2
     tail -n 60 "$log" >&2

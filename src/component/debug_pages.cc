@@ -19,13 +19,22 @@ net::HttpResponse Text(int status, std::string body) {
 constexpr const char* kNotReady =
     "the cluster has not been seen yet, or a watch of it is overdue\n";
 
+// A number.
+constexpr std::size_t kMaxBody = 64;
+// The kubelet, Prometheus, and people.
+constexpr std::size_t kMaxConnections = 256;
+// So that Prometheus need not connect anew for every scrape.
+constexpr Duration kKept = std::chrono::minutes(1);
+
+net::HttpResponse ChangesForbidden() {
+  return Text(403, "changes are served on a loopback address, or with --allow-debug-changes\n");
+}
+
 net::HttpResponse SetVerbosity(const net::HttpRequest& request,
                                bool changes_allowed,
                                obs::Log& log) {
   if (request.method != "PUT") return Text(405, "want PUT with a number\n");
-  if (!changes_allowed) {
-    return Text(403, "changes are served on a loopback address, or with --allow-debug-changes\n");
-  }
+  if (!changes_allowed) return ChangesForbidden();
   const auto level = WholeNumber(Trim(request.body), kMaxVerbosity);
   if (!level) {
     return Text(400,
@@ -59,6 +68,14 @@ net::HttpResponse AnswerDebugPage(const net::HttpRequest& request, const DebugSo
   return Text(404, "404 page not found\n");
 }
 
+net::HeadVerdict CheckDebugHead(const net::HttpRequest& head, bool changes_allowed) {
+  if (head.path != "/debug/flags/v" || head.method != "PUT") {
+    return {.caller = net::HeadVerdict::Caller::kStranger, .refusal = {}};
+  }
+  if (changes_allowed) return {};
+  return {.caller = net::HeadVerdict::Caller::kStranger, .refusal = ChangesForbidden()};
+}
+
 Result<ListenAddress> ParsePagesAddress(const std::string& text) {
   return ParseListenAddress(text.starts_with(":") ? "0.0.0.0" + text : text);
 }
@@ -71,6 +88,12 @@ Result<std::unique_ptr<net::HttpServer>> ServeDebugPages(net::EventLoop& loop,
   net::HttpServerOptions options;
   options.host = listen.host;
   options.port = listen.port;
+  options.max_body_bytes = kMaxBody;
+  options.max_connections = kMaxConnections;
+  options.stranger_timeout = kKept;
+  options.check_head = [allowed = sources.changes_allowed](const net::HttpRequest& head) {
+    return CheckDebugHead(head, allowed);
+  };
   options.refusal = [](int status) { return Text(status, "refused\n"); };
   return net::HttpServer::Listen(
       loop,

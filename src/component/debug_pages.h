@@ -35,6 +35,10 @@ struct DebugSources {
 [[nodiscard]] net::HttpResponse AnswerDebugPage(const net::HttpRequest& request,
                                                 const DebugSources& sources);
 
+// Everybody who reaches the port may ask, so everybody is a stranger (net/http_server.h), whose
+// connection is the first to be replaced, and has no body; but for the PUT where it is allowed.
+[[nodiscard]] net::HeadVerdict CheckDebugHead(const net::HttpRequest& head, bool changes_allowed);
+
 // The address of debug pages. ":8080" means port 8080 on all addresses.
 [[nodiscard]] Result<ListenAddress> ParsePagesAddress(const std::string& text);
 

@@ -1,8 +1,10 @@
 #include "component/debug_server.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +15,9 @@
 namespace strata {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class ZeroClock final : public Clock {
  public:
@@ -54,6 +58,22 @@ TEST(DebugServer, ChangesTheVerbosityOnALoopbackAddressAlone) {
     client.Send("PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n4");
     EXPECT_THAT(client.ReadTo(answer), HasSubstr(answer)) << address;
   }
+}
+
+// A liveness probe must not fail because somebody else holds connections.
+TEST(DebugServer, AnswersWhileStrangersHoldConnections) {
+  World world;
+  const auto server = DebugServer::Start("0.0.0.0:0", world.component, world.log);
+  ASSERT_TRUE(server) << server.error().message;
+  std::vector<std::unique_ptr<net::RawClient>> strangers;
+  for (int i = 0; i < 300; ++i) {
+    strangers.push_back(std::make_unique<net::RawClient>(world.Port()));
+    strangers.back()->Send("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx");
+  }
+  net::RawClient client(world.Port());
+  client.Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadAnswer(), EndsWith("ok"));
+  EXPECT_THAT(strangers.back()->ReadToEnd(), StartsWith("HTTP/1.1 413"));
 }
 
 TEST(DebugServer, ServesNothingWithoutAnAddress) {

@@ -11,8 +11,10 @@ namespace {
 
 using boost::system::error_code;
 
-constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
-constexpr std::size_t kReadBytesOfBody = std::size_t{64} << 10U;
+// Most heads, and what a slow peer sends at a time. Each connection has so much while it waits.
+constexpr std::size_t kReadBytes = std::size_t{4} << 10U;
+// Where the last read found more than that.
+constexpr std::size_t kReadBytesOfMuch = std::size_t{64} << 10U;
 // While a stream waits, all that is read is the end of the connection, and at most the beginning of
 // a next request.
 constexpr std::size_t kReadBytesOfWatcher = 64;
@@ -120,15 +122,15 @@ void Connection::Close() {
 }
 
 std::optional<Connection::Rank> Connection::RankForReplacement() const {
-  const bool waits = phase_ == Phase::kHandshake || phase_ == Phase::kIdle;
-  const bool is_stalling = phase_ == Phase::kReading && caller_ == Caller::kStranger;
-  if (!waits && !is_stalling) return std::nullopt;
-  return Rank(caller_, since_);
+  if (phase_ == Phase::kHandling || phase_ == Phase::kStreaming) return std::nullopt;
+  if (caller_ == Caller::kStranger) return Rank(Claim::kStranger, since_);
+  if (phase_ == Phase::kAnswering) return std::nullopt;
+  return Rank(phase_ == Phase::kReading ? Claim::kRequest : Claim::kKnown, since_);
 }
 
 std::optional<Connection::Rank> Connection::RankForRefusal() const {
   if (phase_ != Phase::kReading || held_request_bytes_ == 0 || writing_) return std::nullopt;
-  return Rank(caller_, since_);
+  return Rank(caller_ == Caller::kStranger ? Claim::kStranger : Claim::kRequest, since_);
 }
 
 void Connection::BecomeKnown() {
@@ -162,9 +164,9 @@ void Connection::OnHandshake(error_code error, std::size_t) {
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
-  std::size_t room = kReadBytes;
+  std::size_t room = much_ ? kReadBytesOfMuch : kReadBytes;
   if (phase_ == Phase::kStreaming) room = kReadBytesOfWatcher;
-  if (reader_->state() == RequestReader::State::kBody) room = kReadBytesOfBody;
+  if (!much_ && in_.capacity() > in_used_ + kReadBytesOfMuch / 2) in_.shrink_to_fit();
   in_.resize(in_used_ + room);
   stream_->Read(boost::asio::buffer(in_.data() + in_used_, room),
                 {shared_from_this(), &Connection::OnRead});
@@ -174,6 +176,7 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
   reading_ = false;
   if (phase_ == Phase::kClosed) return;
   if (error) return Close();
+  much_ = in_used_ + bytes == in_.size();
   in_used_ += bytes;
   in_.resize(in_used_);
   if (phase_ == Phase::kIdle || phase_ == Phase::kReading) {

@@ -53,8 +53,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Ends a stream properly and closes when nothing is under way; else after the answer.
   void Drain();
   void Close();
-  // Which of two connections goes first when there are too many: the lesser one.
-  using Rank = std::pair<HeadVerdict::Caller, Instant>;
+  // What speaks for a connection when there are too many; the least goes first.
+  enum class Claim : std::uint8_t {
+    kStranger,  // nothing
+    kKnown,     // of a known caller, but nothing is under way
+    kRequest,   // a part of a known caller's request has come
+  };
+  // Which of two connections goes first: the lesser one.
+  using Rank = std::pair<Claim, Instant>;
   // None while it does something that is not to be cut off.
   [[nodiscard]] std::optional<Rank> RankForReplacement() const;
   // None unless it holds a part of a request.
@@ -118,6 +124,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string in_;  // what has come and is not parsed yet; during a read, with room behind it
   std::size_t in_used_ = 0;
   bool reading_ = false;
+  bool much_ = false;  // the last read filled its room
   using Caller = HeadVerdict::Caller;
   Caller caller_ = Caller::kStranger;
   Instant since_{};                     // it was accepted, idle or began to read, whichever is last

@@ -115,6 +115,8 @@ class HttpServerOnLoop final : public HttpServer {
   }
 
  private:
+  using Claim = Connection::Claim;
+
   // A copy: what is done to a connection may remove it.
   [[nodiscard]] std::vector<std::shared_ptr<Connection>> Connections() const {
     return {hub_->connections.begin(), hub_->connections.end()};
@@ -142,7 +144,7 @@ class HttpServerOnLoop final : public HttpServer {
       if (error) {
         const bool out_of_files = error == boost::system::errc::too_many_files_open ||
                                   error == boost::system::errc::too_many_files_open_in_system;
-        if (out_of_files && CloseLongestWaiting(HeadVerdict::Caller::kKnown)) return Accept();
+        if (out_of_files && CloseLongestWaiting(Claim::kRequest)) return Accept();
         loop_.After(kAcceptAgain, [this, alive] {
           if (*alive && acceptor_.is_open()) Accept();
         });
@@ -153,9 +155,9 @@ class HttpServerOnLoop final : public HttpServer {
     });
   }
 
-  // Closes the connection that has waited longest, strangers first, and no caller beyond
-  // `up_to`. False when there is none to close.
-  bool CloseLongestWaiting(HeadVerdict::Caller up_to) {
+  // Closes the connection with the least claim, of equal ones that which has waited longest, and
+  // none with a greater claim than `up_to`. False when there is none to close.
+  bool CloseLongestWaiting(Claim up_to) {
     std::shared_ptr<Connection> longest;
     for (const auto& connection : hub_->connections) {
       const auto rank = connection->RankForReplacement();
@@ -169,13 +171,12 @@ class HttpServerOnLoop final : public HttpServer {
 
   // Whether there is a place for one more.
   bool MakeRoom() {
-    using Caller = HeadVerdict::Caller;
     const HttpServerOptions& options = hub_->options;
-    if (hub_->strangers >= options.max_strangers && !CloseLongestWaiting(Caller::kStranger)) {
+    if (hub_->strangers >= options.max_strangers && !CloseLongestWaiting(Claim::kStranger)) {
       return false;
     }
     return hub_->connections.size() < options.max_connections ||
-           CloseLongestWaiting(Caller::kKnown);
+           CloseLongestWaiting(Claim::kRequest);
   }
 
   void Take(TcpSocket socket) {

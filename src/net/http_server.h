@@ -88,8 +88,8 @@ struct HttpServerOptions {
   Duration stranger_timeout = std::chrono::seconds(10);
   // Without one every caller is known.
   HeadCheck check_head;
-  // At a limit a new connection replaces the one that has waited longest (strangers first, between
-  // requests or before the end of a head; then known callers between requests), or is rejected.
+  // At a limit a new connection replaces another: that of a stranger whose request is not being
+  // handled; then one between requests; then the one whose request has been coming for longest.
   // Listen lowers max_connections to what the process may open, after it has raised that limit as
   // far as it is allowed and needed.
   std::size_t max_connections = 8192;

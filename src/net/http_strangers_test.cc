@@ -113,6 +113,56 @@ TEST(HttpStrangers, HaveALimitOfTheirOwn) {
   EXPECT_THAT(second.ReadAnswer(), EndsWith("/open"));
 }
 
+TEST(HttpStrangers, AreReplacedWhenAllIsSaidToThem) {
+  HttpServerOptions options = WithTokens();
+  options.max_strangers = 1;
+  ServerThread server(AnswerPath, std::move(options));
+  RawClient refused(server.port());
+  refused.Send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+  EXPECT_THAT(refused.ReadTo("no"), EndsWith("no"));  // and it does not leave
+  KnownClient(server.port());
+}
+
+// As many as fill what the system takes on the way.
+TEST(HttpStrangers, AreReplacedWhileTheyDoNotReadTheirAnswer) {
+  HttpServerOptions options = WithTokens();
+  options.max_strangers = 1;
+  std::promise<void> asked;
+  ServerThread server(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        if (exchange->request().path == "/a") return AnswerPath(exchange);
+        exchange->Respond({.status = 200, .headers = {}, .body = std::string(32'000'000, 'x')});
+        asked.set_value();
+      },
+      std::move(options));
+  RawClient deaf(server.port());
+  deaf.Send("GET /open HTTP/1.1\r\nHost: x\r\n\r\n");
+  asked.get_future().wait();
+  KnownClient(server.port());
+}
+
+// A known client with a part of a request, which the server has begun to read.
+std::unique_ptr<RawClient> SlowClient(std::uint16_t port) {
+  auto client = KnownClient(port);
+  client->Send(
+      "POST /a HTTP/1.1\r\nHost: x\r\nAuthorization: t\r\nExpect: 100-continue\r\n"
+      "Content-Length: 4\r\n\r\n");
+  EXPECT_THAT(client->ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  return client;
+}
+
+TEST(HttpRequests, TheOneThatHasBeenComingForLongestIsReplacedWhenNobodyWaits) {
+  HttpServerOptions options = WithTokens();
+  options.max_connections = 2;
+  ServerThread server(AnswerPath, std::move(options));
+  const auto first = SlowClient(server.port());
+  const auto second = SlowClient(server.port());
+  const auto known = KnownClient(server.port());
+  EXPECT_EQ(first->ReadToEnd(), "");
+  second->Send("body");
+  EXPECT_THAT(second->ReadAnswer(), EndsWith("/abody"));
+}
+
 TEST(HttpRequests, BeyondTheLimitOfBytesThoseThatBeganFirstAreRefused) {
   HttpServerOptions options = WithTokens();
   options.max_request_bytes = 250'000;
