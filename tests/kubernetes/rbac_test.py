@@ -324,7 +324,7 @@ class Rights(LiveTest):
         self.run_eviction()
         self.run_discovery()
         self.run_bad_configurations()
-        # The agent needs a kubelet and a driver, which are not here: agent_policy_test.py tries what it may do.
+        # The agent needs a kubelet and a driver, which are not here: tests/agent/rights_test.cc does the same with it.
         grants = [grant for grant in grants_of(RBAC) if grant.who != "strata-agent"]
         if IS_REAL:
             self.run_webhooks()
