@@ -382,11 +382,12 @@ class Chart(unittest.TestCase):
 
     def test_the_rights_of_the_agent_follow_what_it_asks(self):
         always = {("nodes", "get"), ("nodes", "patch"), ("events", "create"), ("events", "patch")}
+        plugin = {("pods", "patch"), ("resourceslices", "list")}
         for version, settings, more in (
-                ("1.37.0", [], {("pods", "patch")}),
-                ("1.36.2", [], {("pods", "patch"), ("pods", "list")}),
-                ("1.36.2", ["custom.agent_identity=pods"], {("pods", "patch"), ("nodes/pods", "get")}),
-                ("1.37.0", ["custom.agent_identity=lock"], {("pods", "patch"), ("pods", "list")}),
+                ("1.37.0", [], plugin),
+                ("1.36.2", [], plugin | {("pods", "list")}),
+                ("1.36.2", ["custom.agent_identity=pods"], plugin | {("nodes/pods", "get")}),
+                ("1.37.0", ["custom.agent_identity=lock"], plugin | {("pods", "list")}),
                 ("1.36.2", ["custom.agent_publish_only=true"], set())):
             with self.subTest(version=version, settings=settings):
                 _, container, made = self.render_agent(*settings, version=version)

@@ -324,8 +324,8 @@ class Rights(LiveTest):
         self.run_eviction()
         self.run_discovery()
         self.run_bad_configurations()
-        # The agent needs a kubelet and a driver, which are not here: agent_policy_test.py tries what it may do. The page needs
-        # users: page_test.py.
+        # The agent needs a kubelet and a driver, which are not here: tests/agent/rights_test.cc does the same with it. The page
+        # needs users: page_test.py.
         grants = [grant for grant in grants_of(RBAC) if grant.who not in ("strata-agent", "strata-page")]
         if IS_REAL:
             self.run_webhooks()
