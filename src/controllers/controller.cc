@@ -11,8 +11,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr kube::WorkQueueState::Limits kRetries{.first = milliseconds(20), .max = seconds(30)};
-// A write that is not seen for so long was undone, or the server started over.
-constexpr Duration kMaxWait = seconds(5);
 constexpr Duration kLookForWrites = milliseconds(50);
 // A decision may ask the server, which may be away for a while.
 constexpr Duration kDecisionLimit = std::chrono::minutes(10);
@@ -140,21 +138,17 @@ std::optional<net::SteadyTime> Controller::NextStep() {
 
 bool Controller::SeesOwnWrites(const std::string& key) {
   const MutexLock lock(mutex_);
-  const auto found = awaited_.find(key);
-  if (found == awaited_.end()) return true;
-  std::erase_if(found->second.left,
-                [&](const auto& expectation) { return tools_.cache.HasSeen(expectation); });
-  const bool seen =
-      found->second.left.empty() || tools_.client.writes().Now() >= found->second.give_up;
-  if (seen) awaited_.erase(found);
-  return seen;
+  return awaited_.AllSeen(
+      key, tools_.client.writes().Now(), [this](const Cache::Expectation& expectation) {
+        return tools_.cache.HasSeen(expectation);
+      });
 }
 
 void Controller::Await(const std::string& key, std::vector<Cache::Expectation> left) {
   std::erase_if(left, [&](const auto& expectation) { return tools_.cache.HasSeen(expectation); });
   if (left.empty()) return;
   const MutexLock lock(mutex_);
-  awaited_[key] = {std::move(left), tools_.client.writes().Now() + kMaxWait};
+  awaited_.Add(key, std::move(left), tools_.client.writes().Now());
 }
 
 obs::Families CounterMetrics(const std::vector<const Controller*>& controllers) {

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "controllers/apply.h"
+#include "controllers/awaited_writes.h"
 #include "controllers/cache.h"
 #include "controllers/plan.h"
 #include "kube/client.h"
@@ -80,12 +80,6 @@ class Controller {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  // What the last plan for a key wrote and has not come back yet.
-  struct Awaited {
-    std::vector<Cache::Expectation> left;
-    net::SteadyTime give_up;
-  };
-
   void Run();
   [[nodiscard]] bool Leads() const;
   // What is to be done now; nothing: the key comes again.
@@ -100,7 +94,7 @@ class Controller {
   const Decide decide_;
   kube::WorkQueue queue_;
   Mutex mutex_;
-  std::map<std::string, Awaited> awaited_ GUARDED_BY(mutex_);
+  AwaitedWrites awaited_ GUARDED_BY(mutex_);
   std::vector<std::thread> workers_;
   int under_way_ = 0;  // plans of Step
   int most_under_way_ = 0;

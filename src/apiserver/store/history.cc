@@ -16,13 +16,14 @@ std::size_t BytesOf(const Change& change) {
 
 }  // namespace
 
-void History::Append(Change change) {
+void History::Append(Change change, Duration now) {
   CHECK(change.version > floor_);
-  CHECK(changes_.empty() || change.version > changes_.back().version);
+  CHECK(changes_.empty() || change.version > changes_.back().change.version);
   bytes_ += BytesOf(change);
-  changes_.push_back(std::move(change));
-  while (changes_.size() > limits_.events || bytes_ > limits_.bytes) {
-    const Change& oldest = changes_.front();
+  changes_.push_back({std::move(change), now});
+  while (changes_.size() > limits_.events || bytes_ > limits_.bytes ||
+         now - changes_.front().when > limits_.age) {
+    const Change& oldest = changes_.front().change;
     floor_ = oldest.version;
     bytes_ -= BytesOf(oldest);
     changes_.pop_front();
@@ -38,8 +39,8 @@ Result<std::uint64_t> History::IndexAfter(std::int64_t version) const {
                     std::to_string(floor_) + ")");
   }
   const auto after = std::upper_bound(
-      changes_.begin(), changes_.end(), version, [](std::int64_t than, const Change& change) {
-        return than < change.version;
+      changes_.begin(), changes_.end(), version, [](std::int64_t than, const Entry& entry) {
+        return than < entry.change.version;
       });
   return first_ + static_cast<std::uint64_t>(after - changes_.begin());
 }
@@ -47,7 +48,7 @@ Result<std::uint64_t> History::IndexAfter(std::int64_t version) const {
 const Change* History::At(std::uint64_t index) const {
   CHECK(Reaches(index));
   const std::uint64_t offset = index - first_;
-  return offset < changes_.size() ? &changes_[offset] : nullptr;
+  return offset < changes_.size() ? &changes_[offset].change : nullptr;
 }
 
 }  // namespace strata::apiserver

@@ -6,6 +6,7 @@
 
 #include "apiserver/store/object_store.h"
 #include "apiserver/store/object_store_factory.h"
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace strata::apiserver {
@@ -17,8 +18,8 @@ class History {
   // Nothing is known of what happened up to version `start`.
   History(HistoryLimits limits, std::int64_t start) : limits_(limits), floor_(start) {}
 
-  // REQUIRES: a version higher than all before.
-  void Append(Change change);
+  // `now` is the time of a clock that nobody sets. REQUIRES: a version higher than all before.
+  void Append(Change change, Duration now);
 
   // The index of the first change after `version`, of the next one if there is none yet. kGone
   // when there may have been changes after `version` that are no longer here.
@@ -28,8 +29,13 @@ class History {
   [[nodiscard]] const Change* At(std::uint64_t index) const;
 
  private:
+  struct Entry {
+    Change change;
+    Duration when;
+  };
+
   HistoryLimits limits_;
-  std::deque<Change> changes_;
+  std::deque<Entry> changes_;
   std::uint64_t first_ = 0;  // the index of changes_.front()
   std::size_t bytes_ = 0;
   std::int64_t floor_;  // changes up to here are not, or not all, in changes_

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@ namespace strata::apiserver {
 struct HistoryLimits {
   std::size_t events = 100'000;
   std::size_t bytes = std::size_t{64} << 20;  // of the states that events carry
+  Duration age = std::chrono::minutes(10);    // looked at when something is written
 };
 
 // Nothing outlives the process. Writes are done when Put and Delete return.

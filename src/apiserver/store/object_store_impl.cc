@@ -59,6 +59,12 @@ std::size_t BytesToWrite(const Change& change) {
   return (change.before == nullptr ? 0 : change.before->body.size()) + change.after->body.size();
 }
 
+// By a clock that nobody sets.
+Duration Elapsed() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<Duration>(now);
+}
+
 ObjectRef StateAfter(const Change& change) {
   return change.kind == Change::Kind::kDeleted ? nullptr : change.after;
 }
@@ -264,7 +270,7 @@ void ObjectStoreImpl::Publish(const ObjectKey& key, const Change& change) {
   const auto at = of.slots.try_emplace({key.ns, key.name}).first;
   at->second.published = StateAfter(change);
   if (at->second.published == nullptr && at->second.latest == nullptr) of.slots.erase(at);
-  of.history.Append(change);
+  of.history.Append(change, Elapsed());
   published_version_ = change.version;
 }
 

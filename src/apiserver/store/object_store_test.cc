@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "apiserver/store/history.h"
 #include "apiserver/store/object_store_factory.h"
 #include "apiserver/store/test_support.h"
 
@@ -154,6 +156,21 @@ TEST(ObjectStore, HistoryIsBoundedInBytes) {
   EXPECT_EQ(store->Next(slow).error().code, Code::kGone);
   WatchPosition recent = store->WatchFrom("pods", 13).value();
   EXPECT_EQ(Events(*store, recent).size(), 8);
+}
+
+TEST(History, IsBoundedInTime) {
+  using std::chrono::minutes;
+  History history({.age = minutes(10)}, 1);
+  const auto append = [&history](std::int64_t version, Duration now) {
+    history.Append({.version = version, .after = std::make_shared<StoredObject>()}, now);
+  };
+  append(2, minutes(0));
+  append(3, minutes(8));
+  EXPECT_EQ(history.IndexAfter(1).value(), 0U);
+  append(4, minutes(11));
+  EXPECT_EQ(history.IndexAfter(1).error().code, Code::kGone);
+  EXPECT_EQ(history.IndexAfter(2).value(), 1U);
+  EXPECT_EQ(history.At(1)->version, 3);
 }
 
 TEST(ObjectStore, CallsListenersUntilTheirTokenIsDestroyed) {
