@@ -224,6 +224,7 @@ std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const
 
 std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
   std::string out = RenderTree(report, FitColumn::kShow, style);
+  if (!report.gpus.empty()) out += RenderGpus(report, style);
   out += fmt::format("\nPods of {} that would fit now as one gang:\n\n", ShapeText(report.pod));
   TextTable table({{"TIER"}, {"PODS", Align::kRight}, {"MOST ROOM IN"}});
   for (const TopologyReport::TierFit& fit : report.tiers) {
@@ -235,7 +236,6 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
                   {TreeName(fit.hypernode)}});
   }
   out += table.Render(style);
-  if (!report.gpus.empty()) out += RenderGpus(report, style);
   if (!report.ready) {
     out += "\n" +
            Paint("Some HyperNodes are invalid; the lines below their names say why.",
