@@ -192,6 +192,7 @@ Json ToJson(const TopologyReport& report) {
                             {"freeSets", node.sets},
                             {"problem", node.problem}});
   }
+  if (report.fragmentation) json["fragmentation"] = ToJson(*report.fragmentation);
   json["topologyReady"] = report.ready;
   return json;
 }
@@ -235,6 +236,7 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
                   {TreeName(fit.hypernode)}});
   }
   out += table.Render(style);
+  if (report.fragmentation) out += RenderFragmentation(*report.fragmentation, style);
   if (!report.gpus.empty()) out += RenderGpus(report, style);
   if (!report.ready) {
     out += "\n" +
