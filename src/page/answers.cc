@@ -258,6 +258,7 @@ Result<std::string> AnswerFit(const ClusterState& state,
     pods.push_back(id ? fits[id->index()] : 0);
   }
   const GpuSums sums = SumGpus(state);
+  TRY_ASSIGN(const FragmentationReport fragmentation, MakeFragmentationReport(state, pod));
   std::int64_t gpus_each = 0;
   for (const auto& [name, quantity] : pod) {
     if (name.ends_with("/gpu")) gpus_each += quantity.Value().value_or(0);
@@ -269,7 +270,8 @@ Result<std::string> AnswerFit(const ClusterState& state,
                      {"pods", std::move(pods)},
                      {"wholeNodes", sums.whole_nodes},
                      {"stranded", sums.stranded},
-                     {"packed", gpus_each > 0 ? sums.free / gpus_each : 0}};
+                     {"packed", gpus_each > 0 ? sums.free / gpus_each : 0},
+                     {"fragmentation", ToJson(fragmentation)}};
   return DumpJson(json) + "\n";
 }
 

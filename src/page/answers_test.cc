@@ -43,6 +43,11 @@ TEST_F(Answers, FitCountsTheDefaultShape) {
   EXPECT_EQ(fit["wholeNodes"], 2);
   EXPECT_EQ(fit["stranded"], 2);
   EXPECT_EQ(fit["packed"], 2);
+  EXPECT_EQ(fit["fragmentation"]["strandedGpus"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"].back()["largestGang"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["placeable"]["1"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["placeable"]["2"], 0);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["rackLoss"]["2"], 1);
 }
 
 TEST_F(Answers, FitCountsAnyShape) {

@@ -186,6 +186,7 @@ Json ToJson(const TopologyReport& report) {
                             {"freeSets", node.sets},
                             {"problem", node.problem}});
   }
+  if (report.fragmentation) json["fragmentation"] = ToJson(*report.fragmentation);
   json["topologyReady"] = report.ready;
   return json;
 }
@@ -236,6 +237,7 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
                   {TreeName(fit.hypernode)}});
   }
   out += table.Render(style);
+  if (report.fragmentation) out += RenderFragmentation(*report.fragmentation, style);
   if (!report.ready) {
     out += "\n" +
            Paint("Some HyperNodes are invalid; the lines below their names say why.",

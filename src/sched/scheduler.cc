@@ -288,6 +288,7 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   CHECK(!parts_->cycle);
   parts_->caches.ForgetIdleClasses();
   parts_->plugins.Open(now);
+  parts_->caches.FollowScores(parts_->plugins.ScoresVersion());
   // Before Refresh, which writes to jobs.
   if (parts_->attempts) parts_->attempts->Open(now, parts_->plugins.DependsOnTime());
   parts_->caches.topologies().Refresh();

@@ -95,9 +95,18 @@ class Cluster:
         return {"version": 1, "strata": "0.1.0", "cluster": "prod-a", "user": "", "scope": "cluster", "plugins": ["gang"],
                 "resources": ["cpu", "memory", "nvidia.com/gpu"], "tiers": [{"tier": 1, "tierName": "rack"}, {"tier": 2, "tierName": "spine"}]}
 
+    def fragmentation(self):
+        def tier(tier, name, slots):
+            return {"tier": tier, "tierName": name, "hyperNodes": len(slots), "largestGang": max(slots), "gini": 0.25,
+                    "placeable": {str(k): sum(free // k for free in slots) for k in (1, 2, 4, 8)},
+                    "rackLoss": {str(k): 1 - k * sum(free // k for free in slots) / sum(slots) for k in (1, 2, 4, 8)}}
+        return {"freeGpus": 44, "strandedGpus": 12, "stranded": 0.2727, "fgd": 7.5, "typicalPods": 3,
+                "tiers": [tier(1, "rack", [1, 1, 1, 1]), tier(2, "spine", [3, 1]), tier(3, "", [4])]}
+
     def fit_answer(self):
         hyper_nodes = self.hyper_nodes()
-        return self.fit() | {"epoch": self.epoch, "pods": hyper_nodes["fits"], "wholeNodes": 4, "stranded": 12, "packed": 5}
+        return self.fit() | {"epoch": self.epoch, "pods": hyper_nodes["fits"], "wholeNodes": 4, "stranded": 12, "packed": 5,
+                             "fragmentation": self.fragmentation()}
 
     def queues(self):
         def queue(parent, allocated, request, deserved, capability, waiting):

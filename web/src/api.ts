@@ -16,12 +16,33 @@ export interface Fit {
   tiers: TierFit[];
 }
 
+// How what is free lies (docs/fragmentation.md). Gangs are by the number of their pods.
+export interface FragmentationTier {
+  tier: number;
+  tierName: string;
+  hyperNodes: number;
+  largestGang: number;
+  placeable: Record<string, number>;
+  rackLoss: Record<string, number>;
+  gini: number;
+}
+
+export interface Fragmentation {
+  freeGpus: number;
+  strandedGpus: number;
+  stranded: number;
+  fgd: number;
+  typicalPods: number;
+  tiers: FragmentationTier[];
+}
+
 export interface FitAnswer extends Fit {
   epoch: number;
   pods: number[]; // by position in hyperNodes
   wholeNodes: number;
   stranded: number;
   packed: number;
+  fragmentation: Fragmentation;
 }
 
 export interface Tier {

@@ -1,7 +1,7 @@
 // What-if: how many pods of a shape would fit, by tier and in the map; and what the scheduler would do with a job that is
 // not there. Nothing is created.
 import { useEffect, useState } from "preact/hooks";
-import { post, type FitAnswer, type WhatIf } from "./api";
+import { post, type FitAnswer, type Fragmentation, type WhatIf } from "./api";
 import { app, useApp } from "./app";
 import type { Picture } from "./fold";
 import { count, plural, shortName } from "./formats";
@@ -155,6 +155,30 @@ function Tiers({ answer, pods }: { answer: FitAnswer; pods: number }) {
   );
 }
 
+// How many gangs of these pods could start now, each in one HyperNode.
+function Gangs({ fragmentation }: { fragmentation: Fragmentation }) {
+  const { tiers } = fragmentation;
+  if (tiers.length < 2) return null;
+  const sizes = Object.keys(tiers[0]!.placeable);
+  return (
+    <>
+      <h2>Gangs that could start</h2>
+      <p class="muted">each in one HyperNode, by the number of their pods</p>
+      <table class="gangs">
+        <thead><tr><th>tier</th>{sizes.map((size) => <th class="number">{size}</th>)}</tr></thead>
+        <tbody>
+          {tiers.map((tier, i) => (
+            <tr>
+              <td>{i === tiers.length - 1 ? "any" : `${tier.tier} ${tier.tierName}`}</td>
+              {sizes.map((size) => <td class="number">{count(tier.placeable[size] ?? 0)}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
 function answerInWords(answer: FitAnswer, pods: number): string {
   const tier = answer.tiers.find((fit) => fit.pods >= pods);
   if (!tier) return `${plural(pods, "pod")} of this shape do not fit now.`;
@@ -188,7 +212,10 @@ export function FitPanel() {
             <div><dt>whole nodes free</dt><dd>{count(fit.wholeNodes)}</dd></div>
             <div><dt>GPUs free on partly used nodes</dt><dd>{count(fit.stranded)}</dd></div>
             <div><dt>pods, if free GPUs were packed</dt><dd>{count(fit.packed)}</dd></div>
+            {fit.fragmentation.typicalPods > 0 &&
+              <div><dt>idle GPUs that pods like the last ones cannot use</dt><dd>{fit.fragmentation.fgd.toFixed(1)}</dd></div>}
           </dl>
+          <Gangs fragmentation={fit.fragmentation} />
           <p class="muted">The same: <code>strata topology --pod {shape}</code></p>
         </>
       )}
