@@ -168,6 +168,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddSimulateCommand(app, run);
   AddExplainCommand(app, run);
   AddCompareCommand(app, run);
+  AddDefragCommand(app, run);
   AddReplayCommand(app, run);
   AddTopologyCommand(app, run);
   AddTopCommand(app, run);

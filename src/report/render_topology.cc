@@ -107,12 +107,6 @@ Cell TierCell(const TopologyReport::Row& row) {
   return {fmt::format("{} {}", row.tier, row.tier_name)};
 }
 
-std::string ShapeText(const objects::ResourceList& pod) {
-  std::vector<std::string> parts;
-  for (const auto& [name, amount] : pod) parts.push_back(name + "=" + amount.ToString());
-  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ","));
-}
-
 // "0-3,5": runs of numbers in short.
 std::string Ranges(const std::vector<std::int32_t>& numbers) {
   std::string text;
@@ -197,6 +191,12 @@ Json ToJson(const TopologyReport& report) {
 }
 
 }  // namespace
+
+std::string ShapeText(const objects::ResourceList& pod) {
+  std::vector<std::string> parts;
+  for (const auto& [name, amount] : pod) parts.push_back(name + "=" + amount.ToString());
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ","));
+}
 
 std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const TextStyle& style) {
   const Extras extras = ExtrasOf(report, fit_column);

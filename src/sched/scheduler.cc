@@ -14,6 +14,7 @@
 #include "sched/caches.h"
 #include "sched/eviction/claims.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/victim_finder.h"
 #include "sched/job_queues.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
@@ -312,6 +313,14 @@ CycleResult Scheduler::Close() {
   parts_->cycle.reset();
   if (parts_->attempts) parts_->attempts->Close();
   return result;
+}
+
+std::map<JobId, std::string> Scheduler::JobsThatStay() const {
+  CHECK(parts_->cycle);
+  EvictionSettings settings;
+  settings.by_gang = true;  // then no switch of the configuration silences a plugin
+  VictimFinder finder(parts_->cycle->session, settings);
+  return finder.JobsThatStay();
 }
 
 std::map<QueueId, std::vector<JobId>> Scheduler::Lines() const {

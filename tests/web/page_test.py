@@ -167,8 +167,7 @@ class PageTest(browser.BrowserTest):
         self.browser.open(self.server.url + "#/waiting?job=team-b/job-4")
         port = self.server.server_address[1]
         self.server.stop()
-        self.browser.until(lambda: "picture of" in self.browser.text(".status"), "the age of the picture")
-        self.assertEqual(self.browser.view()["link"], "lost")
+        self.browser.until(lambda: self.browser.view()["link"] == "lost" and "picture of" in self.browser.text(".status"), "the age of the picture")
         self.server = page_server.PageServer(recorded.Cluster(), port=port).start()
         self.server.cluster.revision = 20
         self.browser.until(lambda: self.browser.view()["link"] == "live" and self.browser.view()["revision"] == 20, "it is live again")
