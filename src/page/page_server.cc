@@ -60,6 +60,8 @@ constexpr Duration kAudienceKept = std::chrono::minutes(2);
 // What-if of one user in a minute.
 constexpr std::size_t kTriesPerMinute = 10;
 constexpr std::size_t kTriesWaiting = 32;
+// How long a copy of all objects is kept for the next question.
+constexpr Duration kCaseKept = std::chrono::seconds(10);
 
 net::HttpResponse ResponseTo(Result<std::string> answer) {
   if (answer) return JsonResponse(*std::move(answer));
@@ -298,6 +300,7 @@ class PageServer::Impl {
     if (IsDirty() && Now() >= NextLook()) Look();
     if (history_.IsDue(clock_.Now())) NoteHistory();
     stories_.Tidy(Now());
+    if (case_ && Now() - case_used_ > kCaseKept) case_.reset();
     if (reviewer_ && Now() >= next_review_) ReviewAgain();
   }
 
@@ -589,6 +592,7 @@ class PageServer::Impl {
           std::make_shared<const StoryCase>(feed_.Objects(), feed_.takes(), config_, clock_.Now());
       case_version_ = feed_.version();
     }
+    case_used_ = Now();
     return case_;
   }
 
@@ -670,6 +674,7 @@ class PageServer::Impl {
   Namespaces namespaces_;                                       // that there are
   std::shared_ptr<const StoryCase> case_;
   std::uint64_t case_version_ = 0;
+  net::SteadyTime case_used_{};
   std::map<std::string, std::deque<net::SteadyTime>> tried_;  // by user
   std::atomic<std::uint64_t> revisions_ = 0;
   std::atomic<std::uint64_t> answers_ = 0;
