@@ -60,8 +60,8 @@ constexpr Duration kAudienceKept = std::chrono::minutes(2);
 // What-if of one user in a minute.
 constexpr std::size_t kTriesPerMinute = 10;
 constexpr std::size_t kTriesWaiting = 32;
-// A copy of all objects serves every question of this time.
-constexpr Duration kCaseKept = std::chrono::seconds(2);
+// How long a copy of all objects is kept for the next question.
+constexpr Duration kCaseKept = std::chrono::seconds(10);
 
 net::HttpResponse ResponseTo(Result<std::string> answer) {
   if (answer) return JsonResponse(*std::move(answer));
@@ -300,6 +300,7 @@ class PageServer::Impl {
     if (IsDirty() && Now() >= NextLook()) Look();
     if (history_.IsDue(clock_.Now())) NoteHistory();
     stories_.Tidy(Now());
+    if (case_ && Now() - case_used_ > kCaseKept) case_.reset();
     if (reviewer_ && Now() >= next_review_) ReviewAgain();
   }
 
@@ -579,19 +580,19 @@ class PageServer::Impl {
                                jobs.ready[at],
                                jobs.hypernode[at]);
     const std::string story = stories_.Tell(
-        asks, [this] { return CaseOfNow(kCaseKept); }, Now());
+        asks, [this] { return CaseOfNow(); }, Now());
     return JsonResponse(Hidden(story, scope, namespaces_));
   }
 
-  // At most `age` old. COST: a copy of all objects, where there is none.
-  std::shared_ptr<const StoryCase> CaseOfNow(Duration age) {
-    const bool is_fresh = Now() - case_made_ < age || case_version_ == feed_.version();
-    if (!case_ || !is_fresh) {
+  // An older one may know nothing of the verdict that is asked about. COST: a copy of all objects,
+  // unless nothing has changed since the last.
+  std::shared_ptr<const StoryCase> CaseOfNow() {
+    if (!case_ || case_version_ != feed_.version()) {
       case_ =
           std::make_shared<const StoryCase>(feed_.Objects(), feed_.takes(), config_, clock_.Now());
       case_version_ = feed_.version();
-      case_made_ = Now();
     }
+    case_used_ = Now();
     return case_;
   }
 
@@ -613,7 +614,7 @@ class PageServer::Impl {
     });
     if (!foreign.empty()) return TellAnswer(question.number, NotInScope(foreign));
     const bool added = tries_.Add([this,
-                                   objects = CaseOfNow(Duration(0)),
+                                   objects = CaseOfNow(),
                                    request = *std::move(request),
                                    number = question.number,
                                    scope = viewer.scope](const std::stop_token&) {
@@ -673,7 +674,7 @@ class PageServer::Impl {
   Namespaces namespaces_;                                       // that there are
   std::shared_ptr<const StoryCase> case_;
   std::uint64_t case_version_ = 0;
-  net::SteadyTime case_made_{};
+  net::SteadyTime case_used_{};
   std::map<std::string, std::deque<net::SteadyTime>> tried_;  // by user
   std::atomic<std::uint64_t> revisions_ = 0;
   std::atomic<std::uint64_t> answers_ = 0;

@@ -11,6 +11,7 @@
 #include "explain/render_explain.h"
 #include "json/dump.h"
 #include "json/parse.h"
+#include "page/cluster_columns.h"
 
 namespace strata::page {
 namespace {
@@ -85,10 +86,23 @@ bool Agrees(const CompletedObjects& now, const std::string& job, const Explanati
   return is == would;
 }
 
+// Jobs are not watched: their PodGroups say what they are called.
+void NameJobs(CompletedObjects& objects) {
+  for (const objects::PodGroup& group : objects.objects.pod_groups) {
+    const std::string name = NameOfJob(group);
+    if (name == group.meta.name) continue;
+    objects.group_of_job.try_emplace(group.meta.ns + "/" + name,
+                                     objects::NamespacedName(group.meta));
+  }
+}
+
 }  // namespace
 
 const Result<CompletedObjects>& StoryCase::Completed() const {
-  std::call_once(once_, [this] { completed_.emplace(CompleteObjects(raw_, takes_)); });
+  std::call_once(once_, [this] {
+    completed_.emplace(CompleteObjects(raw_, takes_));
+    if (*completed_) NameJobs(**completed_);
+  });
   return *completed_;
 }
 

@@ -89,8 +89,8 @@ TEST_F(StoryOfCluster, SaysWhatSimulateSays) {
       cluster_.Group(name, 1);
       cluster_.Pod(name + "-0", name, 2 * busy, busy % 2 == 1 ? "a1" : "b2");
     }
-    for (int pods = 1; pods <= 5; ++pods) {
-      for (int gpus = 1; gpus <= 8; gpus += 3) {
+    for (int pods = 1; pods <= 7; ++pods) {
+      for (int gpus = 1; gpus <= 8; gpus += 2) {
         const json body = {{"pods", pods},
                            {"pod", "nvidia.com/gpu=" + std::to_string(gpus)},
                            {"mode", "hard"},

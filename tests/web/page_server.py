@@ -49,6 +49,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def refuse(self, code, message):
         self.json({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code}, code)
 
+    def parse_request(self):
+        """Takes the prefix of a proxy off; what is not below it is nowhere."""
+        done = super().parse_request()
+        if done and self.server.prefix:
+            self.path = self.path.removeprefix(self.server.prefix) if self.path.startswith(self.server.prefix + "/") else "/nowhere"
+        return done
+
     def do_GET(self):
         place = urllib.parse.urlsplit(self.path)
         self.server.asked.append(self.path)
@@ -117,11 +124,11 @@ class PageServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, cluster, token="", site=SITE, port=0):
+    def __init__(self, cluster, token="", site=SITE, port=0, prefix=""):
         super().__init__(("127.0.0.1", port), Handler)
         self.cluster, self.token, self.site = cluster, token, pathlib.Path(site)
-        self.streams, self.asked = [], []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/"
+        self.streams, self.asked, self.prefix = [], [], prefix
+        self.url = f"http://127.0.0.1:{self.server_address[1]}{prefix}/"
 
     def start(self):
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -199,6 +199,13 @@ class PageTest(browser.BrowserTest):
         self.assertNotIn("secret", self.browser.run("return location.href"))
         self.assertFalse([path for path in self.server.asked if "secret" in path])
 
+    def test_works_below_a_path_of_a_proxy(self):
+        self.server.stop()
+        self.server = page_server.PageServer(recorded.Cluster(), prefix="/tools/strata").start()
+        self.show("#/fit?pods=3")
+        self.assertEqual(self.browser.view()["nodes"], 8)
+        self.assertNotIn("/nowhere", self.server.asked)
+
     def test_hostile_names_are_text(self):
         marks = ("<img src=x onerror=alert(1)>", "\u202egnp.exe", "x" * 253, "\"'><script>alert(1)</script>", "a\u0000b\n<b>", "é😀")
         self.server.cluster = recorded.Cluster(spines=4, racks=10, nodes=3, jobs=1000, waiting=500,

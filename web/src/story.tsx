@@ -156,7 +156,7 @@ function Scores({ tier, picture }: { tier: StoryTier; picture: Picture }) {
   const scores = tier.scores.slice(0, MOST_SCORES);
   const best = Math.max(1e-9, ...scores.map((score) => score.score));
   const plugins = [...new Set(scores.flatMap((score) => Object.keys(score.plugins ?? {})))];
-  if (!scores.length) return null;
+  if (!tier.scores.some((score) => score.score !== 0)) return null;
   return (
     <div class="scores">
       {scores.map((score) => (
