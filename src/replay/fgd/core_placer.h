@@ -20,8 +20,8 @@ namespace strata::replay::fgd {
 // of it is taken, as by the rules. Where the configuration has the plugin fragmentation and says
 // nothing of its pods, it measures by the typical pods of the list, as the authors' program does.
 //
-// kInvalidArgument for a share that is not a whole per cent of a GPU, or when the configuration cannot
-// be used. REQUIRES: list and fabric outlive it.
+// kInvalidArgument for a share that is not a whole per cent of a GPU, or when the configuration
+// cannot be used. REQUIRES: list and fabric outlive it.
 [[nodiscard]] Result<std::unique_ptr<Placer>> MakeCorePlacer(const SchedulerConfig& config,
                                                              const PodList& list,
                                                              const Fabric& fabric,
