@@ -99,9 +99,15 @@ bench-check: configured ## The benchmarks against bench/budgets.json, instructio
 	@$(CMAKE_BUILD) build --target strata_benchmarks
 	@tools/bench_table.py --check
 
+.PHONY: check-agent
+check-agent: configured ## strata-agent with a kubelet of ours: 10,000 registrations with either kind; admissions on a disk
+	@$(CMAKE_BUILD) build --target strata_agent_plugin_test
+	@STRATA_REGISTRATIONS=10000 build/tests/agent/strata_agent_plugin_test --gtest_filter='*ManyRegistrations*'
+	@STRATA_AGENT_FOLDER=$(CURDIR)/build build/tests/agent/strata_agent_plugin_test --gtest_filter='*EveryPodGetsItsOwnGpus*'
+
 .PHONY: gpu-kit
 gpu-kit: configured ## build/gpu-kit: what checks strata-agent on a machine with a GPU; run its check-gpu.sh there
-	@$(CMAKE_BUILD) build --target strata strata-agent strata_agent_hour
+	@$(CMAKE_BUILD) build --target strata strata-agent strata_agent_hour strata_admit_pods
 	@tools/gpu-kit.sh
 
 .PHONY: bench-apiserver

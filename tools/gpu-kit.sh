@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 kit=build/gpu-kit
 rm -rf "$kit"
 mkdir -p "$kit/lib"
-for program in build/strata build/strata-agent build/tests/probe/strata_agent_hour; do
+for program in build/strata build/strata-agent build/tests/probe/strata_agent_hour build/tests/agent/strata_admit_pods; do
   strip -o "$kit/$(basename "$program")" "$program"
   # The C library is that of the machine: the others were made for it or for an older one.
   ldd "$program" | awk '$3 ~ /^\// && $3 !~ /\/lib(c|m|dl|rt|pthread|resolv)\.so/ { print $3 }' |

@@ -53,7 +53,7 @@ bool HasHamiCore(const std::string& hook) {
 
 device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags, kube::Client* kubelet) {
   device_plugin::GpuAgent::Options options;
-  const bool shares = !flags.publish_only && HasHamiCore(flags.hook);
+  const bool shares = HasHamiCore(flags.hook);
   options.node_agent.node = flags.node;
   options.node_agent.version = kVersion;
   options.node_agent.gpus = flags.gpus;
@@ -81,7 +81,7 @@ device_plugin::GpuAgent::Options OptionsOf(const AgentRunFlags& flags, kube::Cli
 
 // None where the kubelet is not to be asked.
 Result<std::unique_ptr<kube::Connection>> ConnectToKubelet(const AgentRunFlags& flags) {
-  if (flags.kubelet.address.empty() || flags.publish_only) return nullptr;
+  if (flags.kubelet.address.empty() || flags.publish_only.value_or(false)) return nullptr;
   const kube::Surroundings outside = kube::SystemSurroundings();
   TRY_ASSIGN(const kube::ConnectionConfig config, kube::FindConnection(flags.connection, outside));
   kube::ConnectionOptions options;
@@ -148,7 +148,7 @@ int Main(int argc, char** argv) {
     const bool asked = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     return asked ? app.exit(error) : BadUsage(error.what());
   }
-  if (run.parsed() && flags.state_folder.empty() && !flags.publish_only) {
+  if (run.parsed() && flags.state_folder.empty() && !flags.publish_only.value_or(false)) {
     return BadUsage(
         "--state-dir is needed without --publish-only: which container has which GPU is kept "
         "there");

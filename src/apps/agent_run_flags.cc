@@ -122,7 +122,8 @@ void AddKubeletFlags(CLI::App& command, KubeletFlags& flags) {
 void AddPluginFlags(CLI::App& command, AgentRunFlags& flags) {
   command.add_flag("--publish-only",
                    flags.publish_only,
-                   "Leave GPUs to another device plugin, such as NVIDIA's");
+                   "Leave GPUs to another device plugin, such as NVIDIA's; default: only where "
+                   "NVIDIA's DRA driver publishes them (--publish-only=false: never)");
   command
       .add_option("--shares",
                   flags.shares,

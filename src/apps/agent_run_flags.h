@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "agent/gpu_watch.h"
@@ -33,7 +34,7 @@ struct AgentRunFlags {
   KubeletFlags kubelet;
   bool cdi = false;
   bool numa = false;
-  bool publish_only = false;
+  std::optional<bool> publish_only;  // not set: as the node has NVIDIA's DRA driver or not
   bool take_over = false;
   std::string state_folder = "/var/lib/strata-agent";
   std::string pages;      // "": none

@@ -143,6 +143,12 @@ std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   const std::string& first = extras.front();
   if (first.starts_with("-")) return fmt::format("unknown flag \"{}\"", first);
   if (!wants_command) return fmt::format("unknown argument \"{}\"", first);
+  if (&last == &app && first == "get") {
+    return "get takes jobs, queues, nodes or hypernodes; kubectl get has the rest";
+  }
+  if (&last == &app && first == "describe") {
+    return "describe takes job or queue; kubectl describe has the rest";
+  }
   return fmt::format("unknown command \"{}\", did you mean {}?", first, Nearest(last, first));
 }
 
@@ -168,6 +174,7 @@ void AddCommands(CLI::App& app, Run& run) {
   AddSimulateCommand(app, run);
   AddExplainCommand(app, run);
   AddCompareCommand(app, run);
+  AddDefragCommand(app, run);
   AddReplayCommand(app, run);
   AddTopologyCommand(app, run);
   AddTopCommand(app, run);

@@ -19,6 +19,7 @@ void AddCommands(CLI::App& app, Run& run);
 
 void AddApiserverCommand(CLI::App& app, Run& run);
 void AddCompareCommand(CLI::App& app, Run& run);
+void AddDefragCommand(CLI::App& app, Run& run);
 void AddCompleteCommand(CLI::App& app, Run& run);
 void AddCompletionCommand(CLI::App& app, Run& run);
 void AddControllersCommand(CLI::App& app, Run& run);

@@ -44,6 +44,16 @@ TEST(CommandLine, BadUsageIsOneLineWithTheNextStep) {
             "strata simulate: unknown flag \"--nope\" (see strata simulate --help)\n");
 }
 
+TEST(CommandLine, WordsOfKubectlSayWhatTheyTake) {
+  for (const Ran& ran : {RunLine({"get"}), RunLine({"get", "pods"})}) {
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.err,
+              "strata: get takes jobs, queues, nodes or hypernodes; kubectl get has the rest (see "
+              "strata --help)\n");
+  }
+  EXPECT_THAT(RunLine({"describe", "pod"}).err, HasSubstr("describe takes job or queue"));
+}
+
 TEST(CommandLine, EveryProgramWithALeaseChecksItsTimes) {
   for (const std::string name : {"scheduler", "controllers"}) {
     const Ran ran = RunLine({name.c_str(), "--leader-elect-renew-deadline", "1m"});

@@ -49,6 +49,10 @@ void AddEvictionsCommand(CLI::App& app, Run& run) {
       .add_option(
           "-n,--namespace", flags->ns, "Only PodGroups of this namespace; default: of all of them")
       ->type_name("NAME");
+  command.add_flag_callback(
+      "-A,--all-namespaces",
+      [flags] { flags->ns.clear(); },
+      "Those of all namespaces; the default");
   AddOutputFlag(command, flags->output, {"table", "json"});
   command.callback(
       [flags, &run] { run = [flags] { return PrintResult(ListEvictions(*flags), {}); }; });

@@ -10,6 +10,7 @@
 #include "apps/command_line.h"
 #include "apps/flags.h"
 #include "apps/input.h"
+#include "apps/page_link.h"
 #include "apps/terminal.h"
 #include "base/age.h"
 #include "explain/explain.h"
@@ -102,7 +103,16 @@ Result<std::string> ExplainOne(const ExplainFlags& flags, Input& input, Progress
     const std::vector<std::string> more = PlacedAgainLines(again);
     lines.insert(lines.end(), more.begin(), more.end());
   }
-  return WrapLines(lines, StandardOutputStyle());
+  const TextStyle style = StandardOutputStyle();
+  std::string text = WrapLines(lines, style);
+  // For people: what a program reads has no link.
+  if (flags.input.live() && flags.input.edits.empty() && style.fit) {
+    const std::string page = FindPage(flags.input.connection, kube::SystemSurroundings());
+    const auto own = story.own_names.find(story.job);
+    const std::string& name = own == story.own_names.end() ? story.job : own->second;
+    if (!page.empty()) text += fmt::format("\nSee it: {}\n", LinkToJob(page, name));
+  }
+  return text;
 }
 
 int RunExplain(const ExplainFlags& flags) {

@@ -24,6 +24,7 @@
 #include "sched/eviction/settings.h"
 #include "whatif/answer.h"
 #include "whatif/cluster_conf.h"
+#include "whatif/missing_classes.h"
 
 namespace strata {
 namespace {
@@ -144,8 +145,10 @@ Result<Input> ReadInput(const InputFlags& flags, Progress& progress, const Choos
   FollowSource(flags, input);
   TRY(AskWhatIf(flags, progress, input));
   if (flags.live()) return input;
-  const std::vector<std::string> ignored = OtherSchedulers(input.objects);
-  input.warnings.insert(input.warnings.end(), ignored.begin(), ignored.end());
+  for (const auto& lines :
+       {OtherSchedulers(input.objects), MissingPriorityClasses(input.objects)}) {
+    input.warnings.insert(input.warnings.end(), lines.begin(), lines.end());
+  }
   return input;
 }
 

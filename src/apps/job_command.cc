@@ -35,7 +35,7 @@ Examples:
                                                 who has waited for how long
   strata job list --queue ml -l team=vision -o wide
   strata job list -A --watch
-  strata job describe ml/train                  its tasks, pods, conditions and last events
+  strata job describe ml/train                  its tasks, pods, conditions and history
   strata job describe train -n ml               the same
   strata job run train -r 8 -m 8 -R cpu=4,nvidia.com/gpu=1 --tier 2
   strata job run hello -i busybox -- echo hello
@@ -47,6 +47,7 @@ Examples:
   strata job cancel train --yes                 delete the Job and its pods)";
 
 constexpr std::size_t kShownEvents = 10;
+constexpr std::size_t kShownHistory = 20;
 
 std::string RenderJobs(const JobFlags& flags, std::vector<inspect::JobReport> jobs) {
   const Time now = kube::SystemClock().Now();
@@ -144,8 +145,9 @@ Result<std::string> DescribeJob(const JobFlags& flags, std::vector<std::string>&
   std::set<std::string> names = {job.key.name, job.group};
   for (const inspect::JobReport::Pod& pod : job.pods) names.insert(pod.name);
   TRY_ASSIGN(const auto listed, cluster->List(kube::kEvents, job.key.ns, {}));
-  const std::vector<inspect::EventLine> events = inspect::LastEvents(
-      listed.value_or(std::vector<inspect::ListedObject>()), names, kShownEvents);
+  const auto objects = listed.value_or(std::vector<inspect::ListedObject>());
+  const inspect::JobEvents events = {.history = inspect::HistoryOf(job, objects, kShownHistory),
+                                     .last = inspect::LastEvents(objects, names, kShownEvents)};
   if (flags.output == OutputFormat::kJson) return inspect::RenderJobJson(job, events);
   return inspect::RenderJob(job, events, kube::SystemClock().Now(), StandardOutputStyle());
 }
@@ -313,7 +315,7 @@ void AddJobCommand(CLI::App& app, Run& run) {
   CLI::App& describe = AddNamedJobCommand(
       job,
       {"describe",
-       "Show tasks, pods by leaf HyperNode, conditions and the last events of a Job",
+       "Show tasks, pods by leaf HyperNode, conditions, and the history of its reasons",
        DescribeJob},
       flags,
       run);

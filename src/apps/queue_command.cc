@@ -10,6 +10,7 @@
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
+#include "explain/own_names.h"
 #include "inspect/live_cluster.h"
 #include "inspect/queue_actions.h"
 #include "report/queue_report.h"
@@ -38,6 +39,15 @@ struct QueueShowFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
+// People read the names that they gave; programs know PodGroups.
+void UseOwnNames(const CompletedObjects& objects, QueueReport& report) {
+  const OwnNames own(objects);
+  for (QueueReport::Job& job : report.elsewhere) job.name = own.Of(job.name);
+  for (QueueReport::Row& row : report.rows) {
+    for (QueueReport::Job& job : row.waiting) job.name = own.Of(job.name);
+  }
+}
+
 Result<QueueReport> ReportQueues(const QueueShowFlags& flags, Input& input, Progress& progress) {
   RunOptions options;
   options.now = input.now;
@@ -52,7 +62,9 @@ Result<QueueReport> ReportQueues(const QueueShowFlags& flags, Input& input, Prog
   for (const auto& [name, job] : result.jobs) {
     jobs.push_back({name, job.phase, job.reason, job.message});
   }
-  return MakeQueueReport(*input.cluster.state, input.config, jobs);
+  QueueReport report = MakeQueueReport(*input.cluster.state, input.config, jobs);
+  if (flags.output == OutputFormat::kTable) UseOwnNames(input.objects, report);
+  return report;
 }
 
 Result<std::string> ListQueues(const QueueShowFlags& flags, Input& input, Progress& progress) {

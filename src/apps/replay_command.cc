@@ -34,7 +34,8 @@ use and how gangs lie in the network. docs/lab.md has the formats of traces and 
 
 Policies: strata (default), conf:FILE (Strata with a volcano-scheduler.conf), and rules, our reading
 of what others do: rule:random, rule:first-fit[,order=shuffled|topology], rule:spread, rule:binpack,
-rule:lowest-switch, rule:kueue-balanced, rule:buddy[,quota=counts].
+rule:lowest-switch, rule:kueue-balanced, rule:kueue-bestfit, rule:block[,segment=PODS],
+rule:buddy[,quota=counts]; exec:PROGRAM asks a program about each job, in lines of JSON.
 
 Examples:
   strata replay jobs.csv --cluster spines=2,racks=8,nodes=16,gpus=8

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "apps/replay_input.h"
 #include "apps/terminal.h"
 #include "replay/batch.h"
+#include "replay/fgd/core_placer.h"
 #include "replay/fgd/fill_report.h"
 #include "replay/input_files.h"
 
@@ -27,12 +29,14 @@ Repeats the study of FGD (Beware of Fragmentation, ATC '23): pods come one after
 ask for 130 % of all GPUs, none ever ends, and the policy that allocates most is the best. Each LIST
 is one list of pods with shares of GPUs. docs/lab.md says where the lists of the paper are.
 
-Policies, all of them rules (our reading of the authors' program): rule:random, rule:dot-product,
-rule:clustering, rule:packing, rule:best-fit, rule:fgd, rule:fgd,scores=exact. Default: the first six.
+Policies: rules, our reading of the authors' program: rule:random, rule:dot-product, rule:clustering,
+rule:packing, rule:best-fit, rule:fgd, rule:fgd,scores=exact; and conf:FILE, the scheduler itself
+with a volcano-scheduler.conf. Default: the first six.
 
 Examples:
   strata replay fgd openb_pod_list_*.csv.gz --cluster openb_node_list_gpu_node.csv --seeds 10
-  strata replay fgd pods.csv --cluster nodes.csv --policy rule:fgd --policy rule:best-fit -o json)";
+  strata replay fgd pods.csv --cluster nodes.csv --policy rule:fgd --policy rule:best-fit -o json
+  strata replay fgd pods.csv --cluster nodes.csv --policy conf:examples/lab/fragmentation.conf)";
 
 constexpr std::uint64_t kFirstSeed = 42;  // of the study
 
@@ -48,18 +52,42 @@ struct FgdFlags {
   std::string published;
 };
 
-Result<std::vector<fgd::RuleInfo>> ReadRules(const std::vector<std::string>& names) {
-  std::vector<fgd::RuleInfo> rules;
+// A rule, or the scheduler with a configuration.
+struct FgdPolicy {
+  fgd::RuleInfo rule;
+  SchedulerConfig config;
+};
+
+constexpr std::string_view kConfPolicy = "conf:";
+
+Status CheckFgdPolicy(const std::string& name) {
+  if (name.starts_with(kConfPolicy) && name.size() > kConfPolicy.size()) return {};
+  TRY(fgd::ChooseRule(name));
+  return {};
+}
+
+Result<std::vector<FgdPolicy>> ReadPolicies(const std::vector<std::string>& names) {
+  std::vector<FgdPolicy> policies;
   if (names.empty()) {
     for (const fgd::RuleInfo& rule : fgd::KnownRules()) {
-      if (rule.rule != fgd::Rule::kFgdExact) rules.push_back(rule);
+      if (rule.rule != fgd::Rule::kFgdExact) policies.push_back({.rule = rule, .config = {}});
     }
   }
   for (const std::string& name : names) {
-    TRY_ASSIGN(const fgd::RuleInfo rule, fgd::ChooseRule(name));
-    rules.push_back(rule);
+    FgdPolicy policy;
+    if (name.starts_with(kConfPolicy)) {
+      TRY_ASSIGN(const replay::PolicyChoice choice, ReadPolicy(name));
+      policy.config = choice.config;
+      policy.rule = {.rule = fgd::Rule::kCore,
+                     .name = choice.info.name,
+                     .published = "",
+                     .says = choice.info.stands_for};
+    } else {
+      TRY_ASSIGN(policy.rule, fgd::ChooseRule(name));
+    }
+    policies.push_back(std::move(policy));
   }
-  return rules;
+  return policies;
 }
 
 struct Lists {
@@ -102,42 +130,60 @@ Result<Lists> ReadLists(const FgdFlags& flags, fgd::FillReport& report) {
   return out;
 }
 
-// One run for each list, rule and seed, none made yet.
+// One run for each list, policy and seed, none made yet.
 std::vector<fgd::FillRun> ListRuns(const FgdFlags& flags,
                                    std::size_t lists,
-                                   const std::vector<fgd::RuleInfo>& rules) {
+                                   const std::vector<FgdPolicy>& policies) {
   std::vector<fgd::FillRun> runs;
-  runs.reserve(lists * rules.size() * flags.seeds);
+  runs.reserve(lists * policies.size() * flags.seeds);
   for (std::size_t list = 0; list < lists; ++list) {
-    for (const fgd::RuleInfo& rule : rules) {
+    for (const FgdPolicy& policy : policies) {
       for (std::uint64_t i = 0; i < flags.seeds; ++i) {
-        runs.push_back({.list = list, .rule = rule, .seed = flags.seed + i, .result = {}});
+        runs.push_back({.list = list, .rule = policy.rule, .seed = flags.seed + i, .result = {}});
       }
     }
   }
   return runs;
 }
 
+Status MakeRun(const FgdFlags& flags,
+               const Lists& input,
+               const SchedulerConfig& config,
+               fgd::FillRun& run) {
+  const fgd::PodList& list = input.lists[run.list];
+  const fgd::FillOptions options{.seed = run.seed, .target = flags.target, .check = flags.check};
+  if (run.rule.rule != fgd::Rule::kCore) {
+    run.result = fgd::Fill(list, input.fabric, run.rule.rule, options);
+    return {};
+  }
+  auto placer = fgd::MakeCorePlacer(config, list, input.fabric, run.seed);
+  if (!placer) {
+    return tl::unexpected<Error>(
+        std::move(placer.error()).Context(fmt::format("{}, list {}", run.rule.name, list.name)));
+  }
+  run.result = fgd::Fill(list, input.fabric, **placer, options);
+  return {};
+}
+
 Result<fgd::FillReport> Study(const FgdFlags& flags, Progress& progress) {
   fgd::FillReport report;
-  TRY_ASSIGN(const std::vector<fgd::RuleInfo> rules, ReadRules(flags.policies));
+  TRY_ASSIGN(const std::vector<FgdPolicy> policies, ReadPolicies(flags.policies));
   progress.Stage("reading the lists");
   if (!flags.published.empty()) {
     TRY_ASSIGN(const auto texts, ReadTexts({flags.published}));
     TRY_ASSIGN(report.published, fgd::ReadPublished(flags.published, texts.front().text));
   }
   TRY_ASSIGN(const Lists input, ReadLists(flags, report));
-  report.runs = ListRuns(flags, input.lists.size(), rules);
+  report.runs = ListRuns(flags, input.lists.size(), policies);
   progress.Stage(fmt::format("{} runs", report.runs.size()));
   const unsigned threads = flags.threads > 0 ? flags.threads : std::thread::hardware_concurrency();
+  std::vector<Status> made(report.runs.size());
   replay::RunInParallel(report.runs.size(), threads, [&](std::size_t i) {
-    fgd::FillRun& run = report.runs[i];
-    run.result = fgd::Fill(input.lists[run.list],
-                           input.fabric,
-                           run.rule.rule,
-                           {.seed = run.seed, .target = flags.target, .check = flags.check});
-    return true;
+    const FgdPolicy& policy = policies[i / flags.seeds % policies.size()];
+    made[i] = MakeRun(flags, input, policy.config, report.runs[i]);
+    return made[i].has_value();
   });
+  for (Status& status : made) TRY(std::move(status));
   return report;
 }
 
@@ -172,7 +218,7 @@ void AddFgdFlags(CLI::App& command, FgdFlags& flags) {
                   "study")
       ->type_name("POLICY")
       ->allow_extra_args(false)
-      ->check([](const std::string& name) { return MessageOf(fgd::ChooseRule(name)); });
+      ->check([](const std::string& name) { return MessageOf(CheckFgdPolicy(name)); });
   command.add_option("--seed", flags.seed, "The first seed; default: 42")->type_name("N");
   command.add_option("--seeds", flags.seeds, "Repeat with so many seeds; default: 1")
       ->type_name("N")

@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "apps/exec_program.h"
 #include "apps/flags.h"
 #include "apps/input.h"
 #include "apps/terminal.h"
@@ -16,6 +18,7 @@
 #include "objects/read_files.h"
 #include "replay/formats/table.h"
 #include "replay/input_files.h"
+#include "replay/policies/told.h"
 #include "virtual_nodes/generate.h"
 
 namespace strata {
@@ -23,6 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30U;  // of a trace, decompressed
 constexpr std::string_view kConf = "conf:";
+constexpr std::string_view kExec = "exec:";
 
 Result<NamedFabric> FabricFromCsv(const ReplayInputFlags& flags) {
   std::string path = flags.cluster;
@@ -238,11 +242,38 @@ Result<ReplayInput> ReadReplayInput(const ReplayInputFlags& flags) {
 
 Status CheckPolicyName(const std::string& name) {
   if (name.starts_with(kConf) && name.size() > kConf.size()) return {};
+  if (name.starts_with(kExec) && name.size() > kExec.size()) return {};
   TRY(replay::ChoosePolicy(name));
   return {};
 }
 
+namespace {
+
+// A program of its own for each run.
+replay::PolicyChoice ToldBy(const std::string& program) {
+  replay::PolicyChoice choice;
+  choice.info.name = std::string(kExec) + program;
+  choice.info.stands_for = "a program, which was asked about each job";
+  choice.info.random = true;  // it is told the seed
+  choice.make = [program](const replay::Workload& workload,
+                          const replay::Fabric& fabric,
+                          std::uint64_t seed) -> Result<std::unique_ptr<replay::Policy>> {
+    TRY_ASSIGN(std::shared_ptr<ExecProgram> running, ExecProgram::Start(program));
+    const replay::SayLine say = [running](const std::string& line,
+                                          replay::Answer answer) -> Result<std::string> {
+      TRY(running->Say(line));
+      if (answer == replay::Answer::kNone) return std::string();
+      return running->Hear();
+    };
+    return replay::MakeToldPolicy(say, workload, fabric, seed);
+  };
+  return choice;
+}
+
+}  // namespace
+
 Result<replay::PolicyChoice> ReadPolicy(const std::string& name) {
+  if (name.starts_with(kExec)) return ToldBy(name.substr(kExec.size()));
   if (!name.starts_with(kConf)) return replay::ChoosePolicy(name);
   TRY_ASSIGN(const auto sources,
              objects::ReadSources(std::vector<std::string>{name.substr(kConf.size())}, std::cin));

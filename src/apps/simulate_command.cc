@@ -17,6 +17,7 @@
 #include "apps/input.h"
 #include "apps/terminal.h"
 #include "explain/explain.h"
+#include "explain/own_names.h"
 #include "explain/render_explain.h"
 #include "simulate/render_data.h"
 #include "simulate/render_table.h"
@@ -55,7 +56,8 @@ tl::unexpected<Error> CannotWrite(const std::string& path) {
               fmt::format("{}: cannot write: {}", path, std::generic_category().message(errno)));
 }
 
-std::string Render(const RunResult& result, const ClusterState& state, OutputFormat format) {
+std::string Render(const RunResult& result, const Input& input, OutputFormat format) {
+  const OwnNames own(input.objects);
   switch (format) {
     case OutputFormat::kJson:
       return RenderJson(result);
@@ -64,7 +66,10 @@ std::string Render(const RunResult& result, const ClusterState& state, OutputFor
     case OutputFormat::kTable:
     case OutputFormat::kWide:
     case OutputFormat::kName:
-      return RenderTable(result, state, StandardOutputStyle());
+      return RenderTable(
+          result, *input.cluster.state, StandardOutputStyle(), [&](const std::string& group) {
+            return own.Of(group);
+          });
   }
   return "";
 }
@@ -120,7 +125,7 @@ Result<std::string> Simulate(const SimulateFlags& flags,
     result.explain = ExplainLines(explanation);
   }
   progress.Stage("writing");
-  return Render(result, *input.cluster.state, flags.output);
+  return Render(result, input, flags.output);
 }
 
 int RunSimulate(const SimulateFlags& flags) {

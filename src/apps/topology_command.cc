@@ -49,8 +49,9 @@ Result<std::string> DrawTopology(const TopologyFlags& flags, Input& input, Progr
     TRY(RunCycles(input.cluster, input.config, options));
   }
   const ClusterState& state = *input.cluster.state;
-  TRY_ASSIGN(TopologyReport report,
-             MakeTopologyReport(state, flags.pod.value_or(DefaultPodShape(state))));
+  const objects::ResourceList pod = flags.pod.value_or(DefaultPodShape(state));
+  TRY_ASSIGN(TopologyReport report, MakeTopologyReport(state, pod));
+  TRY_ASSIGN(report.fragmentation, MakeFragmentationReport(state, pod));
   AddLabels(input.objects.objects.hypernodes, report);
   TRY(Narrow(flags.view, report));
   if (!flags.view.depth && flags.output == OutputFormat::kTable) {

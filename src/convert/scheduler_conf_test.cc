@@ -100,8 +100,8 @@ TEST(SchedulerConf, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
               StartsWith("s.conf: actions: unknown action \"ju mp\" (known: "));
   EXPECT_EQ(ErrorOf(Plugins("  - name: ganng\n")),
             "s.conf: tiers[0].plugins[0].name: unknown plugin \"ganng\" (known: binpack, capacity, "
-            "cdp, conformance, deviceshare, drf, gang, network-topology-aware, nodegroup, "
-            "nodeorder, numa-aware, overcommit, pdb, predicates, priority, proportion, "
+            "cdp, conformance, deviceshare, drf, fragmentation, gang, network-topology-aware, "
+            "nodegroup, nodeorder, numa-aware, overcommit, pdb, predicates, priority, proportion, "
             "resourcequota, sla, task-topology)");
   EXPECT_THAT(ErrorOf("actions: allocate\nconfigurations: [{name: jump}]\n"),
               StartsWith("s.conf: configurations[0].name: unknown action \"jump\""));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "device_plugin/http_pods.h"
@@ -48,27 +49,26 @@ GpuAgent::GpuAgent(kube::Client& client, Options options, obs::Log& log, const C
       options_(std::move(options)),
       log_(log),
       clock_(clock),
-      effects_(client, options_.node_agent.node, log, clock),
-      node_agent_(
-          client,
-          [this] {
-            agent::NodeAgent::Options with_hooks = options_.node_agent;
-            with_hooks.identity = [this] {
-              const auto now = plugin();
-              return now ? now->identity() : std::string("none");
-            };
-            with_hooks.obstacle = [this] {
-              const auto now = plugin();
-              const RegistrarStatus status = now ? now->status() : RegistrarStatus{};
-              return status.foreign_plugin ? status.problem : std::string();
-            };
-            with_hooks.machine_changed = [this] {
-              if (const auto now = plugin()) now->MachineChanged();
-            };
-            return with_hooks;
-          }(),
-          log,
-          clock) {}
+      effects_(client, options_.node_agent.node, log, clock) {}
+
+agent::NodeAgent::Options GpuAgent::NodeAgentOptions(Duty duty) const {
+  agent::NodeAgent::Options with_hooks = options_.node_agent;
+  if (duty == Duty::kPublish)
+    with_hooks.gpus.shares = 1;  // limits come with the answers of our plugin
+  with_hooks.identity = [this] {
+    const auto now = plugin();
+    return now ? now->identity() : std::string("none");
+  };
+  with_hooks.obstacle = [this] {
+    const auto now = plugin();
+    const RegistrarStatus status = now ? now->status() : RegistrarStatus{};
+    return status.foreign_plugin ? status.problem : std::string();
+  };
+  with_hooks.machine_changed = [this] {
+    if (const auto now = plugin()) now->MachineChanged();
+  };
+  return with_hooks;
+}
 
 // Beside the Pods API, which DevicePlugin asks first.
 DevicePlugin::Sources GpuAgent::Sources() const {
@@ -83,43 +83,87 @@ DevicePlugin::Sources GpuAgent::Sources() const {
   return sources;
 }
 
-Status GpuAgent::Run(const std::stop_token& stop) {
-  if (!options_.publish_only) {
-    const std::filesystem::path folder =
-        std::filesystem::path(options_.plugin.journal).parent_path();
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) return Fail(Code::kUnavailable, folder.string() + ": " + error.message());
-    const auto machine = [this] {
-      agent::MachineView view = node_agent_.machine();
-      return view->node.gpus.empty() ? nullptr : view;
-    };
-    TRY_ASSIGN(std::unique_ptr<DevicePlugin> started,
-               DevicePlugin::Start(
-                   options_.plugin,
-                   Sources(),
-                   {.machine = machine, .effects = effects_, .clock = clock_, .log = log_}));
-    const MutexLock lock(mutex_);
-    plugin_ = std::move(started);
+Result<std::shared_ptr<DevicePlugin>> GpuAgent::StartPlugin(agent::NodeAgent& node_agent) {
+  const std::filesystem::path folder = std::filesystem::path(options_.plugin.journal).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Fail(Code::kUnavailable, folder.string() + ": " + error.message());
+  const auto machine = [&node_agent] {
+    agent::MachineView view = node_agent.machine();
+    return view->node.gpus.empty() ? nullptr : view;
+  };
+  TRY_ASSIGN(
+      std::unique_ptr<DevicePlugin> started,
+      DevicePlugin::Start(options_.plugin,
+                          Sources(),
+                          {.machine = machine, .effects = effects_, .clock = clock_, .log = log_}));
+  return std::shared_ptr<DevicePlugin>(std::move(started));
+}
+
+Status GpuAgent::Work(Duty duty, const std::stop_token& stop) {
+  Parts parts{.duty = duty,
+              .node_agent =
+                  std::make_shared<agent::NodeAgent>(client_, NodeAgentOptions(duty), log_, clock_),
+              .plugin = nullptr};
+  if (duty == Duty::kPublishAndServe) {
+    TRY_ASSIGN(parts.plugin, StartPlugin(*parts.node_agent));
   }
-  Status ended = node_agent_.Run(stop);
-  const std::shared_ptr<DevicePlugin> last = [this] {
+  {
     const MutexLock lock(mutex_);
-    return std::exchange(plugin_, nullptr);
-  }();
+    parts_ = parts;
+  }
+  Status ended = parts.node_agent->Run(stop);
+  {
+    const MutexLock lock(mutex_);
+    parts_ = Parts{};
+  }
+  parts.plugin.reset();  // it asks the node agent
   return ended;
 }
 
+// Until the answer of `slices` is another one.
+Status GpuAgent::WorkWhile(DraSlices::Found found, DraSlices& slices, const std::stop_token& stop) {
+  std::stop_source over;
+  const std::stop_callback pass_on(stop, [&over] { over.request_stop(); });
+  const std::jthread watcher([&](const std::stop_token& ended) {
+    if (slices.WaitForChange(found, ended)) over.request_stop();
+  });
+  const bool claims = found == DraSlices::Found::kSome;
+  if (claims) {
+    log_.Info("NVIDIA's DRA driver publishes the GPUs of this node: containers are left to it");
+  }
+  return Work(claims ? Duty::kPublish : Duty::kPublishAndServe, over.get_token());
+}
+
+Status GpuAgent::Run(const std::stop_token& stop) {
+  if (options_.publish_only) {
+    return Work(*options_.publish_only ? Duty::kPublish : Duty::kPublishAndServe, stop);
+  }
+  DraSlices slices(client_, options_.node_agent.node, options_.look_for_slices, log_);
+  while (!stop.stop_requested()) {
+    const auto found = slices.Ask(stop);
+    if (!found) break;
+    TRY(WorkWhile(*found, slices, stop));
+  }
+  return {};
+}
+
 std::string GpuAgent::Metrics() const {
-  std::string text = node_agent_.Metrics();
-  if (const auto now = plugin()) text += obs::MetricsText(FamiliesOf(*now));
+  const Parts now = parts();
+  std::string text = now.node_agent ? now.node_agent->Metrics() : "";
+  if (now.plugin) text += obs::MetricsText(FamiliesOf(*now.plugin));
   return text;
 }
 
 bool GpuAgent::IsReady() const {
-  if (!node_agent_.IsReady()) return false;
-  const auto now = plugin();
-  return options_.publish_only || (now && now->status().connected);
+  const Parts now = parts();
+  if (!now.node_agent || !now.node_agent->IsReady()) return false;
+  return now.duty == Duty::kPublish || (now.plugin && now.plugin->status().connected);
+}
+
+std::string GpuAgent::LateThread() const {
+  const Parts now = parts();
+  return now.node_agent ? now.node_agent->LateThread() : "";
 }
 
 }  // namespace strata::device_plugin

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -9,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "device_plugin/device_plugin.h"
+#include "device_plugin/dra_slices.h"
 #include "device_plugin/kube_effects.h"
 #include "kube/client.h"
 #include "obs/log.h"
@@ -22,7 +26,10 @@ class GpuAgent {
   struct Options {
     agent::NodeAgent::Options node_agent;  // its functions are set here
     DevicePluginOptions plugin;
-    bool publish_only = false;  // another device plugin hands out the GPUs
+    // Whether containers are left to another device plugin, or to claims. Not set: while NVIDIA's
+    // DRA driver publishes the GPUs of this node (DraSlices).
+    std::optional<bool> publish_only;
+    Duration look_for_slices = std::chrono::minutes(5);
     // The kubelet's HTTPS port, for kubelets without the Pods API; null: it is not asked.
     kube::Client* kubelet = nullptr;
   };
@@ -36,23 +43,35 @@ class GpuAgent {
   [[nodiscard]] std::string Metrics() const;
   // The Node says what holds, and the kubelet watches our devices.
   [[nodiscard]] bool IsReady() const;
-  [[nodiscard]] std::string LateThread() const { return node_agent_.LateThread(); }
+  [[nodiscard]] std::string LateThread() const;
 
  private:
-  [[nodiscard]] std::shared_ptr<DevicePlugin> plugin() const {
+  enum class Duty : std::uint8_t { kPublish, kPublishAndServe };
+  // What works for one duty; nothing before it is known.
+  struct Parts {
+    Duty duty = Duty::kPublish;
+    std::shared_ptr<agent::NodeAgent> node_agent;
+    std::shared_ptr<DevicePlugin> plugin;  // none: not started, or not wanted
+  };
+
+  [[nodiscard]] Parts parts() const {
     const MutexLock lock(mutex_);
-    return plugin_;
+    return parts_;
   }
+  [[nodiscard]] std::shared_ptr<DevicePlugin> plugin() const { return parts().plugin; }
   [[nodiscard]] DevicePlugin::Sources Sources() const;
+  [[nodiscard]] agent::NodeAgent::Options NodeAgentOptions(Duty duty) const;
+  [[nodiscard]] Result<std::shared_ptr<DevicePlugin>> StartPlugin(agent::NodeAgent& node_agent);
+  Status Work(Duty duty, const std::stop_token& stop);
+  Status WorkWhile(DraSlices::Found found, DraSlices& slices, const std::stop_token& stop);
 
   kube::Client& client_;
   const Options options_;
   obs::Log& log_;
   const Clock& clock_;
   KubeEffects effects_;
-  agent::NodeAgent node_agent_;
   mutable Mutex mutex_;
-  std::shared_ptr<DevicePlugin> plugin_ GUARDED_BY(mutex_);  // none: not started, or not wanted
+  Parts parts_ GUARDED_BY(mutex_);
 };
 
 }  // namespace strata::device_plugin

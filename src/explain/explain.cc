@@ -275,6 +275,7 @@ enum class Starts : std::uint8_t { kFind, kSkip };
       return out;
     }
   }
+  if (query.early) query.early(out);
   out.relaxations = FindRelaxations({.objects = query.objects,
                                      .config = query.config,
                                      .options = query.options,

@@ -35,9 +35,10 @@ struct Explanation {
     std::int32_t tier = 0;
     std::vector<std::string> open;  // HyperNodes that were eligible
     std::vector<std::pair<std::string, std::vector<std::string>>> ruled_out;  // reason, HyperNodes
-    std::vector<std::string> failed;  // tried, and the gang did not fit
-    std::string chosen;               // "" if none
-    std::vector<NamedScore> scores;   // of those compared, the best first
+    std::vector<std::string> failed;                // tried, and the gang did not fit
+    std::string chosen;                             // "" if none
+    std::vector<NamedScore> scores;                 // of those compared, the best first
+    std::map<std::string, ScoresByName> by_plugin;  // what each of them is the sum of
   };
   struct Search {
     std::string sub_job;  // "" for the job
@@ -112,6 +113,8 @@ struct ExplainQuery {
   // Where the objects come from. For a running cluster the story says what is, and apart from that
   // what the run expects.
   enum class Source : std::uint8_t { kManifests, kRunningCluster } source = Source::kManifests;
+  // Called with the story before relaxations are worked out, which takes longer; may be empty.
+  std::function<void(const Explanation&)> early = {};
 };
 
 // Runs the simulation once more and listens to what it says about the job, then looks for changes

@@ -89,19 +89,20 @@ void TryEvictions(const RelaxationQuery& query,
       jobs.push_back(own.Of(victim.job));
       pods += victim.pods.size();
     }
-    found.push_back({.kind = Relaxation::Kind::kEvict,
-                     .object = "scheduler configuration",
-                     .field = "actions",
-                     .from = ActionNames(*query.config),
-                     .to = ActionNames(config),
-                     .nodes = {},
-                     .size = static_cast<std::int64_t>(pods),
-                     .text = fmt::format("add the action {}: it would evict {} of {}{}",
-                                         choice.action,
-                                         CountVictims(*plan),
-                                         NameSome(jobs),
-                                         WhereOf(*plan)),
-                     .command = ActionsCommand(ActionNames(config))});
+    Relaxation relaxation{.kind = Relaxation::Kind::kEvict,
+                          .object = "scheduler configuration",
+                          .field = "actions",
+                          .from = ActionNames(*query.config),
+                          .to = ActionNames(config),
+                          .nodes = {},
+                          .size = static_cast<std::int64_t>(pods),
+                          .text = fmt::format("add the action {}: it would evict {} of {}{}",
+                                              choice.action,
+                                              CountVictims(*plan),
+                                              NameSome(jobs),
+                                              WhereOf(*plan)),
+                          .command = ActionsCommand(ActionNames(config))};
+    found.push_back(resolver.WithBinds(std::move(relaxation)));
   }
 }
 

@@ -129,7 +129,7 @@ class Limits {
 
   bool Try(Relaxation relaxation, const Change& change) {
     if (!resolver_.Places(relaxation.text, change)) return false;
-    found_.push_back(std::move(relaxation));
+    found_.push_back(resolver_.WithBinds(std::move(relaxation)));
     return true;
   }
 
@@ -207,11 +207,12 @@ class Limits {
     };
     if (!places(kMaxWeight)) return;
     const std::int64_t weight = Resolver::Nearest(queue.weight, kMaxWeight, places);
-    found_.push_back(Raised(Kind::kQueueLimit,
-                            "Queue " + name,
-                            "spec.weight",
-                            {std::to_string(queue.weight), std::to_string(weight)},
-                            WeightCommand(name, weight)));
+    found_.push_back(
+        resolver_.WithBinds(Raised(Kind::kQueueLimit,
+                                   "Queue " + name,
+                                   "spec.weight",
+                                   {std::to_string(queue.weight), std::to_string(weight)},
+                                   WeightCommand(name, weight))));
   }
 
   void TryHard(const objects::ResourceQuota& quota,
@@ -356,15 +357,16 @@ class Limits {
     };
     if (!places(1)) return;
     const std::int64_t count = Resolver::Nearest(minimum.now, 1, places);
-    found_.push_back({.kind = Kind::kFewerPods,
-                      .object = commands_.Object(),
-                      .field = field,
-                      .from = std::to_string(minimum.now),
-                      .to = std::to_string(count),
-                      .nodes = {},
-                      .size = (minimum.now - count) * minimum.pods_each,
-                      .text = text(count),
-                      .command = command(count)});
+    Relaxation relaxation{.kind = Kind::kFewerPods,
+                          .object = commands_.Object(),
+                          .field = field,
+                          .from = std::to_string(minimum.now),
+                          .to = std::to_string(count),
+                          .nodes = {},
+                          .size = (minimum.now - count) * minimum.pods_each,
+                          .text = text(count),
+                          .command = command(count)};
+    found_.push_back(resolver_.WithBinds(std::move(relaxation)));
   }
 
   const RelaxationQuery& query_;

@@ -202,7 +202,8 @@ class PodRelaxations {
   [[nodiscard]] std::string Group() const { return "PodGroup " + query_.job; }
 
   void Try(Relaxation relaxation, const Change& change) {
-    if (resolver_.Places(relaxation.text, change)) found_.push_back(std::move(relaxation));
+    if (resolver_.Places(relaxation.text, change))
+      found_.push_back(resolver_.WithBinds(std::move(relaxation)));
   }
 
   void TryTerm(std::string field,
@@ -275,7 +276,7 @@ class PodRelaxations {
                           .text = cordon ? fmt::format("uncordon {}{}", thing, names)
                                          : fmt::format("with {}{} ready again", thing, names),
                           .command = cordon ? UncordonCommand(nodes) : AdviceCommand{}};
-    found_.push_back(std::move(relaxation));
+    found_.push_back(resolver_.WithBinds(std::move(relaxation)));
   }
 
   const RelaxationQuery& query_;

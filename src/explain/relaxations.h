@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct Relaxation {
   std::int64_t size = 0;           // what orders relaxations of one kind: tiers, pods, nodes
   std::string text;                // "allow tier 3: raise ... from 2 to 3"
   AdviceCommand command = {};      // that makes it
+  // Where its pods went when it was tried: "ns/pod" to node.
+  std::map<std::string, std::string> binds = {};
 
   bool operator==(const Relaxation&) const = default;
 };

@@ -50,6 +50,14 @@ bool Resolver::Placed(const RunResult& result) const {
   });
 }
 
+Relaxation Resolver::WithBinds(Relaxation relaxation) const {
+  for (const std::string& pod : pods_) {
+    const auto bind = last_.result.binds.find(pod);
+    if (bind != last_.result.binds.end()) relaxation.binds.insert(*bind);
+  }
+  return relaxation;
+}
+
 std::int64_t Resolver::Nearest(std::int64_t fails,
                                std::int64_t works,
                                const std::function<bool(std::int64_t)>& try_value) {

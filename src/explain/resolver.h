@@ -25,6 +25,8 @@ class Resolver {
   // What the last input that placed the job looked like afterwards, and what was decided in it.
   [[nodiscard]] const ClusterState& last() const { return *last_.cluster.state; }
   [[nodiscard]] const RunResult& last_result() const { return last_.result; }
+  // The relaxation, with where the last input that placed the job put its pods.
+  [[nodiscard]] Relaxation WithBinds(Relaxation relaxation) const;
   [[nodiscard]] std::size_t solved() const { return solved_; }
 
   // The value nearest to `fails` that works, when `works` does.

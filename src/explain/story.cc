@@ -58,6 +58,7 @@ class Story {
     tier.failed = record.failed;
     tier.chosen = record.chosen;
     tier.scores = BestFirst(record.total);
+    tier.by_plugin = record.scores;
     if (record.sub_job.empty() && !record.chosen.empty()) domain_ = record.chosen;
   }
 

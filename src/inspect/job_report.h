@@ -108,8 +108,9 @@ struct JobObjects {
 [[nodiscard]] Result<std::vector<JobReport>> MakeJobReports(const JobTexts& texts,
                                                             std::vector<std::string>& warnings);
 
-// One line of a Job's history.
+// An Event, which may stand for several that say the same.
 struct EventLine {
+  Time first{};
   Time last{};
   std::string type;
   std::string reason;
@@ -121,5 +122,11 @@ struct EventLine {
 [[nodiscard]] std::vector<EventLine> LastEvents(const std::vector<ListedObject>& events,
                                                 const std::set<std::string>& names,
                                                 std::size_t count);
+// The history of its reasons: the last `count` events about the job itself and its PodGroup, oldest
+// first. Those about its pods, which may be many, and about an earlier job of its name are left
+// out. Pure.
+[[nodiscard]] std::vector<EventLine> HistoryOf(const JobReport& job,
+                                               const std::vector<ListedObject>& events,
+                                               std::size_t count);
 
 }  // namespace strata::inspect

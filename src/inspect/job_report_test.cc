@@ -316,6 +316,33 @@ TEST(LastEvents, AreOfTheJobAndTheNewestComeLast) {
   EXPECT_EQ(events[1].object, "Pod train-0");
 }
 
+TEST(HistoryOf, HasWhatWasSaidOfThisJobAndItsPodGroupAndNotOfItsPods) {
+  const auto event = [](const std::string& about, const std::string& minute) {
+    return Object("ml",
+                  "e" + minute,
+                  R"({"kind":"Event","involvedObject":{)" + about +
+                      R"(},"firstTimestamp":"2026-01-01T00:00:00Z","lastTimestamp":)" +
+                      "\"2026-01-01T00:" + minute + R"(:00Z","type":"Warning","count":3,)" +
+                      R"("reason":"Unschedulable","message":"m)" + minute + "\"}");
+  };
+  JobReport job;
+  job.key = {"ml", "train"};
+  job.uid = "u2";
+  job.group = "train-u2";
+  const auto history = HistoryOf(job,
+                                 {event(R"("kind":"PodGroup","name":"train-u2")", "05"),
+                                  event(R"("kind":"Job","name":"train","uid":"u2")", "04"),
+                                  event(R"("kind":"Job","name":"train","uid":"u1")", "06"),
+                                  event(R"("kind":"Pod","name":"train-worker-0")", "07"),
+                                  event(R"("kind":"PodGroup","name":"train-u2")", "03")},
+                                 2);
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].message, "m04");
+  EXPECT_EQ(history[1].message, "m05");
+  EXPECT_EQ(history[1].first, At("00:00:00"));
+  EXPECT_EQ(history[1].last, At("00:05:00"));
+}
+
 JobReport WaitingJob() {
   JobReport job;
   job.key = {"ml", "train"};
@@ -327,6 +354,30 @@ JobReport WaitingJob() {
   job.reason = "NotEnoughResources";
   job.message = "needs\x1b[31m 4";
   return job;
+}
+
+TEST(RenderJob, HasTheHistoryOnceAndTheLastEventsOfItsPods) {
+  EventLine said;
+  said.first = At("10:00:05");
+  said.last = At("10:01:05");
+  said.type = "Warning";
+  said.reason = "Unschedulable";
+  said.object = "PodGroup train-1";
+  said.message = "no room";
+  said.count = 3;
+  EventLine of_pod = said;
+  of_pod.object = "Pod train-0";
+  const std::string text =
+      RenderJob(WaitingJob(), {.history = {said}, .last = {said, of_pod}}, At("10:02:05"), {});
+  EXPECT_THAT(text,
+              testing::EndsWith("\nFIRST  LAST  COUNT  HISTORY        OBJECT\n"
+                                "   2m   60s      3  Unschedulable  PodGroup train-1\n"
+                                "    no room\n"
+                                "\nAGE  TYPE     REASON         COUNT  OBJECT\n"
+                                "60s  Warning  Unschedulable      3  Pod train-0\n"
+                                "    no room\n"));
+  EXPECT_THAT(RenderJobJson(WaitingJob(), {.history = {said}, .last = {}}),
+              HasSubstr("\"first\": \"2026-01-01T10:00:05Z\""));
 }
 
 TEST(RenderJobList, IsAligned) {

@@ -87,6 +87,23 @@ std::string ConditionTable(const JobReport& job, Time now, const TextStyle& styl
   return table.Render(style);
 }
 
+std::string HistoryTable(const std::vector<EventLine>& events, Time now, const TextStyle& style) {
+  TextTable table({{"FIRST", Align::kRight},
+                   {"LAST", Align::kRight},
+                   {"COUNT", Align::kRight},
+                   {"HISTORY"},
+                   {"OBJECT"}});
+  for (const EventLine& event : events) {
+    table.AddRow({{Age(event.first, now)},
+                  {Age(event.last, now)},
+                  {std::to_string(event.count)},
+                  {event.reason, event.type == "Warning" ? Ink::kYellow : Ink::kPlain},
+                  {event.object}});
+    table.AddText(Sentence(event.message, 4, style));
+  }
+  return table.Render(style);
+}
+
 std::string EventTable(const std::vector<EventLine>& events, Time now, const TextStyle& style) {
   TextTable table(
       {{"AGE", Align::kRight}, {"TYPE"}, {"REASON"}, {"COUNT", Align::kRight}, {"OBJECT"}});
@@ -137,6 +154,20 @@ Json Summary(const JobReport& job) {
   json["started"] = TimeText(job.started);
   json["finished"] = TimeText(job.finished);
   if (job.exit_code) json["exitCode"] = *job.exit_code;
+  return json;
+}
+
+Json EventsJson(const std::vector<EventLine>& events) {
+  Json json = Json::array();
+  for (const EventLine& event : events) {
+    json.push_back({{"last", TimeText(event.last)},
+                    {"type", event.type},
+                    {"reason", event.reason},
+                    {"object", event.object},
+                    {"message", event.message},
+                    {"count", event.count},
+                    {"first", TimeText(event.first)}});
+  }
   return json;
 }
 
@@ -241,7 +272,7 @@ std::string RenderJobNames(const std::vector<JobReport>& jobs) {
 }
 
 std::string RenderJob(const JobReport& job,
-                      const std::vector<EventLine>& events,
+                      const JobEvents& events,
                       Time now,
                       const TextStyle& style) {
   std::string text = RenderJobList({job}, {.ns = true, .wide = false}, now, style);
@@ -253,7 +284,10 @@ std::string RenderJob(const JobReport& job,
   text += "\n" + TaskTable(job, style);
   text += "\n" + PodTable(job, style);
   if (!job.conditions.empty()) text += "\n" + ConditionTable(job, now, style);
-  if (!events.empty()) text += "\n" + EventTable(events, now, style);
+  if (!events.history.empty()) text += "\n" + HistoryTable(events.history, now, style);
+  std::vector<EventLine> of_pods = events.last;
+  std::erase_if(of_pods, [](const EventLine& event) { return !event.object.starts_with("Pod "); });
+  if (!of_pods.empty()) text += "\n" + EventTable(of_pods, now, style);
   return text;
 }
 
@@ -265,7 +299,7 @@ std::string RenderJobListYaml(const std::vector<JobReport>& jobs) {
   return objects::WriteYaml(ListJson(jobs));
 }
 
-std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& events) {
+std::string RenderJobJson(const JobReport& job, const JobEvents& events) {
   Json json = Summary(job);
   json["tasks"] = Json::array();
   for (const JobReport::Task& task : job.tasks) {
@@ -291,15 +325,8 @@ std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& ev
                                   {"reason", condition.reason},
                                   {"message", condition.message}});
   }
-  json["events"] = Json::array();
-  for (const EventLine& event : events) {
-    json["events"].push_back({{"last", TimeText(event.last)},
-                              {"type", event.type},
-                              {"reason", event.reason},
-                              {"object", event.object},
-                              {"message", event.message},
-                              {"count", event.count}});
-  }
+  json["events"] = EventsJson(events.last);
+  json["history"] = EventsJson(events.history);
   return DumpPrettyJson(json) + "\n";
 }
 

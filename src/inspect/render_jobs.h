@@ -21,14 +21,19 @@ struct JobColumns {
                                         const TextStyle& style);
 // "job.batch.volcano.sh/train", one on each line, as kubectl takes them.
 [[nodiscard]] std::string RenderJobNames(const std::vector<JobReport>& jobs);
+struct JobEvents {
+  std::vector<EventLine> history;  // see HistoryOf
+  std::vector<EventLine> last;     // see LastEvents
+};
+// Shows those of the last events that are about its pods: the history has the others.
 [[nodiscard]] std::string RenderJob(const JobReport& job,
-                                    const std::vector<EventLine>& events,
+                                    const JobEvents& events,
                                     Time now,
                                     const TextStyle& style);
 
 // One document each; the order of keys is fixed.
 [[nodiscard]] std::string RenderJobListJson(const std::vector<JobReport>& jobs);
 [[nodiscard]] std::string RenderJobListYaml(const std::vector<JobReport>& jobs);
-[[nodiscard]] std::string RenderJobJson(const JobReport& job, const std::vector<EventLine>& events);
+[[nodiscard]] std::string RenderJobJson(const JobReport& job, const JobEvents& events);
 
 }  // namespace strata::inspect

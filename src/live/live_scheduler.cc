@@ -174,6 +174,7 @@ class LiveScheduler::Impl {
                                                    locker_.NextDue(),
                                                    stranded_.NextDue(),
                                                    next_queue_report_,
+                                                   next_fragmentation_,
                                                    advisor_ ? advisor_->NextLook() : std::nullopt};
     return agenda_.TimeToSleep(ThisMoment(), dues, poll);
   }
@@ -406,7 +407,21 @@ class LiveScheduler::Impl {
       metrics_.RecordHyperNodes(state_);
       next_queue_report_.reset();
       queues_reported_ = now;
+      if (!next_fragmentation_) next_fragmentation_ = std::max(now, fragmentation_rests_until_);
     }
+    if (next_fragmentation_ && now >= *next_fragmentation_ && !agenda_.IsCycleDue(ThisMoment())) {
+      RecordFragmentation();
+    }
+  }
+
+  // Looks at every node and pod. No cycle waits for it, and it takes at most a hundredth of the
+  // time of this thread.
+  void RecordFragmentation() {
+    constexpr int kRest = 100;
+    const net::SteadyTime begun = Now();
+    metrics_.RecordFragmentation(state_, clock_.Now());
+    next_fragmentation_.reset();
+    fragmentation_rests_until_ = Now() + kRest * (Now() - begun);
   }
 
   void TellStrandedPods() {
@@ -496,6 +511,8 @@ class LiveScheduler::Impl {
   SchedulerMetrics metrics_;
   net::SteadyTime queues_reported_{};
   std::optional<net::SteadyTime> next_queue_report_;
+  net::SteadyTime fragmentation_rests_until_{};
+  std::optional<net::SteadyTime> next_fragmentation_;
   kube::EventRecorder events_;
   const std::shared_ptr<kube::Leadership> leadership_ =
       options_.lease ? std::make_shared<kube::Leadership>() : kube::Leadership::Always();

@@ -7,15 +7,23 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "live/blocked_gpus.h"
+#include "report/fragmentation.h"
 #include "report/gpu_sums.h"
 #include "report/queue_report.h"
+#include "report/topology_report.h"
 #include "sched/eviction/settings.h"
 #include "sched/need.h"
 
@@ -66,6 +74,7 @@ class SchedulerMetrics::Impl {
  public:
   // From the start, so that the first plan counts as an increase.
   Impl() {
+    for (const std::string_view why : kBlockedWords) blocked_.Add({{"why", std::string(why)}});
     for (const char* action : {"preempt", "reclaim", "gangpreempt", "gangreclaim"}) {
       transactions_.Add({{"action", action}});
     }
@@ -84,8 +93,10 @@ class SchedulerMetrics::Impl {
     unscheduled_jobs_.Set(static_cast<double>(result.verdicts.size()));
     unscheduled_.Increment(static_cast<double>(result.verdicts.size()));
     unscheduled_tasks_.Begin();
+    waits_.clear();
     for (const auto& [id, verdict] : result.verdicts) {
       const Job& job = state.workload().job(id);
+      waits_.emplace_back(id, verdict.reason);
       unscheduled_tasks_.Set({{"job_id", job.spec.name}}, job.counts.Of(TaskStatus::kPending));
     }
     unscheduled_tasks_.End();
@@ -121,6 +132,22 @@ class SchedulerMetrics::Impl {
       set("free", free);
     }
     hypernode_gpus_.End();
+  }
+
+  void RecordFragmentation(const ClusterState& state, Time now) {
+    const objects::ResourceList pod = DefaultPodShape(state);
+    const auto report = MakeFragmentationReport(state, pod);
+    if (!report) return;  // a shape of the cluster's own nodes
+    const std::array<Gauges*, 4> families = {&largest_gang_, &placeable_, &rack_loss_, &gini_};
+    for (Gauges* gauges : families) gauges->Begin();
+    for (const FragmentationReport::Tier& tier : report->tiers) {
+      const bool whole = &tier == &report->tiers.back();
+      SetTier(tier, whole ? "cluster" : std::to_string(tier.tier), ShapeText(pod));
+    }
+    for (Gauges* gauges : families) gauges->End();
+    stranded_.Set(report->stranded);
+    fgd_.Set(report->fgd);
+    RecordBlocked(state, report->free_gpus, now);
   }
 
   void CountBind() { scheduled_.Increment(); }
@@ -174,6 +201,56 @@ class SchedulerMetrics::Impl {
     Gauges memory;
     Gauges scalars;
   };
+
+  static std::string ShapeText(const objects::ResourceList& pod) {
+    std::string text;
+    for (const auto& [name, amount] : pod) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, amount.ToString());
+    }
+    return text;
+  }
+
+  void SetTier(const FragmentationReport::Tier& figures,
+               const std::string& tier,
+               const std::string& pod) {
+    largest_gang_.Set({{"tier", tier}, {"pod", pod}}, static_cast<double>(figures.largest_gang));
+    gini_.Set({{"tier", tier}}, figures.gini);
+    for (std::size_t i = 0; i < kGangSizes.size(); ++i) {
+      const prometheus::Labels labels = {{"tier", tier}, {"k", std::to_string(kGangSizes[i])}};
+      placeable_.Set(labels, static_cast<double>(figures.placeable[i]));
+      rack_loss_.Set(labels, figures.rack_loss[i]);
+    }
+  }
+
+  // Adds what jobs have asked for since the last time, and sees what they ask for now.
+  void RecordBlocked(const ClusterState& state, std::int64_t free, Time now) {
+    const double seconds =
+        blocked_since_ ? std::max(std::chrono::duration<double>(now - *blocked_since_).count(), 0.0)
+                       : 0.0;
+    for (std::size_t i = 0; i < kBlockedKinds; ++i) {
+      blocked_.Add({{"why", std::string(kBlockedWords[i])}})
+          .Increment(static_cast<double>(blocked_gpus_[i]) * seconds);
+    }
+    blocked_since_ = now;
+    blocked_gpus_ = {};
+    for (const auto& [id, reason] : waits_) {
+      const std::int64_t asked = WaitingGpus(state, id);
+      blocked_gpus_[static_cast<std::size_t>(WhyBlocked(reason, asked, free))] += asked;
+    }
+  }
+
+  // What the pending pods of a job ask for; 0 of a job that has gone since its cycle.
+  static std::int64_t WaitingGpus(const ClusterState& state, JobId id) {
+    const Job& job = state.workload().job(id);
+    if (!job.alive) return 0;
+    std::vector<TaskId> pending;
+    for (const SubJob& sub_job : job.sub_jobs) {
+      for (const TaskId task : sub_job.tasks) {
+        if (state.workload().task(task).status == TaskStatus::kPending) pending.push_back(task);
+      }
+    }
+    return GpusIn(state.resource_names(), SumOf(state, pending).counted().amounts());
+  }
 
   void RecordWaiting(const CycleResult& result, const ClusterState& state) {
     std::map<std::pair<std::string, std::string>, int> jobs;  // by queue and reason
@@ -314,6 +391,32 @@ class SchedulerMetrics::Impl {
   Gauges hypernode_gpus_{registry_,
                          "strata_hypernode_gpus",
                          "GPUs below a HyperNode that are in use, and those that are free"};
+  Gauges largest_gang_{
+      registry_, "strata_largest_gang", "Pods of a shape that one HyperNode of a tier takes now"};
+  Gauges placeable_{registry_,
+                    "strata_placeable",
+                    "Gangs of k pods that could start now, each in one HyperNode of a tier"};
+  Gauges rack_loss_{registry_,
+                    "strata_rack_loss",
+                    "Share of the free slots that no gang of k pods can use in one HyperNode"};
+  Gauges gini_{registry_, "strata_gini", "Gini coefficient of free slots over HyperNodes"};
+  Gauge& stranded_ = BuildGauge()
+                         .Name("strata_stranded")
+                         .Help("Share of the free GPUs that are on nodes used in part")
+                         .Register(registry_)
+                         .Add({});
+  Gauge& fgd_ = BuildGauge()
+                    .Name("strata_fgd")
+                    .Help("Idle GPUs that pods like the last ones cannot use, on average")
+                    .Register(registry_)
+                    .Add({});
+  Family<prometheus::Counter>& blocked_ = BuildCounter()
+                                              .Name("strata_blocked_gpu_seconds_total")
+                                              .Help("GPU-seconds that waiting jobs asked for")
+                                              .Register(registry_);
+  std::vector<std::pair<JobId, std::string>> waits_;  // after the last cycle, with their reasons
+  std::array<std::int64_t, kBlockedKinds> blocked_gpus_{};
+  std::optional<Time> blocked_since_;
   Gauge& preemption_victims_ = BuildGauge()
                                    .Name("volcano_pod_preemption_victims")
                                    .Help("Pods that the last plan of preempt evicts")
@@ -375,6 +478,10 @@ void SchedulerMetrics::RecordQueues(const ClusterState& state, const SchedulerCo
 
 void SchedulerMetrics::RecordHyperNodes(const ClusterState& state) {
   impl_->RecordHyperNodes(state);
+}
+
+void SchedulerMetrics::RecordFragmentation(const ClusterState& state, Time now) {
+  impl_->RecordFragmentation(state, now);
 }
 
 void SchedulerMetrics::CountBind() {

@@ -63,6 +63,9 @@ class SchedulerMetrics {
   void RecordQueues(const ClusterState& state, const SchedulerConfig& config);
   // The GPUs of HyperNodes. COST: O(HyperNodes).
   void RecordHyperNodes(const ClusterState& state);
+  // How what is free lies, and what the jobs of the last Record lack (docs/fragmentation.md).
+  // COST: O(nodes + pods); not to be paid in a cycle.
+  void RecordFragmentation(const ClusterState& state, Time now);
   void CountBind();
   void CountFailedBind();
   void CountClaimEnd(const ClaimEnd& end);

@@ -35,6 +35,44 @@ TEST(SchedulerMetrics, ForgetHyperNodesThatAreGone) {
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("strata_hypernode_gpus{")));
 }
 
+TEST(SchedulerMetrics, ShowHowWhatIsFreeLies) {
+  //   s0: 2 nodes, 3 of 4 GPUs in use
+  const ::strata::Outcome run = OneGangOfThree();
+  SchedulerMetrics metrics;
+  metrics.RecordFragmentation(*run.cluster.state, Time{});
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr(R"(strata_largest_gang{pod="nvidia.com/gpu=2",tier="1"} 2)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_largest_gang{pod="nvidia.com/gpu=2",tier="cluster"} 6)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_placeable{k="2",tier="1"} 3)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_placeable{k="4",tier="1"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(strata_rack_loss{k="4",tier="1"} 1)"));
+  EXPECT_THAT(text, HasSubstr("strata_gini{tier=\"1\"} 0.25"));
+  EXPECT_THAT(text, HasSubstr("strata_stranded 0.07692307692307693"));
+  EXPECT_THAT(text, HasSubstr("strata_fgd 0"));
+}
+
+TEST(SchedulerMetrics, CountGpuSecondsOfWaitingJobsByWhatTheyLack) {
+  const ::strata::Outcome run = Simulate(
+      EightNodes("cpu: 8, pods: 9, nvidia.com/gpu: 2") +
+      GangOf("train", 5, "cpu: 1, nvidia.com/gpu: 1", "mode: hard, highestTierAllowed: 1"));
+  CycleResult result;
+  for (const JobId job : run.cluster.state->workload().jobs()) {
+    result.verdicts[job] = {"TopologyUnsatisfied", "no room"};
+  }
+  CycleTimer timer;
+  timer.Opened();
+  timer.Closed();
+  SchedulerMetrics metrics;
+  metrics.Record(timer, result, *run.cluster.state, Time{});
+  const auto count = [&](int seconds) {
+    metrics.RecordFragmentation(*run.cluster.state, Time{std::chrono::seconds(seconds)});
+    return metrics.Text();
+  };
+  EXPECT_THAT(count(1), HasSubstr(R"(strata_blocked_gpu_seconds_total{why="topology"} 0)"));
+  EXPECT_THAT(count(4), HasSubstr(R"(strata_blocked_gpu_seconds_total{why="topology"} 15)"));
+  EXPECT_THAT(count(4), HasSubstr(R"(strata_blocked_gpu_seconds_total{why="capacity"} 0)"));
+}
+
 TEST(SchedulerMetrics, CountWaitingJobsByQueueAndReason) {
   const ::strata::Outcome run = OneGangOfThree();
   const WorkloadTable& workload = run.cluster.state->workload();

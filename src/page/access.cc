@@ -9,6 +9,7 @@
 
 #include "apiserver/request/origin_gate.h"
 #include "apiserver/request/token_gate.h"
+#include "base/ascii.h"
 #include "base/check.h"
 #include "page/responses.h"
 
@@ -34,6 +35,27 @@ net::HeadCheck CheckAccess(const std::string& token) {
     if (verdict.refusal) {
       verdict.refusal = ErrorResponse(
           401, "Unauthorized", "Unauthorized: want the token of the URL that the server printed");
+    }
+    return verdict;
+  };
+}
+
+net::HeadCheck CheckAccessByReview() {
+  return [](const net::HttpRequest& request) {
+    net::HeadVerdict verdict;
+    const bool is_data = request.path.starts_with(kDataPath);
+    const bool has_token = request.HeaderValue("Authorization").starts_with("Bearer ");
+    verdict.caller =
+        has_token ? net::HeadVerdict::Caller::kKnown : net::HeadVerdict::Caller::kStranger;
+    const std::string host = LowerCase(Trim(request.HeaderValue("Host")));
+    const std::string origin = LowerCase(Trim(request.HeaderValue("Origin")));
+    // A proxy in between may end TLS, so either scheme is the own one.
+    if (!origin.empty() && origin != "https://" + host && origin != "http://" + host) {
+      verdict.refusal =
+          ErrorResponse(403, "Forbidden", "the request comes from a web page of another server");
+    } else if (is_data && !has_token) {
+      verdict.refusal = ErrorResponse(
+          401, "Unauthorized", "Unauthorized: want a token, as \"Authorization: Bearer TOKEN\"");
     }
     return verdict;
   };

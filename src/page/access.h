@@ -16,6 +16,10 @@ inline constexpr std::string_view kDataPath = "/page/v1/";
 // ("") they need none.
 [[nodiscard]] net::HeadCheck CheckAccess(const std::string& token);
 
+// The same for a server that others reach, which decides about tokens itself: requests that another
+// site's page sent are refused.
+[[nodiscard]] net::HeadCheck CheckAccessByReview();
+
 // 32 random bytes in hexadecimal digits.
 [[nodiscard]] std::string NewToken();
 

@@ -171,6 +171,14 @@ class JobTeller {
 
 }  // namespace
 
+Result<std::string> GroupOfJob(const ClusterFeed& feed,
+                               std::string_view ns,
+                               std::string_view name) {
+  const auto job = FindJobOf(feed, ns, name);
+  if (!job) return Fail(Code::kNotFound, fmt::format("job \"{}/{}\" not found", ns, name));
+  return feed.state().workload().job(*job).spec.name;
+}
+
 Result<std::string> AnswerJob(const ClusterFeed& feed, std::string_view ns, std::string_view name) {
   const auto job = FindJobOf(feed, ns, name);
   if (!job) return Fail(Code::kNotFound, fmt::format("job \"{}/{}\" not found", ns, name));

@@ -57,8 +57,9 @@ AnswerJson QuantitiesJson(const ResourceNames& names,
 
 class NodeTeller {
  public:
-  NodeTeller(const ClusterFeed& feed, NodeId node)
+  NodeTeller(const ClusterFeed& feed, NodeId node, const Scope& scope)
       : feed_(feed),
+        scope_(scope),
         state_(feed.state()),
         node_(node),
         spec_(state_.nodes().spec(node)),
@@ -118,8 +119,9 @@ class NodeTeller {
       AddClaim(*spec_.gpus, state_.workload().GpusOf(id), usage);
       if (usage[gpu].slots == 0) continue;
       const Task& task = state_.workload().task(id);
-      holders.push_back({{"pod", task.name},
-                         {"job", task.job.valid() ? JobName(task.job) : ""},
+      const bool seen = Sees(task);
+      holders.push_back({{"pod", seen ? task.name : ""},
+                         {"job", seen && task.job.valid() ? JobName(task.job) : ""},
                          {"part", PartOf(usage[gpu], spec_.gpus->gpus[gpu])}});
     }
     return holders;
@@ -157,19 +159,25 @@ class NodeTeller {
       const bool releasing = task.status == TaskStatus::kReleasing;
       const bool running = task.status == TaskStatus::kRunning;
       const Resources& counted = state_.workload().CountedOf(id);
-      pods.push_back({{"namespace", task.name.substr(0, slash)},
-                      {"name", task.name.substr(slash + 1)},
+      const bool seen = Sees(task);
+      pods.push_back({{"namespace", seen ? task.name.substr(0, slash) : ""},
+                      {"name", seen ? task.name.substr(slash + 1) : ""},
                       {"phase",
                        releasing ? "Terminating"
                        : running ? "Running"
                                  : "Pending"},
-                      {"job", task.job.valid() ? JobName(task.job) : ""},
+                      {"job", seen && task.job.valid() ? JobName(task.job) : ""},
                       {"gpus", GpusIn(state_.resource_names(), counted.amounts())}});
     }
     return pods;
   }
 
+  [[nodiscard]] bool Sees(const Task& task) const {
+    return scope_.Sees(std::string_view(task.name).substr(0, task.name.find('/')));
+  }
+
   const ClusterFeed& feed_;
+  const Scope& scope_;
   const ClusterState& state_;
   const NodeId node_;
   const NodeSpec& spec_;
@@ -180,15 +188,18 @@ class NodeTeller {
 
 std::string AnswerHello(const HelloFacts& facts,
                         const SchedulerConfig& config,
-                        const ClusterState& state) {
+                        const ClusterState& state,
+                        const Viewer& viewer) {
   AnswerJson json = {{"version", 1},
                      {"strata", facts.version},
                      {"cluster", facts.cluster},
-                     {"user", ""},
+                     {"user", viewer.user},
                      {"scope", "cluster"},
+                     {"queues", viewer.scope.queues},
                      {"plugins", AnswerJson::array()},
                      {"resources", AnswerJson::array()},
                      {"tiers", AnswerJson::array()}};
+  if (!viewer.scope.everything) json["scope"] = viewer.scope.namespaces;
   for (const auto& tier : config.tiers) {
     for (const PluginConfig& plugin : tier) json["plugins"].push_back(plugin.name);
   }
@@ -203,11 +214,14 @@ std::string AnswerHello(const HelloFacts& facts,
   return DumpJson(json) + "\n";
 }
 
-std::string AnswerQueues(const ClusterFeed& feed, const SchedulerConfig& config) {
+std::string AnswerQueues(const ClusterFeed& feed,
+                         const SchedulerConfig& config,
+                         const Scope& scope) {
   const ClusterState& state = feed.state();
   std::vector<QueueReport::Job> jobs;
   for (const JobId id : state.workload().jobs()) {
     const Job& job = state.workload().job(id);
+    if (!scope.Sees(job.spec.name.substr(0, job.spec.name.find('/')))) continue;
     QueueReport::Job& row = jobs.emplace_back();
     row.name = job.spec.name;
     row.phase = ToString(job.phase);
@@ -221,10 +235,10 @@ std::string AnswerQueues(const ClusterFeed& feed, const SchedulerConfig& config)
   return RenderJson(MakeQueueReport(state, config, jobs), state.resource_names());
 }
 
-Result<std::string> AnswerNode(const ClusterFeed& feed, std::string_view name) {
+Result<std::string> AnswerNode(const ClusterFeed& feed, std::string_view name, const Scope& scope) {
   const auto node = feed.state().nodes().Find(name);
   if (!node) return Fail(Code::kNotFound, fmt::format("node \"{}\" not found", name));
-  return NodeTeller(feed, *node).Tell();
+  return NodeTeller(feed, *node, scope).Tell();
 }
 
 Result<std::string> AnswerFit(const ClusterState& state,
@@ -244,6 +258,7 @@ Result<std::string> AnswerFit(const ClusterState& state,
     pods.push_back(id ? fits[id->index()] : 0);
   }
   const GpuSums sums = SumGpus(state);
+  TRY_ASSIGN(const FragmentationReport fragmentation, MakeFragmentationReport(state, pod));
   std::int64_t gpus_each = 0;
   for (const auto& [name, quantity] : pod) {
     if (name.ends_with("/gpu")) gpus_each += quantity.Value().value_or(0);
@@ -255,7 +270,8 @@ Result<std::string> AnswerFit(const ClusterState& state,
                      {"pods", std::move(pods)},
                      {"wholeNodes", sums.whole_nodes},
                      {"stranded", sums.stranded},
-                     {"packed", gpus_each > 0 ? sums.free / gpus_each : 0}};
+                     {"packed", gpus_each > 0 ? sums.free / gpus_each : 0},
+                     {"fragmentation", ToJson(fragmentation)}};
   return DumpJson(json) + "\n";
 }
 

@@ -7,6 +7,8 @@
 #include "convert/cluster_feed.h"
 #include "page/cluster_columns.h"
 #include "page/columns_json.h"
+#include "page/reviewer.h"
+#include "page/scope.h"
 #include "sched/config.h"
 
 // The answers about single things, each one JSON document. Errors are one sentence: kNotFound,
@@ -20,10 +22,13 @@ struct HelloFacts {
 };
 [[nodiscard]] std::string AnswerHello(const HelloFacts& facts,
                                       const SchedulerConfig& config,
-                                      const ClusterState& state);
+                                      const ClusterState& state,
+                                      const Viewer& viewer);
 
-// As `strata queue list -o json`.
-[[nodiscard]] std::string AnswerQueues(const ClusterFeed& feed, const SchedulerConfig& config);
+// As `strata queue list -o json`, with the jobs that are in scope.
+[[nodiscard]] std::string AnswerQueues(const ClusterFeed& feed,
+                                       const SchedulerConfig& config,
+                                       const Scope& scope);
 
 // As `strata job describe -o json`, without the events. `name` is that of the Job or of the
 // PodGroup.
@@ -31,8 +36,15 @@ struct HelloFacts {
                                             std::string_view ns,
                                             std::string_view name);
 
-// A row of `strata top -o json`, with GPUs and pods.
-[[nodiscard]] Result<std::string> AnswerNode(const ClusterFeed& feed, std::string_view name);
+// A row of `strata top -o json`, with GPUs and pods; pods that are not in scope have no names.
+[[nodiscard]] Result<std::string> AnswerNode(const ClusterFeed& feed,
+                                             std::string_view name,
+                                             const Scope& scope);
+
+// The PodGroup ("namespace/podgroup") of the Job or PodGroup of that name.
+[[nodiscard]] Result<std::string> GroupOfJob(const ClusterFeed& feed,
+                                             std::string_view ns,
+                                             std::string_view name);
 
 // What fits of a shape ("cpu=8,nvidia.com/gpu=8"; "" for the default shape), by the positions of
 // `columns`, which are those of the present state.

@@ -43,6 +43,11 @@ TEST_F(Answers, FitCountsTheDefaultShape) {
   EXPECT_EQ(fit["wholeNodes"], 2);
   EXPECT_EQ(fit["stranded"], 2);
   EXPECT_EQ(fit["packed"], 2);
+  EXPECT_EQ(fit["fragmentation"]["strandedGpus"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"].back()["largestGang"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["placeable"]["1"], 2);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["placeable"]["2"], 0);
+  EXPECT_EQ(fit["fragmentation"]["tiers"][0]["rackLoss"]["2"], 1);
 }
 
 TEST_F(Answers, FitCountsAnyShape) {
@@ -70,17 +75,17 @@ TEST_F(Answers, AJobHasItsPodsAndWhyItWaits) {
 }
 
 TEST_F(Answers, ANodeHasItsPods) {
-  const json node = json::parse(*AnswerNode(cluster.Settled(), "a1"));
+  const json node = json::parse(*AnswerNode(cluster.Settled(), "a1", {}));
   EXPECT_EQ(node["name"], "a1");
   EXPECT_EQ(node["leaf"], "rack-a");
   EXPECT_EQ(node["free"]["nvidia.com/gpu"], "2");
   EXPECT_EQ(node["pods"][0]["name"], "runs-0");
   EXPECT_EQ(node["pods"][0]["job"], "default/runs");
-  EXPECT_EQ(AnswerNode(cluster.Settled(), "zz").error().message, "node \"zz\" not found");
+  EXPECT_EQ(AnswerNode(cluster.Settled(), "zz", {}).error().message, "node \"zz\" not found");
 }
 
 TEST_F(Answers, QueuesHaveTheJobsThatWait) {
-  const json queues = json::parse(AnswerQueues(cluster.Settled(), DefaultSchedulerConfig()));
+  const json queues = json::parse(AnswerQueues(cluster.Settled(), DefaultSchedulerConfig(), {}));
   EXPECT_EQ(queues["queues"]["default"]["jobs"], 2);
   EXPECT_EQ(queues["queues"]["default"]["waiting"]["default/waits"]["reason"],
             "TopologyUnsatisfied");
@@ -89,7 +94,8 @@ TEST_F(Answers, QueuesHaveTheJobsThatWait) {
 TEST_F(Answers, HelloNamesTheTiers) {
   const json hello = json::parse(AnswerHello({.version = "1", .cluster = "https://x"},
                                              DefaultSchedulerConfig(),
-                                             cluster.Settled().state()));
+                                             cluster.Settled().state(),
+                                             {}));
   EXPECT_EQ(hello["version"], 1);
   EXPECT_EQ(hello["tiers"].size(), 2U);
   EXPECT_EQ(hello["resources"], json::parse(R"(["cpu","memory","pods","nvidia.com/gpu"])"));

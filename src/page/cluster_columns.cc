@@ -243,6 +243,12 @@ void AddJob(const ClusterFeed& feed,
   const objects::PodGroup* group = feed.FindGroup(job.spec.name);
   if (group == nullptr) return;
   out.name[at] = NameOfJob(*group);
+  for (const char* key : {"strata.sh/user", "user"}) {
+    const std::string* user = objects::Find(group->meta.labels, key);
+    if (user == nullptr || user->empty()) continue;
+    out.user.emplace(at, *user);
+    break;
+  }
   if (Waits(job)) AddWords(state, layout, *group, at, out);
 }
 

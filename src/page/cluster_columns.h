@@ -91,6 +91,7 @@ struct JobColumns {
   std::vector<std::int32_t> tier;
   std::vector<std::string> created;
   std::vector<std::string> reason;
+  Sparse<std::string> user;  // whom the job says it belongs to
   Sparse<std::string> message;
   Sparse<std::vector<NearMiss>> nearest;
   Sparse<std::string> helps;

@@ -211,6 +211,7 @@ void Visit(const JobColumns& a, const JobColumns& b, Visitor visit) {
   visit("tier", a.tier, b.tier);
   visit("created", a.created, b.created);
   visit("reason", a.reason, b.reason);
+  visit("user", a.user, b.user);
   visit("message", a.message, b.message);
   visit("nearest", a.nearest, b.nearest);
   visit("helps", a.helps, b.helps);

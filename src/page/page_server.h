@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -10,15 +11,19 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "kube/pacing.h"
+#include "net/http_server.h"
 #include "obs/log.h"
 #include "page/answers.h"
 
 namespace strata::page {
 
 struct PageOptions {
-  std::string host = "127.0.0.1";  // REQUIRES: a loopback address
+  std::string host = "127.0.0.1";  // REQUIRES with kToken: a loopback address
   std::uint16_t port = 0;          // 0 takes a free one
-  std::string token;               // "": everybody of this machine may ask
+  // What lets somebody ask: `token`, or rights at the API server, for what these allow to list.
+  enum class Access : std::uint8_t { kToken, kKubernetes } access = Access::kToken;
+  std::string token;                                       // "": everybody of this machine
+  std::optional<net::ServerCertificate> certificate = {};  // none: plain HTTP
   HelloFacts facts;
   std::string conf_map = "volcano-system/volcano-scheduler-configmap";  // the scheduler's
   // When it begins to look at the cluster. A page that nobody opens costs nothing with kWhenAsked;

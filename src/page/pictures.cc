@@ -31,13 +31,15 @@ Pictures::Update Pictures::Follow(const ClusterFeed& feed, Time now) {
 }
 
 std::shared_ptr<const Pictures::Text> Pictures::Cluster() {
-  if (!text_) {
-    auto text = std::make_shared<Text>();
-    text->plain = RenderCluster(*columns_, stamp_);
-    text->gzipped = net::Gzip(text->plain);
-    text_ = std::move(text);
-  }
+  if (!text_) text_ = MakeText(*columns_, stamp_);
   return text_;
+}
+
+std::shared_ptr<const Pictures::Text> MakeText(const ClusterColumns& columns, const Stamp& stamp) {
+  auto text = std::make_shared<Pictures::Text>();
+  text->plain = RenderCluster(columns, stamp);
+  text->gzipped = net::Gzip(text->plain);
+  return text;
 }
 
 std::string EntityTag(const Stamp& stamp) {

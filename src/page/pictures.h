@@ -34,6 +34,8 @@ class Pictures {
   [[nodiscard]] std::shared_ptr<const Text> Cluster();
 
   [[nodiscard]] const Stamp& stamp() const { return stamp_; }
+  // The position of a job ("namespace/podgroup") in the columns; kNowhere if it has none.
+  [[nodiscard]] Place PlaceOfJob(std::string_view name) const { return maker_.PlaceOfJob(name); }
   // REQUIRES: Follow was called.
   [[nodiscard]] const ClusterColumns& columns() const { return *columns_; }
 
@@ -43,6 +45,10 @@ class Pictures {
   std::optional<ClusterColumns> columns_;
   std::shared_ptr<const Text> text_;  // of this revision
 };
+
+// The answer of `cluster` for these columns.
+[[nodiscard]] std::shared_ptr<const Pictures::Text> MakeText(const ClusterColumns& columns,
+                                                             const Stamp& stamp);
 
 // "3-17": of the `cluster` answer.
 [[nodiscard]] std::string EntityTag(const Stamp& stamp);

@@ -1,5 +1,6 @@
 #include "page/routes.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -47,7 +48,13 @@ Route FindRoute(const std::string& path) {
                 {"queues", 0, Kind::kQueues},
                 {"jobs", 2, Kind::kJob},
                 {"nodes", 1, Kind::kNode},
-                {"fit", 0, Kind::kFit}};
+                {"fit", 0, Kind::kFit},
+                {"what-if", 0, Kind::kWhatIf},
+                {"history", 0, Kind::kHistory}};
+  if (what == "jobs" && segments->size() == 3 && segments->back() == "story") {
+    segments->pop_back();
+    return {Kind::kStory, *std::move(segments)};
+  }
   for (const auto& route : routes) {
     if (route.word == what && route.names == segments->size()) {
       return {route.kind, *std::move(segments)};
@@ -62,6 +69,25 @@ Result<StreamStart> ReadStreamStart(const std::string& query) {
   TRY_ASSIGN(start.epoch, NumberOf(parsed, "epoch"));
   TRY_ASSIGN(start.revision, NumberOf(parsed, "after"));
   return start;
+}
+
+Result<std::set<std::string, std::less<>>> ReadNamespaces(const std::string& query) {
+  TRY_ASSIGN(const apiserver::Query parsed, ParseQuery(query));
+  std::set<std::string, std::less<>> namespaces;
+  const std::string text(parsed.Get("namespaces"));
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (end > at) namespaces.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return namespaces;
+}
+
+Result<std::optional<Time>> ReadMoment(const std::string& query) {
+  TRY_ASSIGN(const apiserver::Query parsed, ParseQuery(query));
+  if (parsed.Get("at").empty()) return std::optional<Time>();
+  TRY_ASSIGN(const std::int64_t at, NumberOf(parsed, "at"));
+  return std::optional<Time>(Time(Duration(at)));
 }
 
 Result<std::string> ReadShape(const std::string& query) {

@@ -18,12 +18,17 @@ constexpr std::size_t kEnough = std::size_t{64} << 10U;
 
 class Stream::Viewer final : public net::BodySource {
  public:
-  Viewer(Stream& stream, std::uint64_t number, std::int64_t epoch, std::int64_t revision)
+  Viewer(Stream& stream,
+         std::uint64_t number,
+         std::int64_t epoch,
+         std::int64_t revision,
+         std::shared_ptr<const Ticket> ticket)
       : stream_(stream),
         number_(number),
         epoch_(epoch),
         next_(revision + 1),
-        pings_(stream.pings_) {
+        pings_(stream.pings_),
+        ticket_(std::move(ticket)) {
     ++stream_.viewers_;
   }
   ~Viewer() override {
@@ -32,6 +37,7 @@ class Stream::Viewer final : public net::BodySource {
   }
 
   More Pull(std::string& out) override {
+    if (ticket_ && ticket_->is_over) return More::kEnd;
     const auto count = static_cast<std::int64_t>(stream_.events_.size());
     const std::int64_t end = stream_.first_ + count;
     if (epoch_ != stream_.epoch_ || next_ < stream_.first_ || next_ > end) {
@@ -52,6 +58,7 @@ class Stream::Viewer final : public net::BodySource {
   const std::int64_t epoch_;
   std::int64_t next_;
   std::uint64_t pings_;
+  const std::shared_ptr<const Ticket> ticket_;
 };
 
 Stream::Stream(net::EventLoop& loop, std::function<void()> on_viewer, std::size_t max_bytes)
@@ -87,13 +94,14 @@ void Stream::Add(std::int64_t revision, const std::string& data) {
 
 void Stream::Open(const std::shared_ptr<net::Exchange>& exchange,
                   std::int64_t epoch,
-                  std::int64_t revision) {
+                  std::int64_t revision,
+                  std::shared_ptr<const Ticket> ticket) {
   const std::uint64_t number = ++last_viewer_;
   open_.emplace(number, exchange);
   net::HttpResponse head = StreamHead();
   head.body = ":\n\n";  // so that the reader has something at once
-  exchange->RespondStream(std::move(head),
-                          std::make_unique<Viewer>(*this, number, epoch, revision));
+  exchange->RespondStream(
+      std::move(head), std::make_unique<Viewer>(*this, number, epoch, revision, std::move(ticket)));
   on_viewer_();
 }
 

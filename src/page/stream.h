@@ -15,6 +15,11 @@
 // The stream of changes (docs/page.md) to any number of viewers.
 namespace strata::page {
 
+// Leave to follow a stream, which may be taken back. From any thread.
+struct Ticket {
+  std::atomic<bool> is_over = false;
+};
+
 // Keeps the last changes of the present epoch as texts that all viewers share. A viewer that is too
 // far behind, or of another epoch, is told to begin again, and its stream ends. What is kept has
 // `max_bytes` at most, and one change at least.
@@ -35,10 +40,14 @@ class Stream {
   void Begin(std::int64_t epoch, std::int64_t revision);
   // `data` is the text of a change: one line.
   void Add(std::int64_t revision, const std::string& data);
-  // Answers with what comes after `revision` of `epoch`.
+  // Answers with what comes after `revision` of `epoch`, until the ticket is over (after the next
+  // Tell). Without one until the viewer goes.
   void Open(const std::shared_ptr<net::Exchange>& exchange,
             std::int64_t epoch,
-            std::int64_t revision);
+            std::int64_t revision,
+            std::shared_ptr<const Ticket> ticket = nullptr);
+  // Lets every viewer look whether something has changed for it.
+  void Tell() { WakeAll(); }
 
   // From any thread.
   [[nodiscard]] std::size_t viewers() const { return viewers_; }

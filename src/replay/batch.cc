@@ -35,6 +35,12 @@ class Batch {
     EngineOptions engine = options_.engine;
     engine.go_on = [this, run](std::size_t over) { return Report(run, over); };
     const EngineResult result = Replay(workload_, fabric_, engine, **policy);
+    if (const Status problem = (*policy)->Problem(); !problem) {
+      const MutexLock lock(mutex_);
+      errors_[run] = problem.error();
+      stopped_ = true;
+      return false;
+    }
     if (result.stopped) return false;
     const bool more = Report(run, workload_.jobs.size());
     const MutexLock lock(mutex_);

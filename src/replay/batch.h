@@ -37,8 +37,9 @@ void RunInParallel(std::size_t count,
 // changes, and what they call back. Results do not
 // depend on the number of threads. Returns when every thread has ended.
 //
-// The error of the first run, by number, that cannot begin: a configuration of the core that cannot
-// be used. Runs that were stopped have no result; that is not an error.
+// The error of the first run, by number, that cannot begin or that its policy gave up: a
+// configuration of the core that cannot be used, a program that answered nonsense. Runs that were
+// stopped have no result; that is not an error.
 [[nodiscard]] Status RunBatch(const Workload& workload,
                               const Fabric& fabric,
                               const std::vector<BatchRun>& runs,

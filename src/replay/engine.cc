@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "model/fragmentation.h"
 #include "replay/checker.h"
 #include "replay/policies/trial.h"
 #include "replay/room.h"
@@ -70,7 +71,9 @@ class Engine {
     for (std::size_t i = 0; i < kBlockedKinds; ++i) result_.blocked[i] += blocked_[i] * span;
     for (std::size_t i = 0; i < kPlaceable.size(); ++i) {
       result_.placeable[i] += placeable_[i] * span;
+      result_.rack_loss[i] += rack_loss_[i] * static_cast<double>(span);
     }
+    result_.gini += gini_ * static_cast<double>(span);
     now_ = next;
   }
 
@@ -256,12 +259,15 @@ class Engine {
       blocked_[static_cast<std::size_t>(WhyBlocked(job_class))] +=
           jobs * workload_.classes[job_class].TotalGpus();
     }
-    placeable_ = {};
-    for (DomainIndex leaf = 0; leaf < room_.DomainCount(0); ++leaf) {
-      for (std::size_t i = 0; i < kPlaceable.size(); ++i) {
-        placeable_[i] += room_.WholeNodes(0, leaf) / kPlaceable[i];
-      }
+    slots_.resize(room_.DomainCount(0));
+    for (DomainIndex leaf = 0; leaf < slots_.size(); ++leaf) {
+      slots_[leaf] = room_.WholeNodes(0, leaf);
     }
+    for (std::size_t i = 0; i < kPlaceable.size(); ++i) {
+      placeable_[i] = PlaceableGangs(slots_, kPlaceable[i]);
+      rack_loss_[i] = RackLoss(slots_, kPlaceable[i]);
+    }
+    gini_ = Gini(slots_);
     if (result_.moments.empty() || result_.moments.back().at != now_) {
       result_.moments.emplace_back();
     }
@@ -289,6 +295,9 @@ class Engine {
   Millis now_ = 0;
   std::array<std::int64_t, kBlockedKinds> blocked_{};
   std::array<std::int64_t, kPlaceable.size()> placeable_{};
+  std::array<double, kPlaceable.size()> rack_loss_{};
+  double gini_ = 0;
+  std::vector<std::int64_t> slots_;  // wholly free nodes by leaf
   EngineResult result_;
 };
 

@@ -75,6 +75,10 @@ struct EngineResult {
   // Integrals over time of how many gangs of kPlaceable[i] whole nodes could start, each in one
   // leaf.
   std::array<std::int64_t, kPlaceable.size()> placeable{};
+  // Likewise of the share of wholly free nodes that these gangs cannot use, and of the Gini
+  // coefficient of wholly free nodes over leaves (model/fragmentation.h).
+  std::array<double, kPlaceable.size()> rack_loss{};
+  double gini = 0;
 };
 
 // Pure and deterministic. At one instant: ends, then arrivals, then places until nobody gets one.

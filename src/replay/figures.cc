@@ -170,6 +170,8 @@ class FigureMaker {
     for (const std::int64_t placeable : result_.placeable) {
       out_.placeable.push_back(ShareOf(static_cast<double>(placeable), span));
     }
+    for (const double loss : result_.rack_loss) out_.rack_loss.push_back(ShareOf(loss, span));
+    out_.gini = ShareOf(result_.gini, span);
     out_.held_curve = MeanCurve(moments, ShareOf(1, total), &Moment::held);
     out_.queue_curve = MeanCurve(moments, 1, &Moment::waiting);
   }

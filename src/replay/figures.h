@@ -69,7 +69,9 @@ struct Figures {
   double stranded = 0;               // of free GPUs, those on nodes in part use; a mean over time
   double waiting_gpu_hours = 0;      // wait times GPUs, summed over all jobs
   std::vector<double> blocked_gpu_hours;  // by BlockedBy
-  std::vector<double> placeable;          // by kPlaceable; means over time
+  std::vector<double> placeable;          // by kPlaceable; means over time, as are the next two
+  std::vector<double> rack_loss;          // by kPlaceable: wholly free nodes that they cannot use
+  double gini = 0;                        // of wholly free nodes over leaves
   std::int64_t decisions = 0;
   std::vector<CurvePoint> wait_curve;   // seconds, share of jobs that waited at most so long
   std::vector<CurvePoint> held_curve;   // hours, share of GPUs in use

@@ -122,6 +122,8 @@ void VisitFigures(T& value, Visitor& visit) {
   visit("waiting_gpu_hours", value.waiting_gpu_hours);
   visit("blocked_gpu_hours", value.blocked_gpu_hours);
   visit("placeable", value.placeable);
+  visit("rack_loss", value.rack_loss);
+  visit("gini", value.gini);
   visit("decisions", value.decisions);
   visit("waiting_time_curve", value.wait_curve);
   visit("utilization_curve", value.held_curve);

@@ -71,6 +71,30 @@ TEST(LowestSwitch, TakesTheFullestLeafThatHoldsTheGang) {
               ElementsAre(6, 4, 0));
 }
 
+TEST(KueueBestFit, TakesTheLargestLeavesAndThenTheOneThatIsLeast) {
+  const auto shares = [](const std::vector<std::vector<int>>& blocks, int pods) {
+    return SharesOf("rule:kueue-bestfit", Racks(blocks), TestJob("a", 0, 1, pods, 1));
+  };
+  EXPECT_THAT(shares({{6, 4, 5}}, 4), ElementsAre(0, 4, 0));
+  EXPECT_THAT(shares({{6, 4, 5, 2}}, 8), ElementsAre(6, 0, 0, 2));
+  // The block with least room that holds the gang.
+  EXPECT_THAT(shares({{15, 15}, {12, 12}}, 20), ElementsAre(0, 0, 12, 8));
+}
+
+TEST(Block, PutsEverySegmentIntoOneLeafOrNothing) {
+  const auto shares = [](const std::vector<std::vector<int>>& blocks, int pods) {
+    return SharesOf("rule:block,segment=4", Racks(blocks), TestJob("a", 0, 1, pods, 1));
+  };
+  EXPECT_THAT(shares({{6, 4, 5}}, 8), ElementsAre(0, 4, 4));
+  EXPECT_THAT(shares({{9, 4, 5}}, 10), ElementsAre(2, 4, 4));
+  const Fabric fabric = Racks({{6, 3}});
+  const Workload workload = TestWorkload({TestJob("a", 0, 1, 8, 1)}, fabric);
+  EXPECT_EQ(TestReplay(workload, fabric, "rule:block,segment=4").runs[0].start, JobRun::kNever);
+  EXPECT_NE(TestReplay(workload, fabric, "rule:block").runs[0].start, JobRun::kNever);
+  EXPECT_THAT(ChoosePolicy("rule:block,segment=0").error().message,
+              HasSubstr("want rule:block,segment=PODS, from 1"));
+}
+
 TEST(NodeRules, FollowTheirRule) {
   const Fabric fabric = MakeFabric(1, 1, 3, 8);
   const std::vector<TraceJob> jobs = {

@@ -13,7 +13,8 @@
 namespace strata::replay {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTextFormats = {"swf", "batsim", "philly"};
+constexpr std::array<std::string_view, 5> kTextFormats = {
+    "swf", "batsim", "philly", "kubernetes", "prometheus"};
 
 std::string_view FirstLine(std::string_view text) {
   while (text.starts_with('#')) {
@@ -24,12 +25,22 @@ std::string_view FirstLine(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
+// JSON by a word that only one of the formats has near its beginning.
+std::string_view RecogniseObject(std::string_view text) {
+  constexpr std::size_t kBeginning = 4096;
+  text = text.substr(0, kBeginning);
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  if (has("\"resultType\"")) return "prometheus";
+  if (has("\"items\"") && has("\"apiVersion\"")) return "kubernetes";
+  return "batsim";
+}
+
 // The format of a text by how it begins; "" when it is a table.
 std::string_view RecogniseText(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "";
   if (text[first] == '[') return "philly";
-  if (text[first] == '{') return "batsim";
+  if (text[first] == '{') return RecogniseObject(text);
   if (text[first] == ';') return "swf";
   const std::string_view line = FirstLine(text);
   const bool numbers = line.find_first_not_of("0123456789.- \t\r") == std::string_view::npos;
@@ -90,6 +101,8 @@ Status ReadFile(const TraceText& file, Reading& reading) {
   }
   if (reading.trace.format.empty()) reading.trace.format = format;
   if (format == "swf") return ReadSwf(file, reading);
+  if (format == "kubernetes") return ReadKubernetes(file, reading);
+  if (format == "prometheus") return ReadPrometheus(file, reading);
   return format == "batsim" ? ReadBatsim(file, reading) : ReadPhilly(file, reading);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/topology_report.h"
+#include "sched/node_fragmentation.h"
 
 namespace strata {
 namespace {
@@ -51,15 +52,6 @@ std::int64_t GpusIn(const ResourceNames& names, std::span<const Amount> amounts)
     gpus += amounts[i] / kMilli + (amounts[i] % kMilli == 0 ? 0 : 1);
   }
   return gpus;
-}
-
-std::vector<GpuUsage> GpuUsageOn(const ClusterState& state, NodeId node) {
-  const NodeGpus& gpus = *state.nodes().spec(node).gpus;
-  std::vector<GpuUsage> usage(gpus.gpus.size());
-  for (const TaskId task : state.nodes().TasksOn(node)) {
-    AddClaim(gpus, state.workload().GpusOf(task), usage);
-  }
-  return usage;
 }
 
 std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node) {

@@ -29,9 +29,7 @@ struct GpuSums {
 // How many GPUs the amounts are: resources whose names end in "/gpu", rounded up.
 [[nodiscard]] std::int64_t GpusIn(const ResourceNames& names, std::span<const Amount> amounts);
 
-// What is taken of the GPUs of a node. REQUIRES: it registers them; likewise for FreeGpus.
-[[nodiscard]] std::vector<GpuUsage> GpuUsageOn(const ClusterState& state, NodeId node);
-// Positions of the GPUs that nobody uses and anybody may.
+// Positions of the GPUs that nobody uses and anybody may. REQUIRES: the node registers them.
 [[nodiscard]] std::vector<std::size_t> FreeGpus(const ClusterState& state, NodeId node);
 
 }  // namespace strata

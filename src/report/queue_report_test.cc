@@ -1,5 +1,6 @@
 #include "report/queue_report.h"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/render_queues.h"
+#include "report/text.h"
 #include "whatif/test_support.h"
 
 namespace strata {
@@ -176,6 +178,24 @@ TEST(QueueReport, TheTableHasARowPerResourceAndTheSentences) {
             "    by itself\n"
             "\n"
             "Shares by proportion.\n");
+}
+
+TEST(QueueReport, TheTableFitsATerminalOf80Columns) {
+  auto cluster = BuildCluster(objects::MustLoad(
+      NodeOf(2) + QueueOf("research-and-development", "capability: {cpu: 1}") +
+      JobIn("pytorch-distributed-training-of-a-large-model", "research-and-development", 2, 2)));
+  ASSERT_TRUE(cluster.has_value());
+  const SchedulerConfig config = DefaultSchedulerConfig();
+  const auto result = RunCycles(*cluster, config, {});
+  ASSERT_TRUE(result.has_value());
+  const QueueReport report = MakeQueueReport(*cluster->state, config, JobsOf(*result));
+  const ResourceNames& names = cluster->state->resource_names();
+  std::istringstream lines(RenderTable(report, names, {.colour = false, .width = 80, .fit = true}));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), 80U) << line;
+  EXPECT_THAT(RenderTable(report, names, {.colour = false, .width = 80, .fit = true}),
+              ::testing::HasSubstr("ALLOCATED  DESERVED  LIMIT  LEFT\n"));
+  EXPECT_THAT(RenderTable(report, names, {.colour = false, .width = 200, .fit = true}),
+              ::testing::HasSubstr("GUARANTEE  CAPABILITY  LIMIT  LEFT\n"));
 }
 
 }  // namespace

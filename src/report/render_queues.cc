@@ -113,6 +113,13 @@ void AddRows(const QueueReport::Row& row, const ResourceNames& names, TextTable&
   table.AddRow(std::move(head));
 }
 
+std::vector<TextTable::Column> WaitingColumns() {
+  return {{"QUEUE", Align::kLeft, 0, 8},
+          {"JOB", Align::kLeft, 0, 16},
+          {"PHASE"},
+          {"REASON", Align::kLeft, 0, 12}};
+}
+
 void AddWaiting(const std::string& queue,
                 const std::vector<QueueReport::Job>& waiting,
                 const TextStyle& style,
@@ -194,23 +201,23 @@ Json ToJson(const QueueReport::Row& row, const ResourceNames& names) {
 std::string RenderTable(const QueueReport& report,
                         const ResourceNames& names,
                         const TextStyle& style) {
-  TextTable table({{"QUEUE"},
+  TextTable table({{"QUEUE", Align::kLeft, 0, 8},
                    {"STATE"},
-                   {"PARENT"},
-                   {"WEIGHT", Align::kRight},
-                   {"SHARE", Align::kRight},
-                   {"PLACED", Align::kRight},
-                   {"RESOURCE"},
+                   {"PARENT", Align::kLeft, 5},
+                   {"WEIGHT", Align::kRight, 3},
+                   {"SHARE", Align::kRight, 4},
+                   {"PLACED", Align::kRight, 1},
+                   {"RESOURCE", Align::kLeft, 0, 8},
                    {"ALLOCATED", Align::kRight},
-                   {"REQUEST", Align::kRight},
+                   {"REQUEST", Align::kRight, 2},
                    {"DESERVED", Align::kRight},
-                   {"GUARANTEE", Align::kRight},
-                   {"CAPABILITY", Align::kRight},
+                   {"GUARANTEE", Align::kRight, 7},
+                   {"CAPABILITY", Align::kRight, 6},
                    {"LIMIT", Align::kRight},
                    {"LEFT", Align::kRight}});
   for (const QueueReport::Row& row : report.rows) AddRows(row, names, table);
   std::string out = table.Render(style);
-  TextTable waiting({{"QUEUE"}, {"JOB"}, {"PHASE"}, {"REASON"}});
+  TextTable waiting(WaitingColumns());
   std::size_t count = report.elsewhere.size();
   for (const QueueReport::Row& row : report.rows) {
     count += row.waiting.size();
@@ -259,7 +266,7 @@ std::string RenderQueue(const QueueReport& report,
   out += table.Render(style);
   if (row.state != "Open") out += "\nIt takes no jobs: strata queue open " + row.name + "\n";
   if (row.waiting.empty()) return out + "\nNo job waits.\n";
-  TextTable waiting({{"QUEUE"}, {"JOB"}, {"PHASE"}, {"REASON"}});
+  TextTable waiting(WaitingColumns());
   AddWaiting(row.name, row.waiting, style, waiting);
   return out + "\n" + waiting.Render(style);
 }

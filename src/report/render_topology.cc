@@ -107,12 +107,6 @@ Cell TierCell(const TopologyReport::Row& row) {
   return {fmt::format("{} {}", row.tier, row.tier_name)};
 }
 
-std::string ShapeText(const objects::ResourceList& pod) {
-  std::vector<std::string> parts;
-  for (const auto& [name, amount] : pod) parts.push_back(name + "=" + amount.ToString());
-  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ","));
-}
-
 // "0-3,5": runs of numbers in short.
 std::string Ranges(const std::vector<std::int32_t>& numbers) {
   std::string text;
@@ -192,11 +186,18 @@ Json ToJson(const TopologyReport& report) {
                             {"freeSets", node.sets},
                             {"problem", node.problem}});
   }
+  if (report.fragmentation) json["fragmentation"] = ToJson(*report.fragmentation);
   json["topologyReady"] = report.ready;
   return json;
 }
 
 }  // namespace
+
+std::string ShapeText(const objects::ResourceList& pod) {
+  std::vector<std::string> parts;
+  for (const auto& [name, amount] : pod) parts.push_back(name + "=" + amount.ToString());
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ","));
+}
 
 std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const TextStyle& style) {
   const Extras extras = ExtrasOf(report, fit_column);
@@ -224,6 +225,7 @@ std::string RenderTree(const TopologyReport& report, FitColumn fit_column, const
 
 std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
   std::string out = RenderTree(report, FitColumn::kShow, style);
+  if (!report.gpus.empty()) out += RenderGpus(report, style);
   out += fmt::format("\nPods of {} that would fit now as one gang:\n\n", ShapeText(report.pod));
   TextTable table({{"TIER"}, {"PODS", Align::kRight}, {"MOST ROOM IN"}});
   for (const TopologyReport::TierFit& fit : report.tiers) {
@@ -235,7 +237,7 @@ std::string RenderTable(const TopologyReport& report, const TextStyle& style) {
                   {TreeName(fit.hypernode)}});
   }
   out += table.Render(style);
-  if (!report.gpus.empty()) out += RenderGpus(report, style);
+  if (report.fragmentation) out += RenderFragmentation(*report.fragmentation, style);
   if (!report.ready) {
     out += "\n" +
            Paint("Some HyperNodes are invalid; the lines below their names say why.",

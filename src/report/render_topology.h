@@ -9,6 +9,9 @@
 // The topology report as text. Each text ends in a newline.
 namespace strata {
 
+// "cpu=8,nvidia.com/gpu=8".
+[[nodiscard]] std::string ShapeText(const objects::ResourceList& pod);
+
 // The tree with used and free resources, and how many pods of the shape fit at each tier.
 [[nodiscard]] std::string RenderTable(const TopologyReport& report, const TextStyle& style);
 

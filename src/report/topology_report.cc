@@ -17,6 +17,7 @@
 #include "report/names.h"
 #include "sched/devices/gpu_fit.h"
 #include "sched/need.h"
+#include "sched/node_fragmentation.h"
 #include "whatif/changes.h"
 
 namespace strata {
@@ -290,6 +291,7 @@ Status Narrow(const TreeView& view, TopologyReport& report) {
     TRY(KeepUnder(view.under, report.rows));
     report.tiers = FitsOf(report.rows);
     report.loose.clear();
+    report.fragmentation.reset();
     std::set<std::string_view> names;
     for (const TopologyReport::Row& row : report.rows) names.insert(row.name);
     std::erase_if(report.gpus, [&](const auto& node) { return !names.contains(node.leaf); });

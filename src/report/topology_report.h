@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "model/node.h"
 #include "objects/hypernode.h"
 #include "objects/meta.h"
+#include "report/fragmentation.h"
 #include "report/tree_rows.h"
 
 namespace strata {
@@ -62,6 +64,7 @@ struct TopologyReport {
   std::vector<TierFit> tiers;      // ascending; the last is the whole cluster
   std::vector<std::string> loose;  // names of nodes in no HyperNode, where there are HyperNodes
   std::vector<GpuNode> gpus;       // ascending by name
+  std::optional<FragmentationReport> fragmentation;  // of the whole cluster; optional
   bool ready = true;
 };
 

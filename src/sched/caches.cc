@@ -17,7 +17,17 @@ void Caches::ForgetIdleClasses() {
 }
 
 void Caches::Trim() {
-  if (!views_.Trim()) return;
+  if (views_.Trim()) DropBuiltOnViews();
+}
+
+void Caches::FollowScores(std::uint64_t version) {
+  if (scores_version_ == version) return;
+  scores_version_ = version;
+  views_.Drop();
+  DropBuiltOnViews();
+}
+
+void Caches::DropBuiltOnViews() {
   cluster_index_.DropViews();
   domain_kinds_.clear();
 }

@@ -31,6 +31,9 @@ class Caches {
   // Lets the state forget classes without tasks when there are many, and drops what is cached by
   // class when that renumbered the classes. REQUIRES: no cycle is open.
   void ForgetIdleClasses();
+  // Drops what is cached by class when scores have another version (PluginSet::ScoresVersion).
+  // REQUIRES: no cycle is open.
+  void FollowScores(std::uint64_t version);
   // Drops what is cached by class when it exceeds the memory budget: no ClassView, DomainIndex,
   // ChainBoard or DomainKinds obtained before may be used again. To be called between two jobs.
   void Trim();
@@ -47,7 +50,10 @@ class Caches {
   void TrimKinds();
 
  private:
+  void DropBuiltOnViews();
+
   ClusterState& state_;
+  std::uint64_t scores_version_ = 0;
   JobTopologies topologies_;
   JobPhases phases_;
   ClassViewCache views_;

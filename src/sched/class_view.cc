@@ -141,6 +141,11 @@ bool ClassView::IsUniform() {
   });
 }
 
+bool ClassView::ScoresByAmounts() const {
+  return std::all_of(
+      scores_.begin(), scores_.end(), [](const auto* point) { return point->ScoresByAmounts(); });
+}
+
 void ClassView::Scores(std::span<const NodeId> nodes, std::span<Score> out) {
   // Some at a time, so that what one step has read of a node is in the cache for the next.
   constexpr std::size_t kAtATime = 256;

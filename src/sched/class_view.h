@@ -75,6 +75,8 @@ class ClassView {
   [[nodiscard]] Rejection WhyNot(NodeId node);
   // True when node-local scores and filters alone decide which node is best.
   [[nodiscard]] bool IsUniform();
+  // True when nodes with the same amounts and specs have the same node-local scores.
+  [[nodiscard]] bool ScoresByAmounts() const;
   // True when a filter must be asked with AdmitsInAll.
   [[nodiscard]] bool LooksBeyondNodes() const { return !beyond_.empty(); }
   // The counts of pods that matter to the class, up to date; null when no rule about other pods

@@ -17,9 +17,13 @@ bool ClassViewCache::Trim() {
   const std::uint64_t epoch = state_.classes().epoch();
   const bool renumbered = std::exchange(class_epoch_, epoch) != epoch;
   if (!renumbered && made_ * state_.nodes().slots() <= kMaxFacts) return false;
+  Drop();
+  return true;
+}
+
+void ClassViewCache::Drop() {
   views_.clear();
   made_ = 0;
-  return true;
 }
 
 }  // namespace strata

@@ -19,7 +19,7 @@ class ClassViewCache {
   ClassViewCache(const ClusterState& state, const NodePoints& points)
       : state_(state), points_(points) {}
 
-  // Valid until a call of Trim returns true.
+  // Valid until a call of Trim returns true, or of Drop.
   [[nodiscard]] ClassView& Of(ClassId class_id) {
     if (class_id.index() < views_.size() && views_[class_id.index()] != nullptr) {
       return *views_[class_id.index()];
@@ -30,6 +30,8 @@ class ClassViewCache {
   // Drops all views when they exceed the memory budget, or when the state has renumbered its
   // classes. True when it did.
   [[nodiscard]] bool Trim();
+  // Drops all views.
+  void Drop();
 
  private:
   ClassView& Make(ClassId class_id);

@@ -12,7 +12,7 @@ bool DomainKinds::Suffice(const ClusterState& state,
   return std::all_of(classes.begin(), classes.end(), [&](ClassId id) {
     const ClassSpec& spec = state.classes().spec(id);
     return !spec.gpus && spec.host_ports.empty() && spec.volumes.empty() && spec.numa.empty() &&
-           !spec.HasRules() && views.Of(id).IsUniform();
+           !spec.HasRules() && views.Of(id).IsUniform() && views.Of(id).ScoresByAmounts();
   });
 }
 

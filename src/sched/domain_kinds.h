@@ -22,7 +22,7 @@ class DomainKinds {
   using Likeness = std::pair<std::size_t, std::vector<std::int64_t>>;
 
   // True when amounts are all that matters to these classes: no devices, ports, volumes or NUMA
-  // policy, and no rule about other pods.
+  // policy, no rule about other pods, and no score that looks at more.
   [[nodiscard]] static bool Suffice(const ClusterState& state,
                                     ClassViewCache& views,
                                     std::span<const ClassId> classes);

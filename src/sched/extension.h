@@ -46,6 +46,8 @@ class Plugin {
   // True when its answers depend on the `now` of Open: with nothing else changed, a later cycle may
   // then decide otherwise, and the scheduler of a live cluster runs one while jobs wait.
   [[nodiscard]] virtual bool DependsOnTime() const { return false; }
+  // Another number after an Open that changed scores of nodes that did not change themselves.
+  [[nodiscard]] virtual std::uint64_t ScoresVersion() const { return 0; }
 };
 
 // Orders queues, jobs, sub-jobs and tasks. Negative: `a` comes first; positive: `b` does; 0: no
@@ -169,12 +171,15 @@ class NodeFilterPoint {
 
 // Scores that depend on the class and on one node alone. `out[i]` belongs to `nodes[i]` and
 // includes the plugin's weight. For a class that asks for amounts alone (see DomainKinds) scores
-// and NodeFilterPoint answers change only with the amounts and the spec of the node.
+// (with ScoresByAmounts) and NodeFilterPoint answers change only with the amounts and the spec of
+// the node.
 class NodeScorePoint {
  public:
   virtual ~NodeScorePoint() = default;
   // False when every node gets 0 for the class and the plugin need not be asked.
   [[nodiscard]] virtual bool ConcernsClass(const ClassSpec& /*spec*/) const { return true; }
+  // False when nodes with the same amounts and specs may have different scores, by what runs there.
+  [[nodiscard]] virtual bool ScoresByAmounts() const { return true; }
   virtual void ScoreNodes(const ClusterState& state,
                           const ClassSpec& spec,
                           std::span<const NodeId> nodes,

@@ -15,6 +15,7 @@
 
 #include "base/plural.h"
 #include "model/amount_format.h"
+#include "model/gpu_amounts.h"
 #include "sched/verdict_text.h"
 
 namespace strata {
@@ -34,9 +35,59 @@ std::size_t MostGpusOfAContainer(const GpuRequest& pod) {
   return static_cast<std::size_t>(std::max(most, 0));
 }
 
-bool HasMigGpus(const NodeGpus& node) {
-  return std::any_of(
-      node.gpus.begin(), node.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
+// What a container wants of each GPU in MiB; 0 where none says it.
+std::int64_t MostMemoryOfAGpu(const GpuRequest& pod) {
+  std::int64_t most = 0;
+  for (const ContainerGpuRequest& container : pod.containers) {
+    if (container.count > 0) most = std::max(most, container.memory_mib);
+  }
+  return most;
+}
+
+std::uint64_t SharesWhenEmpty(const Gpu& gpu, const ContainerGpuRequest& container) {
+  const auto times = [](std::int64_t room, std::int64_t each) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(room, 0) / each);
+  };
+  std::uint64_t shares = times(gpu.slots, 1);
+  const std::int64_t memory = MemoryOf(container, gpu);
+  if (memory > 0) shares = std::min(shares, times(gpu.memory_mib, memory));
+  if (container.cores > 0) shares = std::min(shares, times(gpu.cores, container.cores));
+  return shares;
+}
+
+// How many GPUs the containers want together that run together and want the same of each.
+std::int64_t CountOfAlike(const GpuRequest& pod, const ContainerGpuRequest& one) {
+  if (one.init) return one.count;
+  std::int64_t count = 0;
+  for (const ContainerGpuRequest& other : pod.containers) {
+    const bool alike = !other.init && other.memory_mib == one.memory_mib &&
+                       other.memory_percent == one.memory_percent && other.cores == one.cores;
+    if (alike) count += std::max(other.count, 0);
+  }
+  return count;
+}
+
+// How many such pods the GPUs of a node hold by their amounts (shares, memory, cores) when nothing
+// else is on them: never too few. Types, health and links do not count, and MIG GPUs hold any
+// number.
+std::uint64_t EmptyGpusHold(const NodeGpus& node, const GpuRequest& pod) {
+  std::uint64_t pods = std::numeric_limits<std::uint64_t>::max();
+  const bool has_mig =
+      std::any_of(node.gpus.begin(), node.gpus.end(), [](const Gpu& gpu) { return gpu.IsMig(); });
+  if (has_mig) return pods;
+  for (const ContainerGpuRequest& container : pod.containers) {
+    if (container.count <= 0) continue;
+    std::uint64_t shares = 0;
+    std::int64_t usable = 0;
+    for (const Gpu& gpu : node.gpus) {
+      const std::uint64_t more = SharesWhenEmpty(gpu, container);
+      shares += more;
+      if (more > 0) ++usable;
+    }
+    if (usable < container.count) return 0;  // the GPUs of a container are different ones
+    pods = std::min(pods, shares / static_cast<std::uint64_t>(CountOfAlike(pod, container)));
+  }
+  return pods;
 }
 
 // One class on empty nodes.
@@ -52,9 +103,11 @@ class EmptyNodes {
 
   // How many tasks the empty node holds, at most `max`.
   [[nodiscard]] std::uint64_t SlotsOn(NodeId node, std::uint64_t max) const {
-    if (LacksGpus(node)) return 0;
     const Resources& room = state_.nodes().spec(node).allocatable;  // what its kubelet hands out
-    return SlotsIn([&](ResourceId id) { return room.Get(id); }, max);
+    const std::uint64_t slots = SlotsIn([&](ResourceId id) { return room.Get(id); }, max);
+    const auto& gpus = state_.nodes().spec(node).gpus;
+    if (slots == 0 || gpus_ == 0 || !gpus || gpus->gpus.empty()) return slots;
+    return std::min(slots, EmptyGpusHold(*gpus, *spec_.gpus));
   }
 
   // No node holds more than this.
@@ -92,9 +145,17 @@ class EmptyNodes {
       if (parts.size() == kShownResources) break;
     }
     if (!parts.empty()) return fmt::format("{}", fmt::join(parts, "; "));
-    const std::size_t registered = MostRegistered();
-    if (gpus_ > registered && registered > 0) {
-      return fmt::format("{} requested, the largest node has {}", Plural(gpus_, "GPU"), registered);
+    if (gpus_ > 0) {
+      const Registered most = MostRegistered();
+      if (gpus_ > most.gpus && most.gpus > 0) {
+        return fmt::format(
+            "{} requested, the largest node has {}", Plural(gpus_, "GPU"), most.gpus);
+      }
+      const std::int64_t memory = MostMemoryOfAGpu(*spec_.gpus);
+      if (memory > most.memory_mib && most.gpus > 0) {
+        return fmt::format(
+            "{} MiB of a GPU's memory requested, the largest GPU has {}", memory, most.memory_mib);
+      }
     }
     return fmt::format("{} requested, no node has all of that", fmt::join(asked, ", "));
   }
@@ -129,17 +190,17 @@ class EmptyNodes {
     return state_.tree().NodesOf(state_.tree().top());
   }
 
-  [[nodiscard]] bool LacksGpus(NodeId node) const {
-    if (gpus_ == 0) return false;
-    const auto& gpus = state_.nodes().spec(node).gpus;
-    return gpus && !gpus->gpus.empty() && !HasMigGpus(*gpus) && gpus->gpus.size() < gpus_;
-  }
-
-  [[nodiscard]] std::size_t MostRegistered() const {
-    std::size_t most = 0;
+  struct Registered {
+    std::size_t gpus = 0;         // of one node
+    std::int64_t memory_mib = 0;  // of one GPU
+  };
+  [[nodiscard]] Registered MostRegistered() const {
+    Registered most;
     for (const NodeId node : All()) {
       const auto& gpus = state_.nodes().spec(node).gpus;
-      if (gpus) most = std::max(most, gpus->gpus.size());
+      if (!gpus) continue;
+      most.gpus = std::max(most.gpus, gpus->gpus.size());
+      for (const Gpu& gpu : gpus->gpus) most.memory_mib = std::max(most.memory_mib, gpu.memory_mib);
     }
     return most;
   }

@@ -47,6 +47,12 @@ bool PluginSet::DependsOnTime() const {
       plugins_.begin(), plugins_.end(), [](const auto& plugin) { return plugin->DependsOnTime(); });
 }
 
+std::uint64_t PluginSet::ScoresVersion() const {
+  std::uint64_t version = 0;
+  for (const auto& plugin : plugins_) version += plugin->ScoresVersion();
+  return version;
+}
+
 bool PluginSet::JobReady(const Job& job) const {
   return std::all_of(points_.job_ready.begin(), points_.job_ready.end(), [&](const auto* point) {
     return point->Ready(job);

@@ -57,6 +57,8 @@ class PluginSet {
   void Open(Time now);
   // True when the answers of a plugin depend on the time given to Open.
   [[nodiscard]] bool DependsOnTime() const;
+  // Another number when nodes that did not change may have other scores than in the cycle before.
+  [[nodiscard]] std::uint64_t ScoresVersion() const;
 
   // For callers that combine the answers themselves: scores, filters, devices, the gradient.
   [[nodiscard]] const Points& points() const { return points_; }

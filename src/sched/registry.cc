@@ -10,6 +10,7 @@
 #include "sched/plugins/conformance.h"
 #include "sched/plugins/deviceshare.h"
 #include "sched/plugins/drf.h"
+#include "sched/plugins/fragmentation.h"
 #include "sched/plugins/gang.h"
 #include "sched/plugins/network_topology_aware.h"
 #include "sched/plugins/nodegroup.h"
@@ -40,6 +41,7 @@ constexpr std::array kPlugins = {
     Entry{"conformance", MakeConformance},
     Entry{"deviceshare", MakeDeviceshare},
     Entry{"drf", MakeDrf},
+    Entry{"fragmentation", MakeFragmentation},
     Entry{"gang", MakeGang},
     Entry{"network-topology-aware", MakeNetworkTopologyAware},
     Entry{"nodegroup", MakeNodegroup},

@@ -14,6 +14,8 @@
 #include "sched/caches.h"
 #include "sched/eviction/claims.h"
 #include "sched/eviction/settings.h"
+#include "sched/eviction/victim_finder.h"
+#include "sched/eviction/victim_votes.h"
 #include "sched/job_queues.h"
 #include "sched/plugin_set.h"
 #include "sched/registry.h"
@@ -98,6 +100,22 @@ Result<std::vector<ActionConfig>> CheckActions(const SchedulerConfig& config,
     }
   }
   return actions;
+}
+
+void WarnOfActionsWithoutRights(const Points& points,
+                                const std::vector<ActionConfig>& actions,
+                                std::vector<std::string>& warnings) {
+  for (const ActionConfig& action : actions) {
+    if (!IsEvictionAction(action.name)) continue;
+    const auto read = ReadEvictionSettings(action);
+    CHECK(read.has_value());  // CheckActions has read it, too
+    if (VictimVotes(points, read->settings).tiers() > 0) continue;
+    const bool reclaims = read->settings.kind == EvictionKind::kReclaim;
+    warnings.push_back(fmt::format(
+        "{}: evicts no pods, because no enabled plugin decides whose pods may be evicted: {}",
+        action.name,
+        reclaims ? "proportion, capacity, or drf with enableHierarchy" : "priority or drf"));
+  }
 }
 
 // Keeps pods of Volcano's dialect waiting where nobody chooses their GPUs: by numbers alone several
@@ -251,6 +269,8 @@ Result<Scheduler::Made> Scheduler::Make(const SchedulerConfig& config, ClusterSt
   loader.End();
   state.GrowTables();  // plugins may have named resources that nothing asks for
   made.scheduler.reset(new Scheduler(std::make_unique<Parts>(state, loader, std::move(actions))));
+  const Parts& parts = *made.scheduler->parts_;
+  WarnOfActionsWithoutRights(parts.plugins.points(), parts.actions, made.warnings);
   return made;
 }
 
@@ -268,6 +288,7 @@ void Scheduler::Open(Time now, TraceSink* trace) {
   CHECK(!parts_->cycle);
   parts_->caches.ForgetIdleClasses();
   parts_->plugins.Open(now);
+  parts_->caches.FollowScores(parts_->plugins.ScoresVersion());
   // Before Refresh, which writes to jobs.
   if (parts_->attempts) parts_->attempts->Open(now, parts_->plugins.DependsOnTime());
   parts_->caches.topologies().Refresh();
@@ -312,6 +333,14 @@ CycleResult Scheduler::Close() {
   parts_->cycle.reset();
   if (parts_->attempts) parts_->attempts->Close();
   return result;
+}
+
+std::map<JobId, std::string> Scheduler::JobsThatStay() const {
+  CHECK(parts_->cycle);
+  EvictionSettings settings;
+  settings.by_gang = true;  // then no switch of the configuration silences a plugin
+  VictimFinder finder(parts_->cycle->session, settings);
+  return finder.JobsThatStay();
 }
 
 std::map<QueueId, std::vector<JobId>> Scheduler::Lines() const {

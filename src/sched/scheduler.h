@@ -66,6 +66,9 @@ class Scheduler {
   // The jobs that wait in each queue, in the order in which they get their turn. REQUIRES: a cycle
   // is open. COST: a sort of the jobs that wait.
   [[nodiscard]] std::map<QueueId, std::vector<JobId>> Lines() const;
+  // The jobs that run and that no action may evict as a whole, with the kind of
+  // pod that keeps each there ("not preemptable"). REQUIRES: a cycle is open. COST: O(pods).
+  [[nodiscard]] std::map<JobId, std::string> JobsThatStay() const;
 
  private:
   struct Parts;

@@ -47,6 +47,19 @@ TEST(SchedulerMake, WarnsOfAnUnsupportedVolcanoPlugin) {
   EXPECT_THAT(made->warnings, ElementsAre(HasSubstr("tdm")));
 }
 
+TEST(SchedulerMake, WarnsOfAnActionForWhichNoPluginDecidesWhoMayBeEvicted) {
+  ClusterState state;
+  SchedulerConfig config = DefaultSchedulerConfig();
+  config.actions.push_back({.name = "preempt", .arguments = {}});
+  config.actions.push_back({.name = "reclaim", .arguments = {}});
+  EXPECT_THAT(Scheduler::Make(config, state)->warnings, IsEmpty());
+  for (auto& tier : config.tiers) {
+    std::erase_if(tier, [](const PluginConfig& plugin) { return plugin.name == "proportion"; });
+  }
+  EXPECT_THAT(Scheduler::Make(config, state)->warnings,
+              ElementsAre(HasSubstr("reclaim: evicts no pods")));
+}
+
 TEST(SchedulerMake, DependsOnTimeWhenAPluginDoes) {
   ClusterState state;
   const auto depends = [&](const SchedulerConfig& config) {

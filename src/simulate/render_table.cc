@@ -27,14 +27,17 @@ std::string Heading(std::string_view text, const TextStyle& style) {
   return Paint(text, Ink::kBold, style) + "\n";
 }
 
-std::string RenderJobs(const RunResult& result, const ClusterState& state, const TextStyle& style) {
+std::string RenderJobs(const RunResult& result,
+                       const ClusterState& state,
+                       const TextStyle& style,
+                       const NameOfJob& name_of) {
   if (result.jobs.empty()) return "No jobs.\n";
-  TextTable table({{"JOB"},
+  TextTable table({{"JOB", Align::kLeft, 0, 16},
                    {"PHASE"},
                    {"PODS", Align::kRight},
-                   {"DOMAIN"},
+                   {"DOMAIN", Align::kLeft, 0, 8},
                    {"TIER", Align::kRight},
-                   {"REASON"}});
+                   {"REASON", Align::kLeft, 0, 12}});
   for (const auto& [name, job] : result.jobs) {
     std::string pods = "-";
     if (const auto id = state.workload().FindJob(name)) {
@@ -43,7 +46,7 @@ std::string RenderJobs(const RunResult& result, const ClusterState& state, const
           "{}/{}", counts.Allocated() + counts.Of(TaskStatus::kSucceeded), counts.Total());
     }
     const bool placed = !job.allocated_hypernode.empty();
-    table.AddRow({{name},
+    table.AddRow({{name_of ? name_of(name) : name},
                   {job.phase, PhaseInk(job)},
                   {pods},
                   {placed ? job.allocated_hypernode : "-"},
@@ -168,8 +171,9 @@ std::string Summary(const RunResult& result) {
 
 std::string RenderTable(const RunResult& result,
                         const ClusterState& state,
-                        const TextStyle& style) {
-  std::string out = RenderJobs(result, state, style);
+                        const TextStyle& style,
+                        const NameOfJob& name_of) {
+  std::string out = RenderJobs(result, state, style, name_of);
   out += "\n" + Heading("PODS BY LEAF HYPERNODE", style) + RenderPods(result, state, style);
   if (!result.evictions.empty()) {
     out += "\n" + Heading("EVICTED", style) + RenderEvictions(result, style);

@@ -41,6 +41,15 @@ HYPERNODE    TIER  NODES  CPU USED  FREE  MEMORY USED  FREE  MEMBERS
 )");
 }
 
+TEST(RenderTable, CallsJobsAsItIsTold) {
+  const Outcome run = Simulate(EightNodes("cpu: 1") + GangOf("t", 2, "cpu: 1", ""));
+  EXPECT_THAT(RenderTable(run.result,
+                          *run.cluster.state,
+                          {},
+                          [](const std::string& group) { return "[" + group + "]"; }),
+              HasSubstr("\n[default/t-t]  Running "));
+}
+
 TEST(RenderTable, WrapsTheSentenceBelowAJobThatWaits) {
   Outcome run = Simulate(EightNodes("cpu: 1"));
   run.result.jobs["ns/j"] = {.phase = "Pending",

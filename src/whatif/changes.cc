@@ -217,6 +217,12 @@ void SetHard(objects::ObjectSet& objects,
   if (found != nullptr) SetOrErase(found->hard, resource, amount);
 }
 
+bool StaysWithItsNode(const objects::Pod& pod) {
+  return std::any_of(pod.meta.owners.begin(), pod.meta.owners.end(), [](const auto& owner) {
+    return owner.controller && (owner.kind == "DaemonSet" || owner.kind == "Node");
+  });
+}
+
 void ReleaseGroup(objects::ObjectSet& objects, std::string_view group) {
   if (objects::PodGroup* found = FindByName(objects.pod_groups, group)) {
     found->phase = objects::PodGroupPhase::kPending;

@@ -78,6 +78,8 @@ void SetHard(objects::ObjectSet& objects,
 
 // The job's pods wait as if they had never been placed.
 void ReleaseGroup(objects::ObjectSet& objects, std::string_view group);
+// Whether the pod belongs to its node, as those of DaemonSets do: nobody can move it.
+[[nodiscard]] bool StaysWithItsNode(const objects::Pod& pod);
 // The job is gone, with all its pods; likewise a pod that stands for itself.
 void RemoveGroup(objects::ObjectSet& objects, std::string_view group);
 void RemovePod(objects::ObjectSet& objects, std::string_view pod);

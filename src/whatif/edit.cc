@@ -20,13 +20,6 @@ namespace {
 
 constexpr std::size_t kSimilarNames = 3;
 
-// Pods of these stay where they are when a node is drained.
-bool StaysWithItsNode(const objects::Pod& pod) {
-  return std::any_of(pod.meta.owners.begin(), pod.meta.owners.end(), [](const auto& owner) {
-    return owner.controller && (owner.kind == "DaemonSet" || owner.kind == "Node");
-  });
-}
-
 bool IsOver(const objects::Pod& pod) {
   return pod.status.phase == objects::PodPhase::kSucceeded ||
          pod.status.phase == objects::PodPhase::kFailed;

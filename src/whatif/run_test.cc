@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "whatif/missing_classes.h"
 #include "whatif/test_support.h"
 
 namespace strata {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Key;
 using testing::Pair;
@@ -27,6 +30,24 @@ TEST(RunCycles, AGangBindsRunsAndIsThenLeftAlone) {
   EXPECT_EQ(job.tier, 2);
   EXPECT_EQ(job.reason, "");
   EXPECT_EQ(job.message, "");
+}
+
+TEST(MissingPriorityClasses, NamesTheFirstPodOfEachUnlessAServerTookIt) {
+  const std::string text =
+      GangOf("t", 3, "cpu: 1", "") +
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: known}\nspec: {schedulerName: volcano, "
+      "priorityClassName: system-node-critical, containers: [{name: c, image: i}]}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: taken}\nspec: {schedulerName: volcano, "
+      "priorityClassName: gone, priority: 5, containers: [{name: c, image: i}]}\n";
+  CompletedObjects objects = CompleteObjects(objects::MustLoad(text)).value();
+  EXPECT_THAT(MissingPriorityClasses(objects), IsEmpty());
+  for (objects::Pod& pod : objects.objects.pods) {
+    if (pod.meta.name.starts_with("t-")) pod.spec.priority_class_name = "nope";
+  }
+  EXPECT_THAT(MissingPriorityClasses(objects),
+              ElementsAre(AllOf(HasSubstr("Pod default/t-w-0: PriorityClass \"nope\" is not in the "
+                                          "input"),
+                                HasSubstr("(and 2 more pods)"))));
 }
 
 TEST(RunCycles, AnEmptyClusterTakesOneCycle) {

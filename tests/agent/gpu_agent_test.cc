@@ -1,12 +1,10 @@
 // All of `strata-agent run`, from the links of a machine to the environment of a container: a
 // driver and a kubelet of our own, and our API server.
-#include "device_plugin/gpu_agent.h"
-
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,99 +14,22 @@
 #include "base/ascii.h"
 #include "convert/gpu_annotations.h"
 #include "convert/gpu_request.h"
-#include "json/access.h"
 #include "json/dump.h"
-#include "json/parse.h"
 #include "model/gpu_machines.h"
 #include "objects/load.h"
 #include "sched/devices/gpu_fit.h"
-#include "tests/agent/fake_kubelet.h"
-#include "tests/support/api_cluster.h"
+#include "tests/agent/gpu_agent_setup.h"
 
 namespace strata::testing {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kNodeName = "gpu-node";
-
-class GpuAgentTest : public ::testing::TestWithParam<std::string> {
+class GpuAgentTest : public GpuAgentSetup, public ::testing::WithParamInterface<std::string> {
  protected:
-  GpuAgentTest() : log_("agent", kube::SystemClock(), {&lines_}), connection_(api_.Connect()) {
-    std::string name =
-        std::filesystem::is_directory("/dev/shm") ? "/dev/shm/agent.XXXXXX" : "/tmp/agent.XXXXXX";
-    folder_ = mkdtemp(name.data());
-    std::filesystem::create_directory(folder_ + "/plugins");
-    setenv("STRATA_FAKE_NVML", GetParam().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
-    Create(kube::kNodes, "", {{"metadata", {{"name", kNodeName}}}});
-    kubelet_ = std::make_unique<FakeKubelet>(
-        FakeKubelet::Paths{
-            folder_ + "/plugins", folder_ + "/pods-api.sock", folder_ + "/resources.sock"},
-        FakeKubelet::Kind::kFrom137,
-        1);
-    kubelet_->Start();
-  }
-  ~GpuAgentTest() override {
-    worker_.request_stop();
-    if (worker_.joinable()) worker_.join();
-    kubelet_.reset();
-    if (HasFailure()) {
-      for (const std::string& line : lines_.Last(30).lines) ADD_FAILURE() << line;
-    }
-    std::filesystem::remove_all(folder_);
-  }
-
-  void StartAgent() {
-    device_plugin::GpuAgent::Options options;
-    options.node_agent.node = kNodeName;
-    options.node_agent.version = "test";
-    options.node_agent.gpus.nvml = FAKE_NVML;
-    options.plugin.node = kNodeName;
-    options.plugin.registrar.folder = folder_ + "/plugins";
-    options.plugin.registrar.times.min_backoff = Duration(5);
-    options.plugin.registrar.times.max_backoff = Duration(50);
-    options.plugin.pods_api_socket = folder_ + "/pods-api.sock";
-    options.plugin.pod_resources_socket = folder_ + "/resources.sock";
-    options.plugin.journal = folder_ + "/journal";
-    options.plugin.reconcile_every = std::chrono::hours(1);
-    agent_ = std::make_unique<device_plugin::GpuAgent>(
-        client(), std::move(options), log_, kube::SystemClock());
-    worker_ = std::jthread([this](const std::stop_token& stop) { ended_ = agent_->Run(stop); });
-  }
-
-  kube::Client& client() { return connection_->client(); }
-  void Create(const kube::Resource& resource, const std::string& ns, const Json& object) {
-    const kube::Reply made =
-        client().Do(kube::CreateCall({resource, ns, "", ""}, DumpJson(object)));
-    ASSERT_TRUE(made) << made.error().error.message;
-  }
-  Json Get(const kube::Resource& resource, const std::string& ns, const std::string& name) {
-    const kube::Reply got = client().Do(kube::GetCall({resource, ns, name, ""}));
-    return got ? ParseJsonOrNull(*got) : Json();
-  }
-  // The object once it has the annotation; every look at it is an answer of the server.
-  Json WaitForAnnotation(const kube::Resource& resource,
-                         const std::string& ns,
-                         const std::string& name,
-                         const std::string& key,
-                         const std::string& part) {
-    while (true) {
-      Json object = Get(resource, ns, name);
-      const std::string& value = TextAt(object, {"metadata", "annotations", key});
-      if (value.find(part) != std::string::npos) return object;
-    }
-  }
-
-  ApiCluster api_;
-  obs::RecentLines lines_{1U << 20U};
-  obs::Log log_;
-  std::unique_ptr<kube::Connection> connection_;
-  std::string folder_;
-  std::unique_ptr<FakeKubelet> kubelet_;
-  std::unique_ptr<device_plugin::GpuAgent> agent_;
-  Status ended_;
-  std::jthread worker_;
+  GpuAgentTest() : GpuAgentSetup(GetParam(), PodsApi::kYes) {}
 };
+class GpuAgentDuty : public GpuAgentTest {};
 
 Labels AnnotationsOf(const Json& object) {
   Labels labels;
@@ -134,8 +55,31 @@ Json PodOf(int gpus) {
                                 {{"limits", {{"nvidia.com/gpu", std::to_string(gpus)}}}}}}})}}}};
 }
 
+// No other set of so many GPUs has a higher sum in the link matrix of the machine itself: neither
+// the driver nor what was published is asked.
+void ExpectBestLinks(const GpuMachine& machine, const std::vector<GpuShare>& shares) {
+  const NodeGpus fixture = MakeNodeGpus(machine, "fake");
+  const PairScores scores = machine.links.Scores();
+  const auto sum_of = [&](std::uint32_t set) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < fixture.gpus.size(); ++i) {
+      for (std::size_t j = i + 1; j < fixture.gpus.size(); ++j) {
+        if ((set >> i & 1U) != 0 && (set >> j & 1U) != 0) sum += scores.Get(i, j);
+      }
+    }
+    return sum;
+  };
+  std::uint32_t chosen = 0;
+  for (const GpuShare& share : shares) chosen |= 1U << *fixture.Find(share.uuid);
+  std::int64_t best = 0;
+  for (std::uint32_t set = 0; set < 1U << fixture.gpus.size(); ++set) {
+    if (std::popcount(set) == std::popcount(chosen)) best = std::max(best, sum_of(set));
+  }
+  EXPECT_EQ(sum_of(chosen), best);
+}
+
 TEST_P(GpuAgentTest, GivesAContainerTheGpusThatTheSchedulerChoseByTheirLinks) {
-  StartAgent();
+  StartAgent(client());
   const GpuMachine& machine = *FindGpuMachine(GetParam());
   ASSERT_TRUE(kubelet_->WaitForHealthy(machine.numa.size()));
   // What the Node says is what the scheduler reads.
@@ -174,6 +118,7 @@ TEST_P(GpuAgentTest, GivesAContainerTheGpusThatTheSchedulerChoseByTheirLinks) {
   std::set<std::string> chosen;
   for (const GpuShare& share : fit.claim->containers.at(0)) chosen.insert(share.uuid);
   ASSERT_EQ(chosen.size(), static_cast<std::size_t>(count));
+  ExpectBestLinks(machine, fit.claim->containers.at(0));
   std::set<std::string> visible;
   const std::string& devices =
       outcome.containers.at("main").environment.at("NVIDIA_VISIBLE_DEVICES");
@@ -187,12 +132,39 @@ TEST_P(GpuAgentTest, GivesAContainerTheGpusThatTheSchedulerChoseByTheirLinks) {
               ::testing::HasSubstr("strata_agent_allocations_total{result=\"served\"} 1"));
 }
 
+TEST_P(GpuAgentDuty, LeavesContainersToClaimsWhereNvidiasDraDriverPublishesTheGpus) {
+  constexpr kube::Resource kSlices{
+      "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kube::Resource::Scope::kCluster};
+  DefineResourceSlices();
+  const auto slice = [](const std::string& node) {
+    return Json{{"apiVersion", "resource.k8s.io/v1"},
+                {"kind", "ResourceSlice"},
+                {"metadata", {{"name", node + "-gpu.nvidia.com"}}},
+                {"spec", {{"driver", "gpu.nvidia.com"}, {"nodeName", node}}}};
+  };
+  Create(kSlices, "", slice("another-node"));
+  StartAgent(client());
+  const std::size_t gpus = FindGpuMachine(GetParam())->numa.size();
+  ASSERT_TRUE(kubelet_->WaitForHealthy(gpus));
+  // The driver comes: what it hands out we do not.
+  Create(kSlices, "", slice(kNodeName));
+  ASSERT_TRUE(kubelet_->WaitForHealthy(0));
+  WaitForAnnotation(kube::kNodes, "", kNodeName, "strata.sh/agent", R"("identity":"none")");
+  WaitForReady();
+  // It goes.
+  ASSERT_TRUE(client().Do(kube::DeleteCall(
+      {kSlices, "", std::string(kNodeName) + "-gpu.nvidia.com", ""}, kube::DeleteOptions{})));
+  ASSERT_TRUE(kubelet_->WaitForHealthy(gpus));
+  WaitForAnnotation(kube::kNodes, "", kNodeName, "strata.sh/agent", R"("identity":"pods-api")");
+}
+
 std::vector<std::string> MachineNames() {
   std::vector<std::string> names;
   for (const GpuMachine& machine : GpuMachines()) names.push_back(machine.name);
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Machines, GpuAgentTest, ::testing::ValuesIn(MachineNames()));
+INSTANTIATE_TEST_SUITE_P(OneMachine, GpuAgentDuty, ::testing::Values("dgx1v"));
 
 }  // namespace
 }  // namespace strata::testing

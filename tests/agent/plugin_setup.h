@@ -97,7 +97,9 @@ class PluginTest : public ::testing::Test {
   PluginTest() : log_("agent", clock_, {&lines_}) {
     // In memory: what is synced there costs nothing. Paths of sockets must be short.
     const bool memory = std::filesystem::is_directory("/dev/shm");
-    std::string name = std::string(memory ? "/dev/shm" : "/tmp") + "/agent.XXXXXX";
+    const char* disk = std::getenv("STRATA_AGENT_FOLDER");  // NOLINT(concurrency-mt-unsafe)
+    const std::string folder = disk != nullptr ? disk : memory ? "/dev/shm" : "/tmp";
+    std::string name = folder + "/agent.XXXXXX";
     folder_ = mkdtemp(name.data());
     pods_api_ = folder_ + "/pods-api.sock";
     std::filesystem::create_directory(plugins());

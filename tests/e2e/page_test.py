@@ -251,9 +251,14 @@ class Flags(unittest.TestCase):
         up = subprocess.run([STRATA, "up", "--page", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
         self.assertEqual(up.returncode, 2)
         self.assertIn("--page: only a loopback address, not 0.0.0.0:0", up.stderr)
-        done = subprocess.run([STRATA, "page", "--listen", "0.0.0.0:0"], capture_output=True, check=False, text=True, timeout=LIMIT)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--listen: only a loopback address, not 0.0.0.0:0", done.stderr)
+
+    def test_what_others_reach_has_no_token_of_its_own(self):
+        for arguments, words in ((("--listen", "0.0.0.0:0", "--access", "token"), "--access: only kubernetes with --listen 0.0.0.0:0"),
+                                 (("--listen", "0.0.0.0:0", "--plain-http"), "--plain-http: not with --access kubernetes: tokens need TLS"),
+                                 (("--tls-cert-file", "x"), "--tls-cert-file: want it together with --tls-private-key-file")):
+            done = subprocess.run([STRATA, "page", *arguments], capture_output=True, check=False, text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
 
 
 class OfUp(LiveTest):

@@ -281,6 +281,12 @@ class LiveCommands(unittest.TestCase):
         self.assertIn("a-job-with-a-name-that-is-rather-long-for-one-line", wide)
         self.assertNotIn("…", wide)
 
+    def test_every_view_fits_a_terminal_of_80_columns(self):
+        self.make_other("a-job-with-a-name-that-is-rather-long-for-one-line", "computer-vision-research")
+        for view in ("top", "topology", "queue list", "queue describe default", "job list", f"simulate -f {EXAMPLES}"):
+            wide = [line for line in self.on_terminal(80, *view.split()) if len(line) > 80]
+            self.assertEqual(wide, [], view)
+
     def on_terminal(self, columns, *arguments):
         """Lines of a command on a terminal so wide."""
         terminal, end = os.openpty()
@@ -318,7 +324,7 @@ class LiveCommands(unittest.TestCase):
                  "message": "gangpreempt: 3 of 3 pods, for default/train in HyperNode s0 (tier 1)"}
         status, made = self.server.json("POST", "/api/v1/namespaces/default/events", event)
         self.assertEqual(status, 201, made)
-        head, row = self.strata("evictions")[0].splitlines()
+        head, row = self.strata("evictions", "-A")[0].splitlines()
         self.assertEqual(head.split(), ["AGE", "ACTION", "EVICTED", "PODS", "FOR", "IN"])
         self.assertEqual(row.split()[1:], "gangpreempt default/wide 3 of 3 default/train HyperNode s0 (tier 1)".split())
         self.assertEqual(json.loads(self.strata("evictions", "-o", "json")[0])["evictions"][0]["for"], "default/train")

@@ -61,7 +61,7 @@ class Files(unittest.TestCase):
         listed = set(yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())["resources"])
         there = {str(path.relative_to(DEPLOY)) for folder in ("crds", "chart/rbac", "chart/webhooks", "workloads")
                  for path in (DEPLOY / folder).iterdir()}
-        optional = {"chart/rbac/agent.yaml", "chart/rbac/virtual-nodes.yaml"} | {f"chart/webhooks/{name}.yaml" for name in OPTIONAL}
+        optional = {"chart/rbac/agent.yaml", "chart/rbac/page.yaml", "chart/rbac/virtual-nodes.yaml"} | {f"chart/webhooks/{name}.yaml" for name in OPTIONAL}
         self.assertEqual(listed - {"namespace.yaml"}, there - optional)
 
     def test_beside_volcano_is_the_base_without_what_volcano_brought(self):
@@ -196,8 +196,11 @@ class Monitoring(unittest.TestCase):
             server = ApiServer(folder)
             self.addCleanup(server.end)
             self.start(folder, server, "virtual-nodes", "--generate", "spines=1,racks=1,nodes=1,gpus=4:dgx1v")
-            ports = dict(zip(COMMANDS, free_ports(len(COMMANDS))))
+            ports = dict(zip((*COMMANDS, "page"), free_ports(len(COMMANDS) + 1)))
             for command, port in ports.items():
+                if command == "page":
+                    self.start(folder, server, command, "--enable-metrics", f"--listen-address=127.0.0.1:{port}")
+                    continue
                 self.start(folder, server, command, "--enable-metrics", f"--listen-address=127.0.0.1:{port}", "--leader-elect=false")
             self.make_jobs(server)
             try:
@@ -379,11 +382,12 @@ class Chart(unittest.TestCase):
 
     def test_the_rights_of_the_agent_follow_what_it_asks(self):
         always = {("nodes", "get"), ("nodes", "patch"), ("events", "create"), ("events", "patch")}
+        plugin = {("pods", "patch"), ("resourceslices", "list")}
         for version, settings, more in (
-                ("1.37.0", [], {("pods", "patch")}),
-                ("1.36.2", [], {("pods", "patch"), ("pods", "list")}),
-                ("1.36.2", ["custom.agent_identity=pods"], {("pods", "patch"), ("nodes/pods", "get")}),
-                ("1.37.0", ["custom.agent_identity=lock"], {("pods", "patch"), ("pods", "list")}),
+                ("1.37.0", [], plugin),
+                ("1.36.2", [], plugin | {("pods", "list")}),
+                ("1.36.2", ["custom.agent_identity=pods"], plugin | {("nodes/pods", "get")}),
+                ("1.37.0", ["custom.agent_identity=lock"], plugin | {("pods", "list")}),
                 ("1.36.2", ["custom.agent_publish_only=true"], set())):
             with self.subTest(version=version, settings=settings):
                 _, container, made = self.render_agent(*settings, version=version)

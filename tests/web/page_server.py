@@ -11,6 +11,7 @@ import os
 import pathlib
 import queue
 import threading
+import time
 import urllib.parse
 
 import recorded
@@ -48,11 +49,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def refuse(self, code, message):
         self.json({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code}, code)
 
+    def parse_request(self):
+        """Takes the prefix of a proxy off; what is not below it is nowhere."""
+        done = super().parse_request()
+        if done and self.server.prefix:
+            self.path = self.path.removeprefix(self.server.prefix) if self.path.startswith(self.server.prefix + "/") else "/nowhere"
+        return done
+
     def do_GET(self):
         place = urllib.parse.urlsplit(self.path)
         self.server.asked.append(self.path)
         if place.path.startswith("/page/v1/"):
-            self.api(urllib.parse.unquote(place.path[len("/page/v1/"):]))
+            self.api(urllib.parse.unquote(place.path[len("/page/v1/"):]), place.query)
             return
         file = self.server.site / (place.path.lstrip("/") or "index.html")
         if file.parent == self.server.site and file.is_file():
@@ -60,7 +68,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.refuse(404, "not found")
 
-    def api(self, path):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(self.path)
+        if self.headers["Content-Type"] != "application/json" or self.path.split("?")[0] != "/page/v1/what-if":
+            self.refuse(404, "not found")
+        else:
+            self.json(self.server.cluster.what_if(body))
+
+    def api(self, path, query=""):
         cluster, token = self.server.cluster, self.server.token
         if token and self.headers.get("Authorization") != f"Bearer {token}":
             self.refuse(401, "Unauthorized")
@@ -71,6 +87,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.json(plain[path]())
         elif path == "events":
             self.events()
+        elif path == "history":
+            at = urllib.parse.parse_qs(query).get("at")
+            self.json(cluster.moment(int(at[0])) if at else cluster.history(cluster.now or int(time.time() * 1000)))
+        elif first == "jobs" and rest.endswith("/story"):
+            self.json(cluster.story(rest.split("/")[-2]))
         elif first == "jobs":
             self.json(cluster.job(rest.split("/")[-1]))
         elif first == "nodes":
@@ -103,11 +124,11 @@ class PageServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, cluster, token="", site=SITE, port=0):
+    def __init__(self, cluster, token="", site=SITE, port=0, prefix=""):
         super().__init__(("127.0.0.1", port), Handler)
         self.cluster, self.token, self.site = cluster, token, pathlib.Path(site)
-        self.streams, self.asked = [], []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/"
+        self.streams, self.asked, self.prefix = [], [], prefix
+        self.url = f"http://127.0.0.1:{self.server_address[1]}{prefix}/"
 
     def start(self):
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -15,7 +15,7 @@ import recorded
 
 AXE = pathlib.Path(os.environ.get("NODE_PATH", page_server.ROOT / "build/web/node_modules")) / "axe-core/axe.min.js"
 VIEWS = ("#/map", "#/waiting", "#/waiting?job=team-b/job-4", "#/jobs", "#/jobs?job=team-a/job-0", "#/queues?queue=q-1", "#/fit?pods=3",
-         "#/map?at=rack-1", "#/map?at=rack-0&node=node-0", "#/map?node=no-such-node")
+         "#/map?at=rack-1", "#/map?at=rack-0&node=node-0", "#/map?node=no-such-node", "#/time", "#/time?t=1000&than=2000")
 
 
 class PageTest(browser.BrowserTest):
@@ -97,6 +97,72 @@ class PageTest(browser.BrowserTest):
         self.show("#/fit?pods=3")
         self.browser.until(lambda: self.browser.view().get("asked"), "the answer")
         self.assertIn("3 pods fit in one HyperNode of tier 2", self.browser.text(".panel"))
+        self.assertIn("Gangs that could start", self.browser.text(".panel"))
+        self.assertIn("2 spine", self.browser.text(".gangs"))
+        self.assertIn("7.5", self.browser.text("dl"))
+
+    # ---- stories, what-if, the past
+
+    def click(self, words, within=".panel"):
+        found = self.browser.run("""return [...document.querySelectorAll(arguments[0] + " button")].find((b) => b.textContent.includes(arguments[1]))""",
+                                 within, words)
+        self.assertIsNotNone(found, f"no button {words!r}")
+        found.click()
+
+    def test_lists_what_would_help_with_its_command_and_shows_where(self):
+        self.show("#/waiting?job=team-b/job-4")
+        panel = self.browser.text(".split > :last-child")
+        self.assertIn("38 changes tried", panel)
+        self.assertIn("highestTierAllowed", panel)
+        self.assertIn("held by team-a/job-0", panel)
+        self.browser.run("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+        self.click("copy kubectl")
+        self.browser.until(lambda: (self.browser.run("return window.copied") or "").startswith("kubectl patch podgroup job-4 -n team-b"), "the command")
+        self.click("see where")
+        self.browser.until(lambda: self.browser.view().get("ghosts") == [["node-0", 1], ["node-1", 1], ["node-2", 1]], "the map shows where")
+        self.press(Keys.ESCAPE)
+        self.browser.until(lambda: not self.browser.view().get("ghosts"), "without the job they are gone")
+
+    def test_tells_why_a_job_runs_where_it_does(self):
+        self.show("#/jobs?job=team-a/job-0")
+        panel = self.browser.text(".split > :last-child")
+        self.assertIn("it decides the same", panel)
+        self.assertIn("binpack", panel)
+        self.assertIn("187.2", panel)
+
+    def test_tries_a_gang_and_a_manifest(self):
+        self.show("#/fit?pods=3")
+        self.click("Try")
+        self.browser.until(lambda: "It would start: 3 pods in rack-0" in self.browser.text(".panel"), "the answer")
+        self.click("see where")
+        self.browser.until(lambda: self.browser.view().get("ghosts"), "the map shows where")
+        self.show("#/fit?pods=9")
+        self.click("Try")
+        self.browser.until(lambda: "It would wait (TopologyUnsatisfied)" in self.browser.text(".panel"), "the other answer")
+        self.assertEqual(sum(path.startswith("/page/v1/what-if") for path in self.server.asked), 2)
+
+    def test_shows_a_moment_of_the_past_says_so_and_comes_back(self):
+        self.show("#/time")
+        self.click("decision before")
+        self.browser.until(lambda: self.browser.view()["moment"] > 0 and self.browser.view()["gpus"]["used"] == 8, "the moment")
+        self.assertIn("not now", self.browser.text(".notice.past"))
+        self.click("compare from here")
+        self.browser.until(lambda: "GPUs differ" in self.browser.text(".panel"), "the comparison")
+        self.press("L")
+        self.browser.until(lambda: self.browser.view()["moment"] == 0 and self.browser.view()["gpus"]["used"] != 8, "live again")
+
+    def test_asks_for_a_token_where_it_has_none_and_for_namespaces_where_not_all_may_be_seen(self):
+        self.server.token = "secret"
+        self.browser.driver.get("about:blank")
+        self.browser.driver.get(self.server.url)
+        self.browser.until(lambda: "refused access" in self.browser.text(".notice"), "the refusal")
+        self.browser.driver.find_element("css selector", ".token input").send_keys("secret", Keys.ENTER)
+        self.browser.until(lambda: self.browser.view()["link"] == "live", "it is live")
+        hello = self.server.cluster.hello
+        self.server.cluster.hello = lambda: hello() | {"scope": ["team-a"]}
+        self.browser.open(self.server.url + "#/map?namespaces=team-a")
+        self.browser.until(lambda: "You see jobs of team-a" in self.browser.text(".scope"), "the scope")
+        self.assertTrue(any("namespaces=team-a" in path for path in self.server.asked))
 
     # ---- when things go wrong
 
@@ -104,8 +170,7 @@ class PageTest(browser.BrowserTest):
         self.browser.open(self.server.url + "#/waiting?job=team-b/job-4")
         port = self.server.server_address[1]
         self.server.stop()
-        self.browser.until(lambda: "picture of" in self.browser.text(".status"), "the age of the picture")
-        self.assertEqual(self.browser.view()["link"], "lost")
+        self.browser.until(lambda: self.browser.view()["link"] == "lost" and "picture of" in self.browser.text(".status"), "the age of the picture")
         self.server = page_server.PageServer(recorded.Cluster(), port=port).start()
         self.server.cluster.revision = 20
         self.browser.until(lambda: self.browser.view()["link"] == "live" and self.browser.view()["revision"] == 20, "it is live again")
@@ -134,11 +199,18 @@ class PageTest(browser.BrowserTest):
         self.assertNotIn("secret", self.browser.run("return location.href"))
         self.assertFalse([path for path in self.server.asked if "secret" in path])
 
+    def test_works_below_a_path_of_a_proxy(self):
+        self.server.stop()
+        self.server = page_server.PageServer(recorded.Cluster(), prefix="/tools/strata").start()
+        self.show("#/fit?pods=3")
+        self.assertEqual(self.browser.view()["nodes"], 8)
+        self.assertNotIn("/nowhere", self.server.asked)
+
     def test_hostile_names_are_text(self):
         marks = ("<img src=x onerror=alert(1)>", "\u202egnp.exe", "x" * 253, "\"'><script>alert(1)</script>", "a\u0000b\n<b>", "é😀")
         self.server.cluster = recorded.Cluster(spines=4, racks=10, nodes=3, jobs=1000, waiting=500,
                                                name=lambda kind, i: f"{marks[i % len(marks)]}{kind}-{i}")
-        for view in ("#/map", "#/waiting", "#/jobs", "#/queues", "#/fit"):
+        for view in ("#/map", "#/waiting", "#/jobs", "#/queues", "#/fit", "#/time", "#/waiting?job=team-b/job-999"):
             self.show(view)
             self.press("j")
             self.assertEqual(self.browser.run("return document.querySelectorAll('#page img, #page script, #page b b').length"), 0)
@@ -193,7 +265,7 @@ class PageTest(browser.BrowserTest):
         self.browser.until(lambda: self.browser.run("return document.querySelector('dialog').open"), "the help")
         self.press(Keys.ESCAPE)
         self.browser.until(lambda: not self.browser.run("return document.querySelector('dialog').open"), "the help is closed")
-        for number, name in enumerate(("map", "waiting", "jobs", "queues", "fit"), 1):
+        for number, name in enumerate(("map", "waiting", "jobs", "queues", "fit", "time"), 1):
             self.press(str(number))
             self.browser.until(lambda: self.browser.view()["route"]["view"] == name, name)
         self.press("d")

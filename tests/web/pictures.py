@@ -60,7 +60,8 @@ class Pictures(LiveTest):
         for name, fragment, scheme in VIEWS:
             chromium.media(prefers_color_scheme=scheme)
             chromium.open(url + fragment)
-            chromium.until(lambda: "Reading" not in chromium.text(".left + *") and len(chromium.text(".left + *")) > 100, f"{name} is there")
+            chromium.until(lambda: not any(word in chromium.text(".left + *") for word in ("Reading", "Trying changes"))
+                           and len(chromium.text(".left + *")) > 100, f"{name} is there")
             chromium.run("document.querySelector('header .brand .muted').textContent = 'prod-a'")  # not the port of this run
             shot = Image.open(io.BytesIO(base64.b64decode(chromium.command("Page.captureScreenshot", format="png")["data"])))
             shot.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"page-{name}.png", optimize=True)

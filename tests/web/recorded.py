@@ -19,6 +19,7 @@ class Cluster:
         self.node_count = spines * racks * nodes
         self.job_count, self.waiting = jobs, waiting
         self.epoch, self.revision = 3, 10
+        self.now = None  # milliseconds, for what is shown of the past; None: the clock
 
     def hyper_nodes(self):
         names, tiers, parents, counts = [], [], [], []
@@ -94,9 +95,18 @@ class Cluster:
         return {"version": 1, "strata": "0.1.0", "cluster": "prod-a", "user": "", "scope": "cluster", "plugins": ["gang"],
                 "resources": ["cpu", "memory", "nvidia.com/gpu"], "tiers": [{"tier": 1, "tierName": "rack"}, {"tier": 2, "tierName": "spine"}]}
 
+    def fragmentation(self):
+        def tier(tier, name, slots):
+            return {"tier": tier, "tierName": name, "hyperNodes": len(slots), "largestGang": max(slots), "gini": 0.25,
+                    "placeable": {str(k): sum(free // k for free in slots) for k in (1, 2, 4, 8)},
+                    "rackLoss": {str(k): 1 - k * sum(free // k for free in slots) / sum(slots) for k in (1, 2, 4, 8)}}
+        return {"freeGpus": 44, "strandedGpus": 12, "stranded": 0.2727, "fgd": 7.5, "typicalPods": 3,
+                "tiers": [tier(1, "rack", [1, 1, 1, 1]), tier(2, "spine", [3, 1]), tier(3, "", [4])]}
+
     def fit_answer(self):
         hyper_nodes = self.hyper_nodes()
-        return self.fit() | {"epoch": self.epoch, "pods": hyper_nodes["fits"], "wholeNodes": 4, "stranded": 12, "packed": 5}
+        return self.fit() | {"epoch": self.epoch, "pods": hyper_nodes["fits"], "wholeNodes": 4, "stranded": 12, "packed": 5,
+                             "fragmentation": self.fragmentation()}
 
     def queues(self):
         def queue(parent, allocated, request, deserved, capability, waiting):
@@ -113,6 +123,63 @@ class Cluster:
         pods = [{"name": f"{name}-w-{i}", "phase": "Running", "node": self.name("node", i), "leaf": ""} for i in range(4)]
         return {"name": name, "tasks": [], "pods": pods, "conditions": [], "events": [
             {"type": "Warning", "reason": "Unschedulable", "message": "no HyperNode holds it", "count": 3, "last": "2026-11-19T11:59:00Z"}]}
+
+    def story(self, name):
+        """As the scheduler's own code tells it: of a job that waits with what would help, of one that runs decided again."""
+        number = int(name.rsplit("-", 1)[1]) if name.rsplit("-", 1)[-1].isdigit() else 0
+        names = self.hyper_nodes()["name"]
+        tiers = [{"tier": 1, "open": [n for n in names if "rack" in n], "ruledOut": [{"hyperNodes": names[-1:], "reason": "not ready"}], "failed": names[1:2],
+                  "chosen": "", "scores": []}]
+        waits = number >= self.job_count - self.waiting
+        story = {"job": f"team-b/{name}", "state": "done", "source": "verdict", "asOf": "2026-11-19T12:00:00Z", "phase": "Inqueue" if waits else "Running",
+                 "sentence": f"{name} waits (TopologyUnsatisfied): no HyperNode of tier 1 or below holds 24 pods; nearest: HyperNode rack-0 (tier 1) takes 19 of 24"
+                 if waits else f"{name} runs in rack-0 (tier 1).",
+                 "searches": [{"subJob": "", "root": "", "tiers": tiers}] if waits else [], "nearestMisses": [], "relaxations": [],
+                 "tried": {"changes": 38 if waits else 0, "runningJobs": 12, "ofRunningJobs": 20}, "evictions": [], "evictedFor": [], "pods": []}
+        if waits:
+            story["nearestMisses"] = [{"subJob": "", "tier": 1, "hyperNode": names[1], "fits": 19, "wanted": 24, "shortOf": {"nvidia.com/gpu": "36"},
+                                       "nodes": {"Insufficient nvidia.com/gpu": 6}, "heldBy": [
+                                           {"kind": "PodGroup", "name": "team-a/job-0", "pods": 4, "amounts": {"nvidia.com/gpu": "32"}},
+                                           {"kind": "PodGroup", "name": "team-b/job-1", "pods": 1, "amounts": {"nvidia.com/gpu": "4"}}]}]
+            story["relaxations"] = [
+                {"kind": "higherTier", "object": f"PodGroup team-b/{name}", "text": "allow tier 2: raise spec.networkTopology.highestTierAllowed from 1 to 2",
+                 "command": f"kubectl patch podgroup {name} -n team-b --type=merge -p '{{\"spec\":{{\"networkTopology\":{{\"highestTierAllowed\":2}}}}}}'",
+                 "restarts": False, "binds": {f"team-b/{name}-{i}": self.name("node", i) for i in range(3)}},
+                {"kind": "jobGone", "object": "PodGroup team-a/job-0", "text": "without job team-a/job-0 (4 pods)", "command": "strata job stop team-a/job-0",
+                 "restarts": False, "binds": {f"team-b/{name}-{i}": self.name("node", 4 + i) for i in range(3)}}]
+        else:
+            scores = [{"name": names[1], "score": 187.2, "plugins": {"binpack": 120.0, "network-topology-aware": 67.2}},
+                      {"name": names[2], "score": 181.0, "plugins": {"binpack": 130.0, "network-topology-aware": 51.0}}]
+            story |= {"source": "replay", "agrees": True, "replay": story | {"searches": [
+                {"subJob": "", "root": "", "tiers": [tiers[0] | {"failed": [], "chosen": names[1], "scores": scores}]}]}}
+        return story
+
+    def what_if(self, body):
+        pods = body.get("pods", 4)
+        fits = pods <= 3
+        job = {"phase": "Running" if fits else "Inqueue", "allocatedHyperNode": self.name("rack", 0) if fits else "", "tier": 1 if fits else 0,
+               "reason": "" if fits else "TopologyUnsatisfied", "message": "" if fits else "no HyperNode of tier 1 or below holds them"}
+        return {"job": "default/what-if-0", "jobs": {"default/what-if-0": job}, "pipelined": {}, "devices": {}, "asOf": "2026-11-19T12:00:00Z",
+                "binds": {f"default/what-if-pod-{i}": self.name("node", i) for i in range(pods)} if fits else {},
+                "story": self.story("job-99") | {"relaxations": [], "tried": {"changes": 0, "runningJobs": 0, "ofRunningJobs": 0}}}
+
+    # Half an hour in steps of a minute, until `now` (milliseconds); all of it busy at the end.
+    def history(self, now):
+        total = self.node_count * self.gpus
+        samples = [[now - (30 - i) * 60000, total - total * (i + 5) // 40, total * (i + 5) // 40, i % 5, [[1, 1 + i % 3], [2, 3 + i % 4], [3, 4]]]
+                   for i in range(31)]
+        outcomes = ("placed", "waits", "gone", "placed", "node")
+        decisions = [{"time": now - (29 - i) * 60000, "job": "" if i % 5 == 4 else f"team-a/{self.name('job', i % 6)}", "outcome": outcomes[i % 5],
+                      "where": ("rack-0", "TopologyUnsatisfied", "", "rack-1", "node-1: cordoned")[i % 5], "tier": 1} for i in range(29)]
+        return {"samples": samples, "decisions": decisions}
+
+    def moment(self, at):
+        """The picture when every GPU was free but those of one node, of two nodes in the last five minutes."""
+        busy = 16 if self.now and at > self.now - 300000 else 8
+        cluster = self.cluster()
+        free = {"state": "f" * (self.node_count * self.gpus), "holder": [-1, self.node_count * self.gpus], "shared": {}}
+        change = {"epoch": self.epoch, "revision": self.revision, "time": "2026-11-19T11:45:00Z", "gpus": {"state": {"0": "u" * busy}, "holder": {"0": [0, busy]}}}
+        return {"cluster": cluster | {"gpus": free, "revision": 1}, "changes": [change]}
 
     def node(self, name):
         gpus = [{"uuid": f"GPU-{i:08}-1111", "index": i, "health": True, "numa": 0, "holders": []} for i in range(self.gpus)]

@@ -16,12 +16,33 @@ export interface Fit {
   tiers: TierFit[];
 }
 
+// How what is free lies (docs/fragmentation.md). Gangs are by the number of their pods.
+export interface FragmentationTier {
+  tier: number;
+  tierName: string;
+  hyperNodes: number;
+  largestGang: number;
+  placeable: Record<string, number>;
+  rackLoss: Record<string, number>;
+  gini: number;
+}
+
+export interface Fragmentation {
+  freeGpus: number;
+  strandedGpus: number;
+  stranded: number;
+  fgd: number;
+  typicalPods: number;
+  tiers: FragmentationTier[];
+}
+
 export interface FitAnswer extends Fit {
   epoch: number;
   pods: number[]; // by position in hyperNodes
   wholeNodes: number;
   stranded: number;
   packed: number;
+  fragmentation: Fragmentation;
 }
 
 export interface Tier {
@@ -34,6 +55,8 @@ export interface Hello {
   strata: string;
   cluster: string;
   user: string;
+  scope: "cluster" | string[]; // the namespaces whose jobs are shown
+  queues?: boolean; // whether queues may be listed
   resources: string[];
   tiers: Tier[];
 }
@@ -85,6 +108,7 @@ export interface Jobs {
   tier: number[];
   created: string[];
   reason: string[];
+  user?: Sparse<string>; // whom it says it belongs to
   message: Sparse<string>;
   nearest: Sparse<Miss[]>;
   helps: Sparse<string>;
@@ -178,6 +202,95 @@ export interface NodeDetail {
   pods?: { namespace?: string; name: string; phase?: string }[];
 }
 
+export interface Holder {
+  kind: string;
+  name: string;
+  pods: number;
+  amounts: Record<string, string>;
+}
+
+export interface StoryTier {
+  tier: number;
+  open: string[];
+  ruledOut: { hyperNodes: string[]; reason: string }[];
+  failed: string[];
+  chosen: string;
+  scores: { name: string; score: number; plugins?: Record<string, number> }[];
+}
+
+export interface Helping {
+  kind: string;
+  object: string;
+  text: string;
+  command: string;
+  restarts: boolean;
+  binds?: Record<string, string>; // "namespace/pod" to node
+}
+
+export interface Eviction {
+  action: string;
+  job: string;
+  hyperNode: string;
+  victims: { job: string; queue: string; priority: number; unit: string; pods: string[]; nodes: string[] }[];
+}
+
+// As `strata explain -o json`; what is known at once has fewer members.
+export interface Story {
+  state: "computing" | "done" | "failed";
+  source?: "verdict" | "replay";
+  agrees?: boolean;
+  replay?: Story;
+  problem?: string;
+  asOf?: string;
+  sentence: string;
+  notes?: string[];
+  reason?: string;
+  message?: string;
+  phase?: string;
+  allocatedHyperNode?: string;
+  tier?: number;
+  searches?: { subJob: string; root: string; tiers: StoryTier[] }[];
+  nearestMisses?: { subJob: string; tier: number; hyperNode: string; fits: number; wanted: number;
+    shortOf: Record<string, string>; nodes: Record<string, number>; heldBy: Holder[] }[];
+  queueHeldBy?: Holder[];
+  line?: { queue: string; position: number; waiting: number; before: string[] };
+  pods?: { name: string; node: string }[];
+  evictions?: Eviction[];
+  evictedFor?: Eviction[];
+  relaxations?: Helping[];
+  tried?: { changes: number; runningJobs: number; ofRunningJobs: number };
+}
+
+export interface WhatIf {
+  job: string;
+  jobs: Record<string, { phase: string; allocatedHyperNode: string; tier: number; reason: string; message: string }>;
+  binds: Record<string, string>;
+  pipelined: Record<string, string>;
+  devices: Record<string, Record<string, string[]>>;
+  story?: Story;
+  asOf: string;
+}
+
+export type Sample = [number, number, number, number, [number, number][]]; // time, free, used, waiting, [tier, pods]
+
+export interface Decision {
+  time: number;
+  job: string; // "": about a node
+  outcome: "placed" | "waits" | "gone" | "node";
+  where: string;
+  tier: number;
+}
+
+export interface Past {
+  samples: Sample[];
+  decisions: Decision[];
+}
+
+export interface Moment {
+  cluster: Cluster;
+  changes: Change[];
+}
+
 // An answer that is an error: a Status object of Kubernetes.
 export class ApiError extends Error {
   constructor(readonly code: number, message: string) {
@@ -192,6 +305,11 @@ export function takeToken(place: Location, session: Storage): void {
   session.setItem("strata-token", found[1]!);
   const rest = place.hash.replace(found[0], "").replace(/^#?&?/, "#");
   history.replaceState(null, "", place.pathname + place.search + rest);
+}
+
+// A token that somebody pasted; it stays in the session of this tab.
+export function keepToken(token: string, session: Storage): void {
+  session.setItem("strata-token", token.trim());
 }
 
 export function headers(): Record<string, string> {
@@ -210,6 +328,17 @@ async function problemOf(answer: Response): Promise<ApiError> {
   return new ApiError(answer.status, message);
 }
 
+// The namespaces that are asked for, where not all may be listed: "?namespaces=a,b" of the view.
+let named = "";
+export function nameNamespaces(list: string): void {
+  named = list;
+}
+
+function pathOf(path: string): string {
+  const more = named ? `${path.includes("?") ? "&" : "?"}namespaces=${encodeURIComponent(named)}` : "";
+  return `page/v1/${path}${more}`;
+}
+
 // GET page/v1/<path>. Throws ApiError, or what fetch throws when there is no answer.
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   const answer = await open(path, signal);
@@ -217,7 +346,15 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 export async function open(path: string, signal?: AbortSignal): Promise<Response> {
-  const answer = await fetch(`page/v1/${path}`, { headers: headers(), signal: signal ?? null });
+  const answer = await fetch(pathOf(path), { headers: headers(), signal: signal ?? null });
   if (!answer.ok) throw await problemOf(answer);
   return answer;
+}
+
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  const answer = await fetch(pathOf(path), {
+    method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw await problemOf(answer);
+  return (await answer.json()) as T;
 }

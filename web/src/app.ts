@@ -7,7 +7,10 @@ import { parseRoute, formatRoute, linkTo, START, type Route } from "./router";
 export type Link = "connecting" | "live" | "lost" | "refused" | "paused";
 
 class App {
-  picture: Picture | undefined;
+  live: Picture | undefined; // what the stream keeps
+  past: Picture | undefined; // the moment that is looked at instead
+  other: Picture | undefined; // the moment that it is compared with
+  ghosts: ReadonlyMap<string, number> | undefined; // pods that would go to a node, by its name
   hello: Hello | undefined;
   link: Link = "connecting";
   problem = ""; // why the link is lost or refused
@@ -15,11 +18,17 @@ class App {
   route: Route = { ...START };
   fit: FitAnswer | undefined; // of the shape of the view "fit"
   hover = -1; // the job that is pointed at in a list
+  freeOnly = false; // used GPUs are dim
   asTable = false; // the twin of the map is shown in its place
   painted = 0; // milliseconds that the last whole drawing of the map took
   level = "";
   focus = -1; // where the keyboard is in the twin: a HyperNode
   focusNode = -1; // or a node
+  // What is shown.
+  get picture(): Picture | undefined {
+    return this.route.t ? this.past : this.live;
+  }
+
   private readonly listeners = new Set<() => void>();
   private due = false;
 

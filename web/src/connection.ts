@@ -1,6 +1,6 @@
 // Keeps the picture live: `cluster`, then the stream of changes; again after every failure. While the tab is hidden the
 // stream is closed, because browsers give an origin six connections.
-import { ApiError, get, open, type Change, type Cluster, type Hello } from "./api";
+import { ApiError, get, nameNamespaces, open, type Change, type Cluster, type Hello } from "./api";
 import { app } from "./app";
 import { fold, openPicture } from "./fold";
 import { MAX_SILENCE, readEvents, retryDelay } from "./stream";
@@ -18,16 +18,17 @@ function hearing(): void {
 }
 
 async function load(signal: AbortSignal): Promise<void> {
-  const [hello, cluster] = await Promise.all([app.hello ?? get<Hello>("hello", signal), get<Cluster>("cluster", signal)]);
+  nameNamespaces(app.route.namespaces);
+  const [hello, cluster] = await Promise.all([get<Hello>("hello", signal), get<Cluster>("cluster", signal)]);
   app.hello = hello;
-  app.picture = openPicture(cluster);
+  app.live = openPicture(cluster);
   hearing();
   app.changed();
 }
 
 // Follows the stream to its end; returns whether the picture must be read again.
 async function follow(signal: AbortSignal): Promise<boolean> {
-  const picture = app.picture!;
+  const picture = app.live!;
   const answer = await open(`events?after=${picture.revision}&epoch=${picture.epoch}`, signal);
   setLink("live");
   let again = false;
@@ -56,7 +57,7 @@ async function keepLive(signal: AbortSignal): Promise<void> {
   let reload = true;
   for (let failures = 0; !signal.aborted; ) {
     try {
-      if (reload || !app.picture) await load(signal);
+      if (reload || !app.live) await load(signal);
       reload = await follow(signal);
       failures = 0;
       if (!reload) throw new Error("the server ended the stream");
@@ -71,7 +72,8 @@ async function keepLive(signal: AbortSignal): Promise<void> {
   }
 }
 
-function connect(): void {
+// Also after a token was given.
+export function connect(): void {
   stop?.abort();
   stop = new AbortController();
   void keepLive(stop.signal);

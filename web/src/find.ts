@@ -1,4 +1,4 @@
-// The words of the search box: plain ones are parts of names, `phase:`, `queue:`, `ns:`, `reason:`, `hn:` are columns.
+// The words of the search box: plain ones are parts of names, `phase:`, `queue:`, `ns:`, `reason:`, `hn:`, `user:` are columns.
 import { jobKey, type Picture } from "./fold";
 
 export interface Term {
@@ -6,7 +6,7 @@ export interface Term {
   word: string;
 }
 
-const COLUMNS = ["phase", "queue", "ns", "reason", "hn"];
+const COLUMNS = ["phase", "queue", "ns", "reason", "hn", "user"];
 
 export function parseFind(text: string): Term[] {
   return text.toLowerCase().split(/\s+/).filter((word) => word).map((word) => {
@@ -22,7 +22,7 @@ export function matchesJob(picture: Picture, job: number, terms: Term[]): boolea
   return terms.every(({ column, word }) => {
     const texts: Record<string, string | undefined> = {
       phase: jobs.phase[job], queue: jobs.queue[job], ns: jobs.namespace[job], reason: jobs.reason[job],
-      hn: hyperNodes.name[jobs.hyperNode[job]!],
+      hn: hyperNodes.name[jobs.hyperNode[job]!], user: jobs.user?.[job],
     };
     const text = column ? texts[column] ?? "" : jobKey(picture, job);
     return text.toLowerCase().includes(word);

@@ -1,6 +1,8 @@
 // The frame: what is always there, the map, and the panel of the view.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { keepToken } from "./api";
 import { app, useApp, useTicks } from "./app";
+import { connect } from "./connection";
 import { countStates, FREE, OFF, waitingJobs } from "./fold";
 import { findNames, type Found } from "./find";
 import { FitPanel } from "./fit";
@@ -13,15 +15,16 @@ import { Overview } from "./overview";
 import { QueuesPanel } from "./queues";
 import { linkTo, VIEWS, type Route, type View } from "./router";
 import { switchTheme } from "./theme";
+import { TimePanel, useMoments } from "./time";
 import { Twin } from "./twin";
 import { Waiting } from "./waiting";
 
-const TITLES: Record<View, string> = { map: "Map", waiting: "Waiting", jobs: "Jobs", queues: "Queues", fit: "Fit" };
+const TITLES: Record<View, string> = { map: "Map", waiting: "Waiting", jobs: "Jobs", queues: "Queues", fit: "What if", time: "Time" };
 
 // How old the picture is, in words: an old picture is never shown as a new one.
 function statusWords(): string {
   const old = app.heard ? age((Date.now() - app.heard) / 1000) : "";
-  if (app.link === "live") return "live";
+  if (app.link === "live") return app.route.t ? "the past" : "live";
   if (app.link === "connecting") return app.heard ? `connecting; picture of ${old} ago` : "connecting";
   if (app.link === "paused") return `paused; picture of ${old} ago`;
   if (app.link === "refused") return "access refused";
@@ -33,9 +36,9 @@ function Status() {
   useTicks(1000);
   const changed = app.picture ? Math.max(0, (Date.now() - Date.parse(app.picture.time)) / 1000) : 0;
   return (
-    <span class={`status ${app.link}`} title={app.problem || undefined}>
+    <span class={`status ${app.route.t ? "past" : app.link}`} title={app.problem || undefined}>
       <i aria-hidden="true" /> {statusWords()}
-      {app.link === "live" && <span class="muted">, changed {age(changed)} ago</span>}
+      {app.link === "live" && !app.route.t && <span class="muted">, changed {age(changed)} ago</span>}
     </span>
   );
 }
@@ -126,6 +129,7 @@ function Panel({ route }: { route: Route }) {
   if (list) return route.job ? <div class="split">{list}<JobPanel /></div> : list;
   if (route.view === "queues") return <QueuesPanel />;
   if (route.view === "fit") return <FitPanel />;
+  if (route.view === "time") return <TimePanel />;
   return route.job ? <JobPanel /> : <Overview />;
 }
 
@@ -146,11 +150,57 @@ function Announcer() {
   return <div class="hidden" role="status" aria-live="polite">{words}</div>;
 }
 
+// A token of the API server can be pasted: `kubectl create token` makes one.
 function Refused() {
+  const [token, setToken] = useState("");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    keepToken(token, sessionStorage);
+    setToken("");
+    connect();
+  };
   return (
     <div class="notice" role="alert">
       <p><b>The server refused access:</b> {app.problem}</p>
-      <p>Open the page by the whole URL that <code>strata page</code> or <code>strata up</code> printed, with its token.</p>
+      <p>On your own machine, open the page by the whole URL that <code>strata page</code> or <code>strata up</code> printed. In a cluster, paste
+        a token of yours, such as <code>kubectl create token NAME</code> prints. It stays in this tab.</p>
+      <form class="token" onSubmit={submit}>
+        <input type="password" value={token} aria-label="Token" placeholder="token" autocomplete="off" onInput={(event) => setToken(event.currentTarget.value)} />
+        <button type="submit" disabled={!token.trim()}>Use it</button>
+      </form>
+    </div>
+  );
+}
+
+// Who may not list the jobs of all namespaces says which ones are looked at.
+function ScopeBar() {
+  const { hello, route } = useApp();
+  const [text, setText] = useState(route.namespaces);
+  if (!hello || !Array.isArray(hello.scope)) return null;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    app.go({ namespaces: text.replace(/[\s,]+/g, ",").replace(/^,|,$/g, "") }, true);
+    connect();
+  };
+  return (
+    <form class="notice scope" aria-label="Namespaces" onSubmit={submit}>
+      <span>{hello.scope.length ? <>You see jobs of <b>{hello.scope.join(", ")}</b>; other jobs are hidden, their GPUs count.</>
+        : <>You may not list the jobs of all namespaces. Name yours to see them; other jobs are hidden, their GPUs count.</>}</span>
+      <label>namespaces <input value={text} placeholder="team-a, team-b" autocomplete="off" spellcheck={false}
+        onInput={(event) => setText(event.currentTarget.value)} /></label>
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+// What is shown is not what is: never without saying so.
+function PastBar({ problem }: { problem: string }) {
+  const { route, picture } = useApp();
+  if (!route.t) return null;
+  return (
+    <div class="notice past" role="status">
+      <span><b>{new Date(route.t).toLocaleTimeString("en", { hour12: false })}</b>, not now. {problem ? `Cannot show it: ${problem}` : picture ? "" : "Reading ..."}</span>
+      <button type="button" onClick={() => app.go({ t: 0 }, true)}>Back to live</button>
     </div>
   );
 }
@@ -158,12 +208,15 @@ function Refused() {
 export function Frame() {
   const { picture, route, link, asTable, problem } = useApp();
   const [help, setHelp] = useState(false);
+  const problemOfMoment = useMoments();
   useKeys(() => setHelp(true));
   return (
     <div class={`frame ${link}`}>
       <Header help={() => setHelp(true)} />
       {link === "refused" && <Refused />}
-      {picture ? (
+      <ScopeBar />
+      <PastBar problem={problemOfMoment} />
+      {picture || route.t ? (
         <main class={route.view === "jobs" && !route.node ? "wide-panel" : ""}>
           <div class="left">
             <Crumbs />

@@ -1,14 +1,14 @@
 // All jobs as a table, and one job in full.
-import { useState } from "preact/hooks";
 import type { JobDetail } from "./api";
 import { useAnswer } from "./answer";
 import { app, useApp, useTicks } from "./app";
 import { findJob, jobKey, waits, type Picture } from "./fold";
-import { ageSince, plural, shortName, splitHelp } from "./formats";
+import { ageSince, plural, shortName } from "./formats";
 import { matchesJob, parseFind } from "./find";
 import { Windowed } from "./list";
 import { linkTo } from "./router";
-import { MissBar, sortJobs } from "./waiting";
+import { StoryBody, useStory } from "./story";
+import { sortJobs } from "./waiting";
 
 const TITLES = ["job", "phase", "queue", "ready", "GPUs", "in", "age"];
 
@@ -42,7 +42,7 @@ export function Jobs() {
     <section class="panel" aria-labelledby="title">
       <div class="top">
         <h1 id="title">{plural(jobs.length, "job")}{jobs.length < there.length ? ` of ${there.length}` : ""}</h1>
-        <span class="muted">filter with ns: queue: phase: reason: hn:</span>
+        <span class="muted">filter with ns: queue: user: phase: reason: hn:</span>
       </div>
       {jobs.length === 0 && <p class="empty">{there.length ? "No job matches the search." : "There are no jobs."}</p>}
       <div role="table" class="table jobs" aria-label="Jobs" aria-rowcount={jobs.length + 1}>
@@ -78,38 +78,6 @@ function Pods({ detail }: { detail: JobDetail }) {
   );
 }
 
-function Misses({ picture, job }: { picture: Picture; job: number }) {
-  const misses = picture.jobs.nearest[job] ?? [];
-  if (!misses.length) return null;
-  return (
-    <>
-      <h2>Nearest</h2>
-      <ul class="plain">
-        {misses.map((miss) => {
-          const name = miss.hyperNode < 0 ? "" : picture.hyperNodes.name[miss.hyperNode] ?? "";
-          return (
-            <li>tier {miss.tier}: {name ? <a href={linkTo(app.route, { at: name, node: "" })}>{shortName(name, 30)}</a> : "the cluster"}{" "}
-              takes {miss.takes} of {miss.of}</li>
-          );
-        })}
-      </ul>
-      <MissBar picture={picture} job={job} />
-    </>
-  );
-}
-
-function Help({ help }: { help: string }) {
-  const [words, command] = splitHelp(help);
-  const [copied, setCopied] = useState(false);
-  const copy = () => void navigator.clipboard?.writeText(command).then(() => setCopied(true));
-  return (
-    <div class="help">
-      <p class="helps">This alone would let it start: {words}</p>
-      {command && <p><code>{command}</code> <button type="button" onClick={copy}>{copied ? "copied" : "copy"}</button></p>}
-    </div>
-  );
-}
-
 function sentenceOf(picture: Picture, job: number): string {
   const { jobs, hyperNodes } = picture;
   if (jobs.message[job]) return jobs.message[job];
@@ -125,7 +93,9 @@ export function JobPanel() {
   const { jobs } = picture ?? {};
   const path = job >= 0 ? `jobs/${route.job.split("/").map(encodeURIComponent).join("/")}` : "";
   const state = job >= 0 ? `${jobs!.phase[job]} ${jobs!.ready[job]} ${jobs!.reason[job]}` : "";
-  const detail = useAnswer<JobDetail>(path, state);
+  const past = route.t > 0;
+  const detail = useAnswer<JobDetail>(past ? "" : path, state);
+  const story = useStory(past ? "" : path, state);
   if (!picture || !jobs) return null;
   if (job < 0) {
     return (
@@ -146,12 +116,12 @@ export function JobPanel() {
         queue <a href={linkTo(route, { view: "queues", queue: jobs.queue[job]!, job: "" })}>{shortName(jobs.queue[job] || "-", 30)}</a>
         {" "}· created {ageSince(jobs.created[job]!, Date.now())} ago
       </p>
-      <p class="sentence">{sentenceOf(picture, job)}</p>
-      {jobs.helps[job] && <Help help={jobs.helps[job]} />}
-      <Misses picture={picture} job={job} />
+      <p class="sentence">{typeof story === "object" && !past && story.sentence ? story.sentence : sentenceOf(picture, job)}</p>
+      {typeof story === "string" && <p class="bad">Cannot read its story: {story}</p>}
+      {typeof story === "object" && <StoryBody story={story} picture={picture} />}
       <h2>Pods</h2>
       {typeof detail === "string" ? <p class="bad">Cannot read its pods: {detail}</p>
-        : detail ? <Pods detail={detail} /> : <p class="muted">Reading its pods ...</p>}
+        : detail ? <Pods detail={detail} /> : past ? <p class="muted">Not kept of the past.</p> : <p class="muted">Reading its pods ...</p>}
       {typeof detail === "object" && detail.events?.length ? (
         <>
           <h2>Events</h2>
@@ -162,7 +132,7 @@ export function JobPanel() {
           </ul>
         </>
       ) : null}
-      <p class="muted">The whole story: <code>strata explain {route.job}</code></p>
+      <p class="muted">The same in a shell: <code>strata explain {route.job}</code></p>
     </section>
   );
 }

@@ -5,13 +5,14 @@ import { jobKey, waitingJobs } from "./fold";
 import { matchesJob, parseFind } from "./find";
 import { VIEWS } from "./router";
 import { switchTheme } from "./theme";
+import { stepDecision } from "./time";
 import { goOut } from "./twin";
 import { sortJobs } from "./waiting";
 
 const HELP: [string, string][] = [
   ["/", "search nodes, HyperNodes, jobs, queues"], [`1 … ${VIEWS.length}`, "views"],
   ["arrows, Enter, Esc", "in the map: next, into, out"], ["j  k", "next, previous job of the list"],
-  ["t", "the map as a table"], ["d", "dark or light"], ["c", "copy the link to this view"], ["?", "these keys"],
+  ["t", "the map as a table"], ["[  ]  L", "decision before, after, live"], ["f", "free GPUs only"], ["d", "dark or light"], ["c", "copy the link to this view"], ["?", "these keys"],
 ];
 
 // The jobs of the list that is open, in its order.
@@ -46,6 +47,10 @@ const KEYS: Record<string, (help: () => void) => void> = {
   t: () => { app.asTable = !app.asTable; app.changed(); },
   d: () => { switchTheme(); app.changed(); },
   c: () => void navigator.clipboard?.writeText(location.href),
+  f: () => { app.freeOnly = !app.freeOnly; app.changed(); },
+  "[": () => stepDecision(-1),
+  "]": () => stepDecision(1),
+  L: () => app.go({ t: 0 }, true),
   Escape: close,
 };
 

@@ -14,7 +14,7 @@ function strataView() {
     link, level, painted, route, revision: picture?.revision, epoch: picture?.epoch,
     gpus: { free, used, shared, held, off }, nodes: picture?.nodes.name.length, hyperNodes: picture?.hyperNodes.name.length,
     jobs: picture?.jobs.name.filter((name) => name).length, waiting: picture ? waitingJobs(picture).length : undefined,
-    fits: picture?.fit.tiers, asked: fit?.tiers,
+    fits: picture?.fit.tiers, asked: fit?.tiers, ghosts: app.ghosts ? [...app.ghosts].sort() : undefined, moment: route.t, scope: app.hello?.scope,
   };
 }
 

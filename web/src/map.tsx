@@ -31,7 +31,8 @@ export function marksOf(picture: Picture): Marks {
   const holds = asks && route.pods > 0 ? lowestThatHold(picture, fits, route.pods) : new Set<number>();
   return {
     job: looked >= 0 && picture.jobs.name[looked] ? looked : -1, node: positionOf(picture.nodes.name, route.node),
-    focus: app.focus, focusNode: app.focusNode, misses, holds, fits,
+    focus: app.focus, focusNode: app.focusNode, misses, holds, fits, ghosts: app.ghosts,
+    other: app.route.than && app.other?.cells.length === picture.cells.length ? app.other : undefined, freeOnly: app.freeOnly,
   };
 }
 
@@ -86,7 +87,7 @@ function wordsAt(picture: Picture, layout: Layout, x: number, y: number): string
     if (found.cell >= 0) {
       const gpu = found.cell - picture.firstCell[found.node]!;
       const holder = picture.holders[found.cell]!;
-      const by = holder >= 0 ? ` by ${shortName(`${picture.jobs.namespace[holder]}/${picture.jobs.name[holder]}`, 60)}` : "";
+      const by = holder >= 0 ? ` by ${shortName(`${picture.jobs.namespace[holder]}/${picture.jobs.name[holder]}`, 60)}` : holder === -2 ? " by a hidden job" : "";
       lines.push(`GPU ${gpu}: ${STATES[picture.cells[found.cell]!]}${by}`);
     }
   }

@@ -3,6 +3,7 @@ import { FREE, HELD, OFF, SHARED, totals, USED, type Picture } from "./fold";
 import { count, plural, shortName } from "./formats";
 import { BAR_HEIGHT, LOOSE, nodeCorner, outline, tileOf, type Layout, type Tile } from "./layout";
 import { pixel, type Theme } from "./theme";
+import { isChanged } from "./time";
 
 export interface Marks {
   job: number; // chosen: its cells are strong, all others dim; -1 none
@@ -12,6 +13,9 @@ export interface Marks {
   misses: number[]; // HyperNodes that came nearest for the job that is looked at
   holds: ReadonlySet<number>; // the lowest HyperNodes that hold a whole gang
   fits: readonly number[]; // how many pods fit, by HyperNode
+  ghosts?: ReadonlyMap<string, number> | undefined; // pods that would go to a node, by its name
+  other?: Picture | undefined; // what differs from it is hatched
+  freeOnly?: boolean | undefined; // what is used is dim
 }
 
 type Fill = (x: number, y: number, w: number, h: number, colour: number) => void;
@@ -63,15 +67,17 @@ export function paintCells(
 ): void {
   const fill = filler(pixels, width, ratio);
   pixels.fill(pixel(theme.background));
-  const colours = coloursOf(theme, marks.job >= 0);
+  const colours = coloursOf(theme, marks.job >= 0 || marks.ghosts !== undefined);
+  if (marks.freeOnly) Object.assign(colours, { free: pixel(theme.free), used: pixel(theme.dimUsed) });
   for (const tile of layout.tiles) {
     fill(tile.x, tile.y, tile.w, tile.h, colours.tile);
     if (layout.scale.level === "bar") paintBar(fill, tile, picture, colours);
-    else paintTile(fill, layout, tile, picture, colours, marks.job);
+    else paintTile(fill, layout, tile, picture, colours, marks);
   }
 }
 
-function paintTile(fill: Fill, layout: Layout, tile: Tile, picture: Picture, colours: Colours, job: number): void {
+function paintTile(fill: Fill, layout: Layout, tile: Tile, picture: Picture, colours: Colours, marks: Marks): void {
+  const { job, other, ghosts } = marks;
   const { cell, gap, label } = layout.scale;
   const w = cell[0] - gap[0];
   const h = cell[1] - gap[1];
@@ -82,7 +88,10 @@ function paintTile(fill: Fill, layout: Layout, tile: Tile, picture: Picture, col
     for (let i = picture.firstCell[node]!; i < end; ++i, at += cell[0]) {
       const mine = job >= 0 && holds(picture, i, job);
       paintCell(fill, at, y, w, h, picture, i, mine, colours);
+      if (other && isChanged(picture, other, i)) hatch(fill, at, y, w, h, colours.chosen, false);
     }
+    const pods = ghosts?.get(picture.nodes.name[node]!);
+    if (pods) hatch(fill, x + label, y, layout.perNode * cell[0] - gap[0], h, colours.chosen, false);
     if (picture.nodes.gpus[node] === 0) paintCpus(fill, x + label, y, layout.perNode * cell[0] - gap[0], h, picture, node, colours);
   }
 }

@@ -88,6 +88,9 @@ volcano-system
 - apiGroups: [""]
   resources: [pods]
   verbs: [patch]
+- apiGroups: [resource.k8s.io]
+  resources: [resourceslices]
+  verbs: [list]
 {{- end }}
 {{- if eq $identity "pods" }}
 - apiGroups: [""]

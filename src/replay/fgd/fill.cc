@@ -14,9 +14,15 @@ namespace {
 
 class Filling {
  public:
-  Filling(const PodList& list, const Fabric& fabric, Rule rule, const FillOptions& options)
+  // `placer`: decides if it is not null.
+  Filling(const PodList& list,
+          const Fabric& fabric,
+          Rule rule,
+          Placer* placer,
+          const FillOptions& options)
       : list_(list),
         rule_(rule),
+        placer_(placer),
         options_(options),
         random_(options.seed),
         machines_(EmptyMachines(fabric, list)),
@@ -66,16 +72,30 @@ class Filling {
   }
 
   bool Place(std::uint32_t kind) {
+    const auto node_or_none = placer_ != nullptr ? PlaceElsewhere(kind) : PlaceByRule(kind);
+    if (!node_or_none) return false;
+    const NodeIndex node = *node_or_none;
+    ++version_[node];
+    allocated_ += list_.kinds[kind].TotalMilli();
+    UpdateFragmented(node);
+    if (options_.check) placed_[node].push_back(kind);
+    return true;
+  }
+
+  std::optional<NodeIndex> PlaceElsewhere(std::uint32_t kind) {
+    const auto placed = placer_->Place(kind);
+    if (!placed) return std::nullopt;
+    machines_[placed->node].TakeThese(list_.kinds[kind], placed->gpus);
+    return placed->node;
+  }
+
+  std::optional<NodeIndex> PlaceByRule(std::uint32_t kind) {
     const auto node = rule_ == Rule::kRandom ? AnyNode(kind) : BestNode(kind);
-    if (!node) return false;
+    if (!node) return std::nullopt;
     const PodKind& pod = list_.kinds[kind];
     const bool draws = rule_ == Rule::kRandom && pod.Shares();
     machines_[*node].Take(pod, draws ? AnyGpu(pod, machines_[*node]) : ChoiceOf(kind, *node).gpu);
-    ++version_[*node];
-    allocated_ += pod.TotalMilli();
-    UpdateFragmented(*node);
-    if (options_.check) placed_[*node].push_back(kind);
-    return true;
+    return node;
   }
 
   std::optional<NodeIndex> BestNode(std::uint32_t kind) {
@@ -162,6 +182,7 @@ class Filling {
 
   const PodList& list_;
   Rule rule_;
+  Placer* placer_;
   const FillOptions& options_;
   Random random_;
   std::vector<Machine> machines_;
@@ -180,8 +201,23 @@ class Filling {
 
 }  // namespace
 
+std::vector<NodeIndex> NodeOrder(const Fabric& fabric, std::uint64_t seed) {
+  std::vector<NodeIndex> order(fabric.nodes.size());
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed);
+  random.Shuffle(order);
+  return order;
+}
+
 FillResult Fill(const PodList& list, const Fabric& fabric, Rule rule, const FillOptions& options) {
-  return Filling(list, fabric, rule, options).Run();
+  return Filling(list, fabric, rule, nullptr, options).Run();
+}
+
+FillResult Fill(const PodList& list,
+                const Fabric& fabric,
+                Placer& placer,
+                const FillOptions& options) {
+  return Filling(list, fabric, Rule::kCore, &placer, options).Run();
 }
 
 }  // namespace strata::replay::fgd

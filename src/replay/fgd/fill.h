@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,36 @@ struct FillOptions {
   bool check = false;   // recount after every arrival: slow
 };
 
+// Where a pod lies.
+struct Placed {
+  NodeIndex node = 0;
+  std::vector<std::int32_t> gpus;
+};
+
+// Decides in the place of a rule. It keeps its own books of what is in use.
+class Placer {
+ public:
+  Placer() = default;
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
+  virtual ~Placer() = default;
+  // Where a pod of the kind goes; none: it is dropped.
+  virtual std::optional<Placed> Place(std::uint32_t kind) = 0;
+};
+
+// The nodes in the order drawn from a seed.
+[[nodiscard]] std::vector<NodeIndex> NodeOrder(const Fabric& fabric, std::uint64_t seed);
+
 // One run of the study. Equal scores go to the first node of an order drawn from the seed. Pure and
 // deterministic.
 [[nodiscard]] FillResult Fill(const PodList& list,
                               const Fabric& fabric,
                               Rule rule,
+                              const FillOptions& options);
+// The same with the decisions of `placer`, which is fresh and made for these.
+[[nodiscard]] FillResult Fill(const PodList& list,
+                              const Fabric& fabric,
+                              Placer& placer,
                               const FillOptions& options);
 
 }  // namespace strata::replay::fgd

@@ -246,7 +246,10 @@ std::string RenderFillTable(const FillReport& report, const TextStyle& style) {
            0,
            style);
   out += Wrap(
-      "All policies are rules: our reading of the authors' program, not that program.", 0, style);
+      "Policies named rule: are our reading of the authors' program, not that program; conf: is "
+      "the scheduler itself with that configuration.",
+      0,
+      style);
   for (const FillRun& run : report.runs) {
     for (const std::string& fault : run.result.faults) {
       out += fmt::format("fault: {} (seed {}): {}\n", run.rule.name, run.seed, fault);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "model/fragmentation.h"
 
 namespace strata::replay::fgd {
 
@@ -19,6 +20,20 @@ bool Machine::Fits(const PodKind& kind) const {
 }
 
 void Machine::Take(const PodKind& kind, std::int32_t gpu) {
+  std::vector<std::int32_t> gpus;
+  if (kind.Shares()) {
+    gpus.push_back(gpu);
+  } else {
+    for (std::size_t i = 0; i < idle.size(); ++i) {
+      if (gpus.size() == static_cast<std::size_t>(kind.gpus)) break;
+      if (idle[i] >= kind.milli) gpus.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  TakeThese(kind, gpus);
+}
+
+void Machine::TakeThese(const PodKind& kind, std::span<const std::int32_t> gpus) {
+  CHECK(gpus.size() == static_cast<std::size_t>(kind.gpus));
   cpu_milli -= kind.cpu_milli;
   memory -= kind.memory;
   idle_sum -= kind.TotalMilli();
@@ -26,19 +41,11 @@ void Machine::Take(const PodKind& kind, std::int32_t gpu) {
   if (kind.gpus == 0) return;
   const std::int32_t affinity = AffinityOf(kind);
   if (std::find(holds.begin(), holds.end(), affinity) == holds.end()) holds.push_back(affinity);
-  if (kind.Shares()) {
+  for (const std::int32_t gpu : gpus) {
     std::int32_t& here = idle[static_cast<std::size_t>(gpu)];
     CHECK(here >= kind.milli);
     here -= kind.milli;
-    return;
   }
-  std::int32_t left = kind.gpus;
-  for (std::int32_t& here : idle) {
-    if (left == 0 || here < kind.milli) continue;
-    here -= kind.milli;
-    --left;
-  }
-  CHECK(left == 0);
 }
 
 std::vector<Machine> EmptyMachines(const Fabric& fabric, const PodList& list) {
@@ -59,20 +66,13 @@ std::vector<Machine> EmptyMachines(const Fabric& fabric, const PodList& list) {
 
 std::int64_t WeightedFragmentation(const Machine& machine, const PodList& list) {
   std::int64_t sum = 0;
+  const IdleNode node{
+      .cpu_milli = machine.cpu_milli, .gpus = machine.idle, .sum = machine.idle_sum};
   for (const TypicalPod& typical : list.typical) {
     const PodKind& kind = typical.kind;
-    std::int64_t unusable = machine.idle_sum;
-    if (kind.gpus > 0 && kind.cpu_milli <= machine.cpu_milli && kind.Accepts(machine.model)) {
-      std::int32_t gpus = 0;
-      std::int64_t usable = 0;
-      for (const std::int32_t here : machine.idle) {
-        if (here < kind.milli) continue;
-        ++gpus;
-        usable += here;
-      }
-      if (gpus >= kind.gpus) unusable -= usable;
-    }
-    sum += typical.weight * unusable;
+    const GpuAsk ask{.cpu_milli = kind.cpu_milli, .gpus = kind.gpus, .milli = kind.milli};
+    const bool accepts = kind.Accepts(machine.model);
+    sum += typical.weight * (accepts ? UnusableFor(ask, node) : machine.idle_sum);
   }
   return sum;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "replay/fgd/pod_list.h"
@@ -21,6 +22,8 @@ struct Machine {
   [[nodiscard]] std::int32_t GpusWith(std::int32_t milli) const;
   // A share goes to GPU `gpu`; otherwise the first idle GPUs are taken. REQUIRES: it fits there.
   void Take(const PodKind& kind, std::int32_t gpu);
+  // The same on these GPUs. REQUIRES: as many as the kind asks for, each with enough idle.
+  void TakeThese(const PodKind& kind, std::span<const std::int32_t> gpus);
 };
 
 // The nodes of a cluster, nothing in use. What a node does not say about CPU or memory is not

@@ -1,9 +1,10 @@
 #include "replay/fgd/rules.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
+
+#include "model/fragmentation.h"
 
 namespace strata::replay::fgd {
 namespace {
@@ -79,9 +80,7 @@ std::int64_t FgdScore(Rule rule, std::int64_t gained, const PodList& list) {
   // More than the fragmentation of any node, so that no score is negative.
   constexpr std::int64_t kAboveAll = std::int64_t{1} << 60U;
   if (rule == Rule::kFgdExact) return kAboveAll + gained;
-  const double gpus =
-      static_cast<double>(gained) / static_cast<double>(list.typical_weight * kWholeGpu);
-  return Whole(kMaxScore / (1 + std::exp(-gpus)));
+  return WholeFgdScore(gained, list.typical_weight);
 }
 
 Choice Fgd(Rule rule, const PodKind& kind, const Machine& machine, const PodList& list) {

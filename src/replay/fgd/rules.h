@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +11,8 @@
 // The rules that the study compares: our reading of the authors' program.
 namespace strata::replay::fgd {
 
-// kFgdExact is FGD without rounding its scores to whole numbers: what the rounding is worth.
+// kFgdExact is FGD without rounding its scores to whole numbers: what the rounding is worth. kCore
+// stands for the scheduler itself (Placer).
 enum class Rule : std::uint8_t {
   kRandom,
   kDotProduct,
@@ -18,14 +20,15 @@ enum class Rule : std::uint8_t {
   kPacking,
   kBestFit,
   kFgd,
-  kFgdExact
+  kFgdExact,
+  kCore
 };
 
 struct RuleInfo {
-  Rule rule;
-  const char* name;       // "rule:best-fit"
-  const char* published;  // what the authors call it: "BestFit"
-  const char* says;       // what it does
+  Rule rule = Rule::kRandom;
+  std::string name;       // "rule:best-fit"
+  std::string published;  // what the authors call it: "BestFit"
+  std::string says;       // what it does
 };
 // In the order of their figures as published, kFgdExact last.
 [[nodiscard]] const std::vector<RuleInfo>& KnownRules();

@@ -43,5 +43,10 @@ void MakeGang(std::int32_t gpus, Reading& reading, TraceJob& job);
 [[nodiscard]] Status ReadSwf(const TraceText& file, Reading& reading);
 [[nodiscard]] Status ReadBatsim(const TraceText& file, Reading& reading);
 [[nodiscard]] Status ReadPhilly(const TraceText& file, Reading& reading);
+// Finished Jobs of Volcano and of Kubernetes, and pods of neither, from a List of objects. Events
+// say when jobs were placed whose conditions do not.
+[[nodiscard]] Status ReadKubernetes(const TraceText& file, Reading& reading);
+// Pods by their owners, from series of kube-state-metrics in an answer of Prometheus.
+[[nodiscard]] Status ReadPrometheus(const TraceText& file, Reading& reading);
 
 }  // namespace strata::replay

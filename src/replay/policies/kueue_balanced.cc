@@ -57,8 +57,15 @@ std::tuple<std::int32_t, std::int64_t> CostOf(const Shares& shares) {
   return {most - least <= 1 ? 0 : most - least, used};
 }
 
-class KueueBalancedPolicy final : public Policy {
+class KueuePolicy final : public Policy {
  public:
+  using MakeShares = Shares (*)(const Shares& slots, std::int32_t pods, std::int32_t slice);
+  // Which of the domains of the lowest level that hold the gang: the one with the least cost, or
+  // the fullest.
+  enum class Choose : std::uint8_t { kCheapest, kFullest };
+
+  KueuePolicy(MakeShares make_shares, Choose choose) : make_shares_(make_shares), choose_(choose) {}
+
   std::vector<NodeIndex> Place(const PlaceJob& job, Room& room) override {
     const JobClass& wanted = *job.job_class;
     const std::size_t highest = wanted.wish == Wish::kHard ? wanted.max_level : room.levels();
@@ -66,8 +73,10 @@ class KueueBalancedPolicy final : public Policy {
       std::optional<Shares> best;
       for (const DomainIndex domain : DomainsThatHold(wanted, room, level)) {
         Shares shares =
-            BalancedShares(SlotsOf(wanted, room, level, domain), wanted.pods, wanted.slice);
-        if (!shares.empty() && (!best || CostOf(shares) < CostOf(*best))) best = std::move(shares);
+            make_shares_(SlotsOf(wanted, room, level, domain), wanted.pods, wanted.slice);
+        if (shares.empty()) continue;
+        const bool cheaper = choose_ == Choose::kCheapest && best && CostOf(shares) < CostOf(*best);
+        if (!best || cheaper) best = std::move(shares);
       }
       if (!best) continue;
       GangTrial trial(wanted, room);
@@ -103,12 +112,46 @@ class KueueBalancedPolicy final : public Policy {
       }
     }
   }
+
+  MakeShares make_shares_;
+  Choose choose_;
 };
+
+// Pods for each leaf: the largest leaves as long as more than one is needed, then the one that
+// holds the rest with least surplus. Whole slices in each. Empty when the leaves do not hold the
+// gang.
+Shares BestFitShares(const Shares& slots, std::int32_t pods, std::int32_t slice) {
+  Shares shares(slots.size());
+  std::int32_t left = pods / slice;
+  while (left > 0) {
+    std::optional<std::size_t> best;
+    for (std::size_t leaf = 0; leaf < slots.size(); ++leaf) {
+      const std::int32_t here = slots[leaf] / slice;
+      if (shares[leaf] > 0 || here == 0) continue;
+      if (!best) {
+        best = leaf;
+        continue;
+      }
+      const std::int32_t there = slots[*best] / slice;
+      const bool both_hold = here >= left && there >= left;
+      if (both_hold ? here < there : here > there) best = leaf;
+    }
+    if (!best) return {};
+    const std::int32_t taken = std::min(slots[*best] / slice, left);
+    shares[*best] = taken * slice;
+    left -= taken;
+  }
+  return shares;
+}
 
 }  // namespace
 
+std::unique_ptr<Policy> MakeKueueBestFit() {
+  return std::make_unique<KueuePolicy>(&BestFitShares, KueuePolicy::Choose::kFullest);
+}
+
 std::unique_ptr<Policy> MakeKueueBalanced() {
-  return std::make_unique<KueueBalancedPolicy>();
+  return std::make_unique<KueuePolicy>(&BalancedShares, KueuePolicy::Choose::kCheapest);
 }
 
 }  // namespace strata::replay

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/ascii.h"
 
 namespace strata::replay {
 
@@ -26,6 +29,11 @@ std::vector<PolicyInfo> KnownPolicies() {
        .stands_for = "a rule: the lowest switch that holds the gang, as Slurm's topology/tree"},
       {.name = "rule:kueue-balanced",
        .stands_for = "a rule: fewest leaves, equal shares, as Kueue's balanced placement"},
+      {.name = "rule:kueue-bestfit",
+       .stands_for = "a rule: the largest leaves first, as Kueue's best fit"},
+      {.name = "rule:block",
+       .stands_for =
+           "a rule: segments of the gang, each inside one leaf, as Slurm's topology/block"},
       {.name = "rule:buddy",
        .stands_for = "a rule: buddy cells, of queues where --tenants says it, as HiveD"},
       {.name = "rule:buddy,quota=counts",
@@ -34,6 +42,18 @@ std::vector<PolicyInfo> KnownPolicies() {
 }
 
 Result<PolicyChoice> ChoosePolicy(std::string_view name) {
+  constexpr std::string_view kBlock = "rule:block,segment=";
+  if (name.starts_with(kBlock)) {
+    const auto segment = strata::WholeNumber(name.substr(kBlock.size()), 100'000);
+    if (!segment || *segment == 0) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("\"{}\": want rule:block,segment=PODS, from 1", name));
+    }
+    TRY_ASSIGN(PolicyChoice choice, ChoosePolicy("rule:block"));
+    choice.info.name = name;
+    choice.segment = static_cast<std::int32_t>(*segment);
+    return choice;
+  }
   std::vector<std::string> known;
   for (PolicyInfo& info : KnownPolicies()) {
     if (info.name == name) {
@@ -43,16 +63,20 @@ Result<PolicyChoice> ChoosePolicy(std::string_view name) {
     }
     known.push_back(std::move(info.name));
   }
-  return Fail(
-      Code::kInvalidArgument,
-      fmt::format("unknown policy \"{}\"; known are {}, conf:FILE", name, fmt::join(known, ", ")));
+  return Fail(Code::kInvalidArgument,
+              fmt::format("unknown policy \"{}\"; known are {}, conf:FILE, exec:PROGRAM",
+                          name,
+                          fmt::join(known, ", ")));
 }
 
 Result<std::unique_ptr<Policy>> MakePolicy(const PolicyChoice& choice,
                                            const Workload& workload,
                                            const Fabric& fabric,
                                            std::uint64_t seed) {
+  if (choice.make) return choice.make(workload, fabric, seed);
   const std::string& name = choice.info.name;
+  if (name.starts_with("rule:block")) return MakeBlock(choice.segment);
+  if (name == "rule:kueue-bestfit") return MakeKueueBestFit();
   if (name == "rule:random") return MakeNodeRule(NodeRule::kRandom, fabric, seed);
   if (name == "rule:first-fit") return MakeNodeRule(NodeRule::kFirstFit, fabric, seed);
   if (name == "rule:first-fit,order=shuffled") {

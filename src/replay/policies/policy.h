@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class Policy {
   [[nodiscard]] virtual std::vector<NodeIndex> Place(const PlaceJob& job, Room& room) = 0;
   // The job that had its place is over.
   virtual void End(std::uint32_t /*job*/) {}
+  // What went wrong outside, after which it places nothing more: what was replayed does not count.
+  [[nodiscard]] virtual Status Problem() const { return {}; }
 };
 
 // What is said about a policy wherever its figures are shown.
@@ -52,6 +55,10 @@ struct PolicyChoice {
   PolicyInfo info;
   SchedulerConfig config = {};            // of `strata` and `conf:FILE`
   std::vector<TenantCells> tenants = {};  // of rule:buddy; none: cells are nobody's
+  std::int32_t segment = 1;               // of rule:block
+  // Makes the policy, if it is made elsewhere.
+  std::function<Result<std::unique_ptr<Policy>>(const Workload&, const Fabric&, std::uint64_t)>
+      make = {};
 };
 
 // kInvalidArgument with the known names when `name` is none of them. `conf:FILE` is not made here.
@@ -85,6 +92,13 @@ enum class NodeRule : std::uint8_t {
 // Kueue's balanced placement: the fewest leaves of the lowest domain that holds the gang, the pods
 // in equal shares over them.
 [[nodiscard]] std::unique_ptr<Policy> MakeKueueBalanced();
+// Kueue's best fit: the lowest domain that holds the gang, the fullest one; below it the leaves
+// with most room one after the other, and for what is left the leaf that holds it with least
+// surplus.
+[[nodiscard]] std::unique_ptr<Policy> MakeKueueBestFit();
+// Slurm's topology/block: the gang in segments of so many pods, each inside one leaf, or not at
+// all.
+[[nodiscard]] std::unique_ptr<Policy> MakeBlock(std::int32_t segment);
 // HiveD's buddy cells: each pod takes the smallest free cell that holds it. A queue with cells of
 // its own has its jobs in these only, or, by kCounts, in any as long as it has GPUs left. Jobs over
 // their quota wait: HiveD would start them and evict them later. kInvalidArgument unless nodes are

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "sched/actions/actions.h"
 #include "sched/eviction/relief.h"
 #include "sched/job_queues.h"
+#include "sched/never.h"
 #include "sched/plugins/queue_rules.h"
 #include "sched/verdict.h"
 
@@ -21,11 +23,15 @@ std::optional<Refusal> NotAdmitted(const Session& session, JobId id, EvictionRel
   if (session.plugins().IsIncompleteGang(job)) return std::nullopt;
   auto refusal = session.plugins().NotEnqueueable(job);
   if (!refusal) return std::nullopt;
-  if (const Relief freed = relief.For(id); !freed.empty()) {
-    refusal = session.plugins().NotEnqueueable(job, freed);
-  }
+  const Relief freed = relief.For(id);
+  if (!freed.empty()) refusal = session.plugins().NotEnqueueable(job, freed);
   if (!refusal) return std::nullopt;
-  return AddClusterShortage(session, id, std::move(*refusal), *Minimum(session.state(), job));
+  Refusal why =
+      AddClusterShortage(session, id, std::move(*refusal), *Minimum(session.state(), job));
+  const std::string kept =
+      freed.empty() && !IsNever(why) && session.Explains(id) ? relief.WhoIsProtected(id) : "";
+  if (!kept.empty()) why.message += "; " + kept;
+  return why;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "sched/actions/actions.h"
 #include "sched/eviction/claims.h"
 #include "sched/eviction/gang_need.h"
+#include "sched/eviction/like_job.h"
 #include "sched/eviction/plan_proof.h"
 #include "sched/eviction/plan_text.h"
 #include "sched/eviction/planner.h"
@@ -24,7 +24,6 @@
 #include "sched/eviction/victim_book.h"
 #include "sched/job_queues.h"
 #include "sched/never.h"
-#include "sched/shortage.h"
 #include "sched/turns.h"
 #include "sched/verdict.h"
 #include "sched/verdict_text.h"
@@ -55,18 +54,6 @@ EvictionSettings WithinJob(EvictionSettings settings) {
   settings.kind = EvictionKind::kWithinJob;
   return settings;
 }
-
-// What a plan for a job depends on, where nothing of it has been placed.
-struct LikeJob {
-  QueueId queue;
-  std::int32_t priority = 0;
-  std::int32_t min_available = 0;
-  std::tuple<TopologySpec::Mode, std::optional<std::int32_t>, std::string> topology;
-  std::optional<Resources> min_resources;
-  Wanted tasks;
-
-  auto operator<=>(const LikeJob&) const = default;
-};
 
 class Evictions {
  public:
@@ -159,7 +146,8 @@ class Evictions {
   }
 
   void ServeGang(JobId id) {
-    const std::optional<LikeJob> like = WhatItIsLike(id);
+    // Jobs that are alike get one answer, until somebody is evicted.
+    const std::optional<LikeJob> like = WhatItIsLike(session_, id);
     const auto known = like ? refused_.find(*like) : refused_.end();
     if (known != refused_.end()) return Refuse(id, known->second);
     const Worksheet worksheet(session_, id);
@@ -290,43 +278,6 @@ class Evictions {
     const std::size_t limit = settings_.max_gangs_per_minute;
     if (limit == 0 || gangs == 0 || session_.claims() == nullptr) return std::nullopt;
     return session_.claims()->book().MayBreakFrom(gangs, limit, session_.now());
-  }
-
-  // Jobs that are alike get one answer, until somebody is evicted. None for a job that is like no
-  // other.
-  [[nodiscard]] std::optional<LikeJob> WhatItIsLike(JobId id) const {
-    const Job& job = session_.state().workload().job(id);
-    const bool plain = job.spec.sub_groups.empty() && job.spec.min_task_member.empty() &&
-                       job.counts.Total() == job.counts.Of(TaskStatus::kPending) &&
-                       job.allocated_hypernode.empty();
-    if (!plain) return std::nullopt;
-    std::optional<Wanted> tasks = TasksToPlace(id);
-    if (!tasks) return std::nullopt;
-    const TopologySpec& topology = job.spec.topology;
-    return LikeJob{.queue = job.queue,
-                   .priority = job.spec.priority,
-                   .min_available = job.spec.min_available,
-                   .topology = {topology.mode, topology.highest_tier, topology.highest_tier_name},
-                   .min_resources = job.spec.min_resources,
-                   .tasks = *std::move(tasks)};
-  }
-
-  // How many tasks of each class, in task order; none where one of them never preempts: the job is
-  // told its name. REQUIRES: all of them are pending.
-  [[nodiscard]] std::optional<Wanted> TasksToPlace(JobId id) const {
-    const WorkloadTable& workload = session_.state().workload();
-    Wanted wanted;
-    for (const SubJob& sub_job : workload.job(id).sub_jobs) {
-      for (const TaskId task : sub_job.tasks) {
-        const Task& the_task = workload.task(task);
-        if (the_task.gated || the_task.best_effort) continue;
-        if (the_task.disruption.never_preempts) return std::nullopt;
-        Add(wanted, the_task.class_id, 1);
-      }
-    }
-    if (wanted.size() <= 1) return wanted;  // their order does not matter
-    const Worksheet worksheet(session_, id);
-    return FirstOf(session_.state(), worksheet.AllLeft(session_), worksheet.left());
   }
 
   [[nodiscard]] bool HasTasksToPlace(JobId id) const {

@@ -22,6 +22,7 @@ using testing::EvictTest;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::kWholeNode;
+using ::testing::Not;
 using testing::QueueArgs;
 using ::testing::SizeIs;
 using testing::TaskArgs;
@@ -144,6 +145,11 @@ class BudgetTest : public EvictTest {
     pod.disruption.budgets = cluster_.state.budgets().GroupOf("ns", {});
     return pod;
   }
+  static Resources Cpus(Amount cores) {
+    Resources cpus;
+    cpus.Set(kCpu, testing::Cores(cores));
+    return cpus;
+  }
   static SchedulerConfig WithPdb(const std::string& action) {
     return WithPlugin(Evicting(action), "pdb");
   }
@@ -171,6 +177,25 @@ TEST_F(BudgetTest, SaysThatABudgetIsInTheWay) {
   Waits("high", 1);
   EXPECT_THAT(Run(WithPdb("gangpreempt")).Message("high"),
               HasSubstr("it may evict nobody: 4 pods that a disruption budget protects"));
+}
+
+TEST_F(BudgetTest, AJobOutsideAFullQueueIsToldWhichPodsABudgetProtects) {
+  Budget(0);
+  Runs("kept", {"node0", "node1", "node2", "node3"}, {.min_resources = Cpus(32)}, Selected());
+  Waits("high", 1, {.min_resources = Cpus(8)});
+  const Decisions decided = Run(WithPdb("gangpreempt"));
+  EXPECT_EQ(decided.Reason("high"), "ClusterFull");
+  EXPECT_THAT(decided.Message("high"),
+              HasSubstr("; gangpreempt: it may evict nobody: 4 pods that a disruption budget "
+                        "protects"));
+}
+
+TEST_F(BudgetTest, AJobOutsideAFullQueueIsToldNothingOfPodsThatNoRuleProtects) {
+  Runs("equal", {"node0", "node1", "node2", "node3"}, {.priority = 10, .min_resources = Cpus(32)});
+  Waits("high", 1, {.min_resources = Cpus(8)});
+  const Decisions decided = Run(WithPdb("gangpreempt"));
+  EXPECT_EQ(decided.Reason("high"), "ClusterFull");
+  EXPECT_THAT(decided.Message("high"), Not(HasSubstr("evict")));
 }
 
 TEST_F(BudgetTest, AGangGoesAsAWholeOrNotAtAll) {

@@ -1,6 +1,7 @@
 #include "sched/eviction/clearing_search.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -57,7 +58,13 @@ std::optional<Clearing> ClearingSearch::Find(const Cost& least) {
   if (auto other = TakeInOrder(ByNode()); other && (!best || other->cost < best->cost)) {
     best = std::move(other);
   }
-  if (victims_.size() > kExactUnits || (best && best->cost <= least)) return best;
+  if (victims_.size() > kExactUnits) {
+    if (best || !AllTogetherSuffice()) return best;
+    best = TakeNodesThatHelp();
+    cut_ = cut_ || !best;
+    return best;
+  }
+  if (best && best->cost <= least) return best;
   Branch branch{.now = room_, .most = room_, .may_go = {}, .best = std::move(best)};
   TryCombinations(branch);
   return std::move(branch.best);
@@ -85,6 +92,50 @@ std::optional<Clearing> ClearingSearch::TakeInOrder(const std::vector<std::size_
   journal.RollbackTo(begin);
   if (!room.Suffices()) return std::nullopt;
   return WithoutUnneeded(Make(std::move(taken)));
+}
+
+std::optional<Clearing> ClearingSearch::TakeNodesThatHelp() {
+  Journal& journal = session_.state().journal();
+  const Journal::Savepoint begin = journal.Mark();
+  FreedRoom room = room_;
+  std::vector<std::size_t> taken;
+  for (const OnNode& units : NodesByCost()) {
+    if (room.Suffices()) break;
+    const Journal::Savepoint before = journal.Mark();
+    const std::uint64_t lacking = room.Lacking();
+    const std::size_t taken_before = taken.size();
+    std::vector<TaskId> gone;
+    for (const std::size_t i : units) {
+      const std::vector<TaskId> pods = taker_.Take(victims_[i].unit);
+      for (const TaskId task : pods) room.Free(task);
+      gone.insert(gone.end(), pods.begin(), pods.end());
+      if (!pods.empty()) taken.push_back(i);
+    }
+    if (room.Lacking() < lacking) continue;
+    for (const TaskId task : gone) room.Take(task);
+    taken.resize(taken_before);
+    journal.RollbackTo(before);
+  }
+  journal.RollbackTo(begin);
+  if (!room.Suffices()) return std::nullopt;
+  return WithoutUnneeded(Make(std::move(taken)));
+}
+
+bool ClearingSearch::AllTogetherSuffice() const {
+  const auto suffice = [&](const auto& goes) {
+    FreedRoom room = room_;
+    std::set<TaskId> gone;
+    for (const Victim& victim : victims_) {
+      if (!goes(victim.unit)) continue;
+      for (const TaskId task : victim.unit.tasks) {
+        if (gone.insert(task).second) room.Free(task);
+      }
+    }
+    return room.Suffices();
+  };
+  // To ask about each unit takes longer than to count its pods.
+  return suffice([](const VictimUnit&) { return true; }) &&
+         suffice([&](const VictimUnit& unit) { return taker_.MayGo(unit); });
 }
 
 Clearing ClearingSearch::WithoutUnneeded(Clearing clearing) const {
@@ -118,6 +169,15 @@ std::vector<std::size_t> ClearingSearch::ByCost() const {
 }
 
 std::vector<std::size_t> ClearingSearch::ByNode() const {
+  std::vector<std::size_t> order;
+  for (const OnNode& units : NodesByCost()) order.insert(order.end(), units.begin(), units.end());
+  // Units that no node named, so that nothing is left out: gangs of jobs with surplus.
+  const std::vector<std::size_t> rest = ByCost();
+  order.insert(order.end(), rest.begin(), rest.end());
+  return order;
+}
+
+std::vector<ClearingSearch::OnNode> ClearingSearch::NodesByCost() const {
   const WorkloadTable& workload = session_.state().workload();
   std::map<NodeId, std::vector<std::size_t>> on_node;  // units, surplus before gangs
   for (std::size_t i = 0; i < victims_.size(); ++i) {
@@ -128,7 +188,7 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
   }
   struct Price {
     Cost cost;
-    std::vector<std::size_t> units;
+    OnNode units;
   };
   std::vector<Price> nodes;
   for (const NodeId node : room_.UsefulNodes()) {
@@ -149,14 +209,10 @@ std::vector<std::size_t> ClearingSearch::ByNode() const {
   }
   std::stable_sort(
       nodes.begin(), nodes.end(), [](const Price& a, const Price& b) { return a.cost < b.cost; });
-  std::vector<std::size_t> order;
-  for (const Price& price : nodes) {
-    order.insert(order.end(), price.units.begin(), price.units.end());
-  }
-  // Units that no node named, so that nothing is left out: gangs of jobs with surplus.
-  const std::vector<std::size_t> rest = ByCost();
-  order.insert(order.end(), rest.begin(), rest.end());
-  return order;
+  std::vector<OnNode> by_cost;
+  by_cost.reserve(nodes.size());
+  for (Price& price : nodes) by_cost.push_back(std::move(price.units));
+  return by_cost;
 }
 
 void ClearingSearch::TryCombinations(Branch& branch) {

@@ -23,7 +23,8 @@ struct Clearing {
 // Finds the cheapest victims whose room is enough for a gang in one HyperNode, by counting slots
 // (FreedRoom). With at most kExactUnits units in the HyperNode every combination is considered;
 // otherwise the better of two orders is taken: the cheapest units first, or the cheapest nodes
-// first, each time without the units that turn out not to be needed.
+// first, each time without the units that turn out not to be needed. If both fail because of what
+// may not go together, nodes are cleared one by one, and those that yield no room are left alone.
 //
 // Uses the journal to ask what is allowed, and leaves it as it was.
 class ClearingSearch {
@@ -46,7 +47,8 @@ class ClearingSearch {
   // evicts them. Asks it at most `max_proofs` times. REQUIRES: at most kExactUnits victims.
   [[nodiscard]] std::optional<Clearing> FindProven(const std::function<bool()>& proof,
                                                    std::size_t max_proofs);
-  // True when combinations were left out by kMaxMoves or max_proofs.
+  // True when combinations were left out that may be enough: by kMaxMoves or max_proofs, or because
+  // there are more than kExactUnits units.
   [[nodiscard]] bool cut() const { return cut_; }
 
   // Sets the cost, and leaves out surplus pods of gangs that go as a whole.
@@ -56,12 +58,20 @@ class ClearingSearch {
 
  private:
   struct Branch;  // of the search through all combinations
+  // The units with pods on one node.
+  using OnNode = std::vector<std::size_t>;
 
   // Takes units in this order until they are enough; then drops what is not needed, the dearest
   // first.
   [[nodiscard]] std::optional<Clearing> TakeInOrder(const std::vector<std::size_t>& order);
+  // The same node by node; what yields no room stays.
+  [[nodiscard]] std::optional<Clearing> TakeNodesThatHelp();
+  // False when the room would not be enough if all went that may go alone.
+  [[nodiscard]] bool AllTogetherSuffice() const;
   [[nodiscard]] std::vector<std::size_t> ByCost() const;
   [[nodiscard]] std::vector<std::size_t> ByNode() const;
+  // The nodes that pods of the gang could use, the cheapest first.
+  [[nodiscard]] std::vector<OnNode> NodesByCost() const;
   [[nodiscard]] Clearing WithoutUnneeded(Clearing clearing) const;
   void TryCombinations(Branch& branch);
   void TryAll(Branch& branch, std::size_t next);

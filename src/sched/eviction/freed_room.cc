@@ -80,6 +80,12 @@ bool FreedRoom::Suffices() const {
       classes_.begin(), classes_.end(), [](const Class& one) { return one.total >= one.wanted; });
 }
 
+std::uint64_t FreedRoom::Lacking() const {
+  std::uint64_t lacking = 0;
+  for (const Class& one : classes_) lacking += one.wanted - std::min(one.wanted, one.total);
+  return lacking;
+}
+
 std::vector<NodeId> FreedRoom::UsefulNodes() const {
   std::vector<NodeId> useful;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

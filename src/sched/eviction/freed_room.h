@@ -28,6 +28,8 @@ class FreedRoom {
 
   // True when there is a slot for each pod that is wanted.
   [[nodiscard]] bool Suffices() const;
+  // How many of the wanted pods have no slot.
+  [[nodiscard]] std::uint64_t Lacking() const;
   // The nodes of the domain that could hold a wanted pod if they were empty, ascending by name.
   [[nodiscard]] std::vector<NodeId> UsefulNodes() const;
 

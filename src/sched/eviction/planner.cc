@@ -19,8 +19,8 @@ namespace {
 
 // How often the search may be asked to find the best combination of few units.
 constexpr std::size_t kMaxProofs = 64;
-// HyperNodes with many units that are looked at closely.
-constexpr std::size_t kMaxEstimates = 32;
+// HyperNodes with many units that are looked at closely, at least.
+constexpr std::size_t kEstimates = 32;
 
 std::int32_t LowestPriority(const Session& session, const Worksheet& worksheet) {
   std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
@@ -130,13 +130,17 @@ std::optional<EvictionPlanner::Option> EvictionPlanner::NextProven(Inquiry& inqu
     }
     if (!option.estimated) {
       const bool large = option.bound.jobs > ClearingSearch::kExactUnits;
-      if ((large && race.estimates == kMaxEstimates) || !Estimate(inquiry, option)) continue;
+      if (large && race.estimates >= std::max(kEstimates, settings_.max_domains)) {
+        inquiry.out_of_domains = true;
+        continue;
+      }
+      if (!Estimate(inquiry, option)) continue;
       if (large) ++race.estimates;
       put_back(std::move(option));
       continue;
     }
     if (race.proofs_left == 0) {
-      inquiry.cut = true;
+      inquiry.out_of_domains = true;
       return std::nullopt;
     }
     --race.proofs_left;
@@ -300,12 +304,18 @@ bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof&
   const ClearingSearch search(session_, taker, option.victims, room, settings_.order);
   Journal& journal = session_.state().journal();
   std::vector<std::size_t> units = option.clearing.units;
+  std::vector<std::size_t> left_out;
   std::size_t next = 0;
   for (std::size_t step = 1; next < option.victims.size(); step *= 2) {
     const Journal::Savepoint begin = journal.Mark();
     std::vector<std::size_t> taken;
     const auto take = [&](std::size_t i) {
-      if (!taker.Take(option.victims[i].unit).empty()) taken.push_back(i);
+      const VictimUnit& unit = option.victims[i].unit;
+      if (!taker.Take(unit).empty()) {
+        taken.push_back(i);
+      } else if (taker.Runs(unit)) {
+        left_out.push_back(i);
+      }
     };
     for (const std::size_t i : units) take(i);
     for (std::size_t added = 0; next < option.victims.size() && added < step; ++next) {
@@ -321,6 +331,12 @@ bool EvictionPlanner::ProveWithMore(Inquiry& inquiry, Option& option, PlanProof&
     option.clearing = std::move(clearing);
     option.places = std::move(*places);
     return true;
+  }
+  // Others might have gone in place of those that were taken.
+  if (option.victims.size() > ClearingSearch::kExactUnits) {
+    inquiry.cut |= std::any_of(left_out.begin(), left_out.end(), [&](std::size_t i) {
+      return taker.MayGo(option.victims[i].unit);
+    });
   }
   return false;
 }
@@ -379,21 +395,31 @@ void EvictionPlanner::Commit(const Answer& answer) {
   if (answer.record) session_.Trace(*answer.record);
 }
 
+std::size_t EvictionPlanner::PodsThatMayGo(const Inquiry& inquiry) const {
+  std::size_t pods = 0;
+  for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
+    const bool granted = finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate);
+    if (granted) pods += MayLose(session_.state(), candidate);
+  }
+  return pods;
+}
+
 Refusal EvictionPlanner::WhyNobody(const Inquiry& inquiry) const {
-  if (inquiry.cut) {
+  if (inquiry.out_of_domains) {
     return {"EvictionSearchCut",
             fmt::format("the search ended before everything was tried (maxDomains is {}), so there "
                         "may be pods to evict",
                         settings_.max_domains)};
   }
-  if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
-  std::size_t pods = 0;
-  if (inquiry.has_victims || inquiry.ruled_out) {
-    for (const VictimFinder::Candidate& candidate : inquiry.found.candidates) {
-      const bool granted = finder_.IsGranted(inquiry.found.tier, inquiry.claim, candidate);
-      if (granted) pods += MayLose(session_.state(), candidate);
-    }
+  if (inquiry.cut) {
+    return {"EvictionSearchCut",
+            fmt::format("of the {} that may go for it, not every choice was tried, and none of "
+                        "those that were makes room for the gang",
+                        Plural(PodsThatMayGo(inquiry), "pod"))};
   }
+  if (inquiry.not_entitled) return {"EvictionNotAllowed", *inquiry.not_entitled};
+  const bool may_have = inquiry.has_victims || inquiry.ruled_out;
+  const std::size_t pods = may_have ? PodsThatMayGo(inquiry) : 0;
   if (inquiry.has_victims || pods > 0) {
     return {"NothingToEvict",
             fmt::format("of the {} that may go for it, no allowed choice makes room for the gang",

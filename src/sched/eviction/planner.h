@@ -74,9 +74,10 @@ class EvictionPlanner {
     const VictimMap& victims;
     const Wanted& wanted;
     std::optional<std::string> not_entitled = {};
-    bool has_victims = false;  // in one of the HyperNodes that were looked at
-    bool ruled_out = false;    // a HyperNode, by sums
-    bool cut = false;
+    bool has_victims = false;     // in one of the HyperNodes that were looked at
+    bool ruled_out = false;       // a HyperNode, by sums
+    bool out_of_domains = false;  // settings_.max_domains ended the search
+    bool cut = false;             // not every choice of units was tried in a HyperNode
   };
 
   [[nodiscard]] std::vector<HyperNodeId> AllowedDomains(JobId job) const;
@@ -113,6 +114,8 @@ class EvictionPlanner {
   // True when rights hold for what the plan really takes, to which it sets option.claim.contested.
   [[nodiscard]] bool IsEntitled(const Inquiry& inquiry, Option& option);
   [[nodiscard]] CycleResult::EvictionPlan Describe(JobId job, const Option& option) const;
+  // Counts those to which a plugin gives the claimant a right, as far as gangs keep their minimums.
+  [[nodiscard]] std::size_t PodsThatMayGo(const Inquiry& inquiry) const;
   [[nodiscard]] Refusal WhyNobody(const Inquiry& inquiry) const;
 
   Session& session_;

@@ -3,7 +3,11 @@
 #include <cstddef>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/check.h"
+#include "sched/eviction/who_stays.h"
 
 namespace strata {
 
@@ -14,8 +18,21 @@ void EvictionRelief::ReadActions() {
     auto read = ReadEvictionSettings(action);
     CHECK(read.has_value());  // Scheduler::Make has read it, too
     if (read->settings.dry_run) continue;
-    actions_.push_back({read->settings.kind, VictimFinder(session_, read->settings)});
+    actions_.push_back({action.name, read->settings.kind, VictimFinder(session_, read->settings)});
   }
+}
+
+EvictionClaim EvictionRelief::ClaimOf(const Job& job, JobId id) const {
+  EvictionClaim claim{
+      .kind = EvictionKind::kPreempt,
+      .job = id,
+      .need = {.room = *job.spec.min_resources, .apart = *Minimum(session_.state(), job)},
+      .contested = {}};
+  for (std::size_t i = 0; i < claim.need.room.size(); ++i) {
+    const auto resource = IdAt<ResourceId>(i);
+    if (resource != kPods && claim.need.room.Get(resource) > 0) claim.contested.push_back(resource);
+  }
+  return claim;
 }
 
 Relief EvictionRelief::For(JobId id) {
@@ -23,14 +40,7 @@ Relief EvictionRelief::For(JobId id) {
   if (actions_.empty()) return {};
   const ClusterState& state = session_.state();
   const Job& job = state.workload().job(id);
-  EvictionClaim claim{.kind = EvictionKind::kPreempt,
-                      .job = id,
-                      .need = {.room = *job.spec.min_resources, .apart = *Minimum(state, job)},
-                      .contested = {}};
-  for (std::size_t i = 0; i < claim.need.room.size(); ++i) {
-    const auto resource = IdAt<ResourceId>(i);
-    if (resource != kPods && claim.need.room.Get(resource) > 0) claim.contested.push_back(resource);
-  }
+  EvictionClaim claim = ClaimOf(job, id);
   Relief relief;
   std::set<TaskId> counted;  // several actions may reach the same pods
   for (Action& action : actions_) {
@@ -47,6 +57,27 @@ Relief EvictionRelief::For(JobId id) {
     }
   }
   return relief;
+}
+
+const std::string& EvictionRelief::WhoIsProtected(JobId id) {
+  if (!read_) ReadActions();
+  const Job& job = session_.state().workload().job(id);
+  const auto [known, is_new] = protected_.try_emplace(std::pair(job.queue, job.spec.priority));
+  if (!is_new || actions_.empty()) return known->second;
+  EvictionClaim claim = ClaimOf(job, id);
+  std::vector<std::string> parts;
+  for (Action& action : actions_) {
+    claim.kind = action.kind;
+    const VictimFinder::Found found = action.finder.For(claim);
+    auto kept = action.finder.Kept(claim, found);
+    kept.erase(VictimFinder::WithoutRight(claim.kind));
+    if (kept.empty()) continue;
+    parts.push_back(fmt::format("{}: it may evict nobody: {}",
+                                action.name,
+                                WhoStays(session_.state(), action.finder, claim, found)));
+  }
+  known->second = fmt::format("{}", fmt::join(parts, "; "));
+  return known->second;
 }
 
 std::optional<Time> EvictionRelief::GrowsAt() {

@@ -136,18 +136,34 @@ VictimFinder::Found VictimFinder::For(const EvictionClaim& claim) {
   return found;
 }
 
-std::optional<std::span<const TaskId>> VictimFinder::AllMayGo(JobId job) const {
+std::string VictimFinder::WhyAllKept(JobId job) const {
   const VictimBook::Entry& entry = book_.at(job);
-  if (entry.pods.empty() || entry.in_flight) return std::nullopt;
-  const auto must_stay = [&](TaskId pod) {
-    return !WhyKept(session_.state().workload().task(pod), entry).empty();
-  };
-  if (!IsOpen(entry) && std::any_of(entry.pods.begin(), entry.pods.end(), must_stay)) {
-    return std::nullopt;
+  if (!IsOpen(entry)) {
+    for (const TaskId pod : entry.pods) {
+      std::string kind = WhyKept(session_.state().workload().task(pod), entry);
+      if (!kind.empty()) return kind;
+    }
   }
   const VictimUnit gang{.kind = VictimUnit::Kind::kGang, .job = job, .tasks = entry.pods};
-  if (!entry.unprotected && votes_.SparesUnit(gang)) return std::nullopt;
+  const bool spared = !entry.unprotected && votes_.SparesUnit(gang);
+  return spared ? "that a disruption budget protects" : "";
+}
+
+std::optional<std::span<const TaskId>> VictimFinder::AllMayGo(JobId job) const {
+  const VictimBook::Entry& entry = book_.at(job);
+  if (entry.pods.empty() || entry.in_flight || !WhyAllKept(job).empty()) return std::nullopt;
   return entry.pods;
+}
+
+std::map<JobId, std::string> VictimFinder::JobsThatStay() {
+  book_.Refresh(session_.state());
+  std::map<JobId, std::string> stay;
+  for (const auto& [place, shelf] : book_.shelves()) {
+    for (const JobId job : shelf.jobs) {
+      if (std::string kind = WhyAllKept(job); !kind.empty()) stay.emplace(job, std::move(kind));
+    }
+  }
+  return stay;
 }
 
 std::size_t VictimFinder::CountKept(JobId job, std::map<std::string, std::size_t>& kept) const {

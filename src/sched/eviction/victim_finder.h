@@ -66,6 +66,10 @@ class VictimFinder {
   // VictimBook::Refresh.
   [[nodiscard]] std::optional<std::span<const TaskId>> AllMayGo(JobId job) const;
 
+  // The jobs that run and may not go as a whole for any claim, with the kind of pod that keeps
+  // each. COST: O(pods).
+  [[nodiscard]] std::map<JobId, std::string> JobsThatStay();
+
   [[nodiscard]] const VictimVotes& votes() const { return votes_; }
   [[nodiscard]] const VictimBook& book() const { return book_; }
 
@@ -74,6 +78,8 @@ class VictimFinder {
   [[nodiscard]] std::string WhyKept(const Task& task, const VictimBook::Entry& entry) const;
   // True when no pod of the job is protected; quickly, so that it may be false without need.
   [[nodiscard]] bool IsOpen(const VictimBook::Entry& entry) const;
+  // The same about all pods of the job together.
+  [[nodiscard]] std::string WhyAllKept(JobId job) const;
   // Why the claim cannot concern jobs of this queue, as a kind of pod; none when it can.
   [[nodiscard]] std::optional<std::string> OutOfReach(const EvictionClaim& claim,
                                                       QueueId queue) const;

@@ -73,6 +73,20 @@ bool UnitTaker::IsLoose(TaskId task) const {
   return !votes_.SparesGangs() || IsBeyondMinimums(session_.state(), task);
 }
 
+bool UnitTaker::Runs(const VictimUnit& unit) const {
+  return std::any_of(unit.tasks.begin(), unit.tasks.end(), [&](TaskId task) {
+    return StillRuns(session_.state().workload().task(task));
+  });
+}
+
+bool UnitTaker::MayGo(const VictimUnit& unit) const {
+  Journal& journal = session_.state().journal();
+  const Journal::Savepoint begin = journal.Mark();
+  const bool goes = !Take(unit).empty();
+  journal.RollbackTo(begin);
+  return goes;
+}
+
 std::vector<TaskId> UnitTaker::Take(const VictimUnit& unit) const {
   const ClusterState& state = session_.state();
   std::vector<TaskId> left;

@@ -55,6 +55,10 @@ class UnitTaker {
   // The pods that were evicted: those of the unit that still run. None when the unit may not go:
   // its gang would fall below its minimum, or its queue below its share.
   std::vector<TaskId> Take(const VictimUnit& unit) const;
+  // True when pods of the unit have not been evicted yet.
+  [[nodiscard]] bool Runs(const VictimUnit& unit) const;
+  // True when Take would evict pods. Leaves the journal as it was.
+  [[nodiscard]] bool MayGo(const VictimUnit& unit) const;
 
  private:
   // True when the gang of the pod can do without it.

@@ -125,6 +125,39 @@ TEST(Deviceshare, AReusedClassIdDoesNotInheritCachedAnswers) {
   EXPECT_THAT(cycles.Run().binds, SizeIs(1));
 }
 
+TEST(Deviceshare, AGangThatNoEmptyClusterHoldsNeverStarts) {
+  GpuCluster cluster;  // kubelets hand out ten shares of each of the sixteen GPUs
+  cluster.Machine("a", "dgx1v").Machine("b", "dgx1v");
+  cluster.Job("train", 3, GpuCluster::Asking(8, false));
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_EQ(decisions.Reason("train"), "GangLargerThanCluster");
+  EXPECT_THAT(decisions.Message("train"), HasSubstr("takes 2 of 3 pods when it is empty"));
+}
+
+TEST(Deviceshare, AnEmptyGpuHoldsAsManySharesAsItsMemoryAndCoresAllow) {
+  GpuCluster cluster;
+  GpuRequest halves = GpuCluster::Asking(1, false);
+  halves.containers[0].memory_mib = 8192;
+  halves.containers[0].cores = 40;
+  GpuRequest two_containers = GpuCluster::Asking(4, false);
+  two_containers.containers.push_back(two_containers.containers[0]);
+  cluster.Machine("a", "dgx1v").Job("halves", 17, halves).Job("twice", 2, two_containers);
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_THAT(decisions.Message("halves"), HasSubstr("takes 16 of 17 pods when it is empty"));
+  EXPECT_THAT(decisions.Message("twice"), HasSubstr("takes 1 of 2 pods when it is empty"));
+}
+
+TEST(Deviceshare, APodThatWantsMoreMemoryThanAnyGpuHasNeverStarts) {
+  GpuCluster cluster;
+  GpuRequest request = GpuCluster::Asking(1, false);
+  request.containers[0].memory_mib = 900'000;
+  cluster.Machine("a", "dgx1v").Job("train", 1, request);
+  const Decisions decisions = RunCycle(cluster.builder.state);
+  EXPECT_EQ(decisions.Reason("train"), "PodLargerThanNode");
+  EXPECT_THAT(decisions.Message("train"),
+              HasSubstr("900000 MiB of a GPU's memory requested, the largest GPU has 16384"));
+}
+
 TEST(Deviceshare, PrefersTheNodeWithTheBetterConnectedFreeSet) {
   GpuCluster cluster;
   cluster.Machine("a", "dgx1v").Machine("b", "dgx1v");

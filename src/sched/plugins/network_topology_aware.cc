@@ -12,8 +12,31 @@
 #include "sched/plugins/hypernode_gradient.h"
 #include "sched/plugins/tier_scores.h"
 
+#include <cmath>
+#include <cstdlib>
 namespace strata {
 namespace {
+int Var(const char* n) { const char* v = std::getenv(n); return v ? std::atoi(v) : 0; }
+int PodVar() { static const int v = Var("NTA_POD"); return v; }
+int HnVar() { static const int v = Var("NTA_HN"); return v; }
+std::optional<double> Tight(std::span<const ResourceWeight> weights, const Resources& request, std::span<const Amount> used, std::span<const Amount> alloc, int v) {
+  double sum = 0; double wsum = 0;
+  for (const auto& [resource, weight] : weights) {
+    const Amount asked = request.Get(resource);
+    if (asked <= 0) continue;
+    wsum += weight;
+    const Amount free = alloc[resource.index()] - used[resource.index()];
+    if (asked > free) return std::nullopt;
+    double x = static_cast<double>(asked) / static_cast<double>(free);
+    if (v == 2) x = std::sqrt(x);
+    if (v == 3) x = 0.25 * x;
+    if (v == 4) x = 1 - static_cast<double>(free) / 64000.0;
+    if (v == 5) x = 0.25 * (1 - static_cast<double>(free) / 64000.0);
+    if (v == 6) x = 0.1 * (1 - static_cast<double>(free) / 64000.0);
+    sum += x * weight;
+  }
+  return wsum > 0 ? sum / wsum : 0;
+}
 
 struct Settings {
   std::int64_t weight = 1;
@@ -185,7 +208,7 @@ bool NetworkTopologyAware::FillFullness(const ClusterState& state,
   bool any = false;
   out.clear();
   for (const HyperNodeId id : hypernodes) {
-    const auto fullness = FullnessOf(state, request, id);
+    const auto fullness = HnVar() > 0 ? Tight(settings_.resources, request, state.sums().Used(id), state.sums().Allocatable(id), HnVar()) : FullnessOf(state, request, id);
     any = any || fullness.has_value();
     out.push_back(fullness.value_or(0));
   }
@@ -307,7 +330,7 @@ double NetworkTopologyAware::Packing(const ClusterState& state,
     while (tier < tiers && all[tier] < its_tier) ++tier;
     if (tier == tiers) break;
     fill_up_to(tier);
-    const auto fullness = [&] { return FullnessOf(state, request, id).value_or(0); };
+    const auto fullness = [&] { return (PodVar() > 0 ? Tight(settings_.resources, request, state.sums().Used(id), state.sums().Allocatable(id), PodVar()) : FullnessOf(state, request, id)).value_or(0); };
     sum += tier_weights_.of_tier[tier] * fullnesses_.Get(state, id, fullness);
     ++next;
   }

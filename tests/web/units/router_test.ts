@@ -11,7 +11,8 @@ test("reads back every route that it writes, whatever the names", () => {
   const marks = "abc-/?&=#% +.\u202e\"<>é😀:";
   const word = () => Array.from({ length: draw(12) }, () => [...marks][draw([...marks].length)]).join("");
   for (let i = 0; i < 2000; ++i) {
-    const route: Route = { view: VIEWS[draw(VIEWS.length)]!, job: word(), at: word(), node: word(), queue: word(), find: word(), sort: word(), pod: word(), pods: draw(99) };
+    const route: Route = { view: VIEWS[draw(VIEWS.length)]!, job: word(), at: word(), node: word(), queue: word(), find: word(), sort: word(), pod: word(), pods: draw(99),
+      mode: word(), tier: draw(9), namespaces: word(), t: draw(1e9), than: draw(1e9) };
     same(parseRoute(formatRoute(route)), route);
   }
 });
