@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "store/sync_folder.h"
 #include "store/system_failure.h"
 
 namespace strata::store {
@@ -26,6 +27,24 @@ Status MakeFolder(const std::string& folder) {
   // It will hold keys and Secrets. A folder that was there before is its owner's affair.
   if (made) fs::permissions(folder, fs::perms::owner_all, error);
   if (error) return Fail(Code::kUnavailable, folder + ": " + error.message());
+  return {};
+}
+
+// The folder may be new, or made by a start that failed: what is in it is lost with it.
+Status SyncFoldersAbove(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = fs::canonical(folder, error);
+  if (error) return Fail(Code::kUnavailable, folder + ": " + error.message());
+  struct stat below {};
+  if (stat(at.c_str(), &below) != 0) return SystemFailure(folder);
+  while (at.has_relative_path()) {
+    at = at.parent_path();
+    struct stat above {};
+    const bool same_disk = stat(at.c_str(), &above) == 0 && above.st_dev == below.st_dev;
+    if (!same_disk) return {};
+    TRY(SyncFolder(at.string()));
+  }
   return {};
 }
 
@@ -61,6 +80,7 @@ std::string HolderIn(int file) {
 
 Result<FolderLock> FolderLock::Take(const std::string& folder) {
   TRY(MakeFolder(folder));
+  TRY(SyncFoldersAbove(folder));
   for (const char* const name : {"", "/lock", "/strata.db", "/strata.db-wal"}) {
     TRY(RequireThatOnlyItsOwnerWrites(folder + name));
   }

@@ -8,6 +8,7 @@
 #include "store/folder_lock.h"
 #include "store/row_checksum.h"
 #include "store/sqlite.h"
+#include "store/sync_folder.h"
 
 namespace strata::store {
 namespace {
@@ -47,6 +48,8 @@ class SqliteJournal final : public Journal {
     TRY_ASSIGN(std::unique_ptr<Database> database, Database::Open(path));
     TRY(database->Execute(kPragmas));
     TRY(PrepareTables(*database, path));
+    // SQLite passes over a failure to put the name of its log on the disk.
+    TRY(SyncFolder(folder));
     TRY_ASSIGN(Statements statements, Statements::Of(*database));
     std::unique_ptr<SqliteJournal> journal(new SqliteJournal(
         folder, std::move(lock), std::move(space), std::move(database), std::move(statements)));

@@ -41,8 +41,8 @@ struct Write {
 // and after the power went. Not thread-safe, but not bound to a thread either.
 //
 // Failures name the file: kUnavailable (disk full, I/O error: the batch is not there, a later one
-// may succeed), kInternal (a file or row that is damaged, or not ours).
-//
+// may succeed; it may be there if the process ends before another batch succeeds), kInternal (a
+// file or row that is damaged, cannot be read, or is not ours).
 // A full disk can be cleared by deleting. The database file has its space on the disk before a
 // commit returns, so that the write-ahead log can always be emptied. It leaves 8 MiB of the disk to
 // the log, and other 8 MiB, a file, are kept for batches that only give space back: each is enough

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "store/journal.h"
+#include "store/sync_folder.h"
 #include "store/system_failure.h"
 
 namespace strata::store {
@@ -75,14 +76,7 @@ Status Database::MakeFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (file < 0) return errno == EEXIST ? Status() : Status(SystemFailure(path));
   close(file);
-  // A new name is on the disk only when its folder is.
-  const std::string folder = std::filesystem::path(path).parent_path();
-  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return SystemFailure(folder);
-  const bool synced = fsync(opened) == 0;
-  Status status = synced ? Status() : Status(SystemFailure(folder));
-  close(opened);
-  return status;
+  return SyncFolder(std::filesystem::path(path).parent_path());
 }
 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const char* vfs) {
