@@ -64,8 +64,8 @@ TEST(SchedulerMetrics, CountGpuSecondsOfWaitingJobsByWhatTheyLack) {
   timer.Closed();
   SchedulerMetrics metrics;
   metrics.Record(timer, result, *run.cluster.state, Time{});
-  const auto count = [&](int seconds) {
-    metrics.RecordFragmentation(*run.cluster.state, Time{std::chrono::seconds(seconds)});
+  const auto count = [&](int second) {
+    metrics.RecordFragmentation(*run.cluster.state, Time{std::chrono::seconds(second)});
     return metrics.Text();
   };
   EXPECT_THAT(count(1), HasSubstr(R"(strata_blocked_gpu_seconds_total{why="topology"} 0)"));
