@@ -112,30 +112,27 @@ Result<objects::Pod> MakePod(const DefragFlags& flags, const std::string& ns) {
 // What the plan is for, and how that is said.
 struct Goal {
   DefragGoal goal;
-  std::string words;
+  std::string before;  // as in PlanWords
+  std::string behind;
 };
 
 Result<Goal> GoalOf(const DefragFlags& flags, const Input& input) {
   if (flags.free) {
-    const auto count = static_cast<std::uint64_t>(flags.free->count);
-    return Goal{*flags.free,
-                fmt::format("{} of tier {} {} free",
-                            Plural(count, "HyperNode"),
-                            flags.free->tier,
-                            count == 1 ? "is" : "are")};
+    return Goal{*flags.free, "", " can be free of pods"};
   }
   if (flags.pods > 0) {
     TRY_ASSIGN(objects::Pod pod, MakePod(flags, input.ns));
     const auto count = static_cast<std::uint64_t>(flags.pods);
     return Goal{RoomForPods{std::move(pod), flags.pods},
-                fmt::format("A gang of {} can start", Plural(count, "pod"))};
+                "A gang of " + Plural(count, "pod") + " can start in ",
+                ""};
   }
   TRY_ASSIGN(const NamespacedKey key, ResolveName(flags.job, flags.input.ns, input.ns));
   TRY_ASSIGN(const Subject subject, FindSubject(input.objects, key.ns + "/" + key.name, key.kind));
   if (subject.groups.empty()) {
     return Fail(Code::kInvalidArgument, subject.name + " has no pods that a scheduler places");
   }
-  return Goal{RoomForJob{subject.groups.front()}, subject.name + " can start"};
+  return Goal{RoomForJob{subject.groups.front()}, subject.name + " can start in ", ""};
 }
 
 Result<std::string> Plan(const DefragFlags& flags, Input& input, Progress& progress) {
@@ -146,7 +143,8 @@ Result<std::string> Plan(const DefragFlags& flags, Input& input, Progress& progr
       .now = input.now,
       .on_stage = [&](const std::string& what) { progress.Stage("looking for room in " + what); }};
   const OwnNames names(input.objects);
-  const PlanWords words{.goal = goal.words,
+  const PlanWords words{.before = goal.before,
+                        .behind = goal.behind,
                         .name_of = [&names](const std::string& group) { return names.Of(group); }};
   TRY_ASSIGN(const DefragPlan plan, PlanDefrag(input.objects, input.as_configured, query));
   return flags.output == OutputFormat::kJson ? RenderJson(plan, words)

@@ -40,7 +40,7 @@ std::string Targets(const std::vector<DefragPlan::Place>& target) {
 }
 
 std::string Summary(const DefragPlan& plan, const PlanWords& words) {
-  const std::string goal = fmt::format("{} in {}", words.goal, Targets(plan.target));
+  const std::string goal = words.before + Targets(plan.target) + words.behind;
   if (plan.moves.empty()) return goal + " as things are: nothing has to move.";
   const auto pods = static_cast<std::uint64_t>(plan.PodCount());
   return fmt::format(

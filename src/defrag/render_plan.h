@@ -9,10 +9,11 @@
 // A plan as text that ends in a newline.
 namespace strata {
 
-// `goal` is what the plan is for, as it is written in a sentence ("default/train can start"), and
-// `name_of` says what people call a PodGroup.
+// What the plan is for, in the words before and behind the names of the HyperNodes ("default/train
+// can start in "), and what people call a PodGroup.
 struct PlanWords {
-  std::string goal;
+  std::string before;
+  std::string behind;
   NameOfGroup name_of;
 };
 

@@ -23,7 +23,8 @@ DefragPlan SomePlan() {
 }
 
 PlanWords Words() {
-  return {.goal = "default/big can start",
+  return {.before = "default/big can start in ",
+          .behind = "",
           .name_of = [](const std::string& group) { return group.substr(0, group.find('-')); }};
 }
 
