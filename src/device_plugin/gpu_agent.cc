@@ -53,8 +53,9 @@ GpuAgent::GpuAgent(kube::Client& client, Options options, obs::Log& log, const C
 
 agent::NodeAgent::Options GpuAgent::NodeAgentOptions(Duty duty) const {
   agent::NodeAgent::Options with_hooks = options_.node_agent;
-  if (duty == Duty::kPublish)
+  if (duty == Duty::kPublish) {
     with_hooks.gpus.shares = 1;  // limits come with the answers of our plugin
+  }
   with_hooks.identity = [this] {
     const auto now = plugin();
     return now ? now->identity() : std::string("none");

@@ -202,8 +202,9 @@ class PodRelaxations {
   [[nodiscard]] std::string Group() const { return "PodGroup " + query_.job; }
 
   void Try(Relaxation relaxation, const Change& change) {
-    if (resolver_.Places(relaxation.text, change))
+    if (resolver_.Places(relaxation.text, change)) {
       found_.push_back(resolver_.WithBinds(std::move(relaxation)));
+    }
   }
 
   void TryTerm(std::string field,

@@ -403,9 +403,10 @@ class PageServer::Impl {
   void Admit(const Question& question) {
     if (!reviewer_) return Ask(question, Permit{Permit::Kind::kGranted, {}, ""}, {});
     auto namespaces = ReadNamespaces(question.query);
-    if (!namespaces)
+    if (!namespaces) {
       return TellAnswer(question.number,
                         ResponseTo(Fail(namespaces.error().code, namespaces.error().message)));
+    }
     reviewer_->Ask(
         question.token, *namespaces, [this, question, named = *namespaces](const Permit& permit) {
           if (permit.kind != Permit::Kind::kGranted) {
@@ -516,10 +517,11 @@ class PageServer::Impl {
       case Route::Kind::kNode:
         return ResponseTo(AnswerNode(feed_, names[0], scope));
       case Route::Kind::kHistory:
-        if (!scope.everything)
+        if (!scope.everything) {
           return NotForYou(
               "the past shows all namespaces; you may not list podgroups.scheduling.volcano.sh and "
               "pods in all of them");
+        }
         return AnswerHistory(question);
       default:
         return AnswerFits(question);

@@ -118,8 +118,9 @@ TEST_F(StoryOfCluster, SaysWhatSimulateSays) {
 
 TEST_F(StoryOfCluster, AJobThatWaitsHasAStoryBeforeItsRelaxations) {
   cluster_.Group("small", 1);
-  for (const char* node : {"a1", "a2", "b1"})
+  for (const char* node : {"a1", "a2", "b1"}) {
     cluster_.Pod(std::string("p-") + node, "small", 8, node);
+  }
   cluster_.Group("large", 2);
   cluster_.Pod("l0", "large", 8, "");
   cluster_.Pod("l1", "large", 8, "");

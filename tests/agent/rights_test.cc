@@ -59,8 +59,9 @@ class RecordingTransport final : public net::Transport {
     const bool core = words.at(0) == "api";
     const std::string group = core ? "" : "." + std::string(words.at(1));
     words.erase(words.begin(), words.begin() + (core ? 2 : 3));
-    if (words.at(0) == "namespaces" && words.size() > 2)
+    if (words.at(0) == "namespaces" && words.size() > 2) {
       words.erase(words.begin(), words.begin() + 2);
+    }
     const std::string below = words.size() > 2 ? "/" + std::string(words[2]) : "";
     return VerbOf(request, words.size() > 1) + " " + std::string(words[0]) + below + group;
   }

@@ -98,8 +98,9 @@ PodAsk AskOf(const PastJson& pod_spec) {
     }
     for (const auto& [name, value] : amounts) {
       if (IsGpu(name)) ask.gpus = std::min(ask.gpus + AmountIn(*value, false), kMaxGpusOfJob);
-      if (name == "cpu")
+      if (name == "cpu") {
         ask.cpu_milli = std::min(ask.cpu_milli + AmountIn(*value, true), kMaxAmount);
+      }
       if (name == "memory") ask.memory = std::min(ask.memory + AmountIn(*value, false), kMaxAmount);
     }
   }

@@ -140,8 +140,9 @@ class ToldPolicy final : public Policy {
                           const Room& room) {
     for (const NodeIndex node : nodes) {
       const DomainIndex domain = room.DomainOf(level, node);
-      if (domain == Fabric::kNoDomain || domain != room.DomainOf(level, nodes.front()))
+      if (domain == Fabric::kNoDomain || domain != room.DomainOf(level, nodes.front())) {
         return false;
+      }
     }
     return true;
   }
