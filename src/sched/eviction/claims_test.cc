@@ -28,6 +28,7 @@ using ::testing::IsEmpty;
 using testing::kWholeNode;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using testing::TaskArgs;
 
 constexpr Time kBegin{std::chrono::hours(1000)};
 
