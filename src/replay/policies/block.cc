@@ -21,7 +21,7 @@ class BlockPolicy final : public Policy {
       GangTrial trial(wanted, room);
       while (!trial.Done()) {
         const std::int32_t end = std::min(trial.Placed() + segment_, wanted.pods);
-        if (!PutSegment(wanted, highest, domain, end, trial, room)) break;
+        if (!PutSegment(wanted, {highest, domain, end}, trial, room)) break;
       }
       if (trial.Done()) return trial.Nodes();
     }
@@ -29,15 +29,21 @@ class BlockPolicy final : public Policy {
   }
 
  private:
-  // The pods up to `end` in the block with the least room that is enough.
+  // The pods up to `end`, somewhere in one domain.
+  struct Segment {
+    std::size_t level;
+    DomainIndex domain;
+    std::int32_t end;
+  };
+
+  // Puts them in the block with the least room that is enough.
   static bool PutSegment(const JobClass& wanted,
-                         std::size_t level,
-                         DomainIndex domain,
-                         std::int32_t end,
+                         const Segment& segment,
                          GangTrial& trial,
                          const Room& room) {
+    const std::int32_t end = segment.end;
     std::vector<std::int64_t> slots(room.DomainCount(0));
-    for (const NodeIndex node : room.NodesOf(level, domain)) {
+    for (const NodeIndex node : room.NodesOf(segment.level, segment.domain)) {
       const DomainIndex block = room.DomainOf(0, node);
       if (block == Fabric::kNoDomain || !wanted.Accepts(node)) continue;
       slots[block] += room.Slots(node, trial.Next(), wanted.pods);
