@@ -9,13 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-
-extern char** environ;
 
 namespace strata {
 namespace {
@@ -29,7 +27,8 @@ constexpr std::size_t kMaxLine = std::size_t{16} << 20U;
 Result<std::unique_ptr<ExecProgram>> ExecProgram::Start(const std::string& program) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Fail(Code::kUnavailable, fmt::format("socketpair: {}", std::strerror(errno)));
+    return Fail(Code::kUnavailable,
+                fmt::format("socketpair: {}", std::generic_category().message(errno)));
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -43,7 +42,8 @@ Result<std::unique_ptr<ExecProgram>> ExecProgram::Start(const std::string& progr
   close(ends[1]);
   if (error != 0) {
     close(ends[0]);
-    return Fail(Code::kNotFound, fmt::format("exec:{}: {}", program, std::strerror(error)));
+    return Fail(Code::kNotFound,
+                fmt::format("exec:{}: {}", program, std::generic_category().message(error)));
   }
   return std::unique_ptr<ExecProgram>(new ExecProgram(program, ends[0], child));
 }
