@@ -16,8 +16,9 @@ constexpr std::string_view kWaits = "waits";
 
 JobStanding StandingOf(const RunResult::Job& job) {
   const bool waits = !job.reason.empty() || job.phase == "Pending" || job.phase == "Inqueue";
-  if (waits)
+  if (waits) {
     return {.kind = StandingKind::kWaiting, .hypernode = {}, .tier = 0, .reason = job.reason};
+  }
   return {.kind = StandingKind::kPlaced,
           .hypernode = job.allocated_hypernode,
           .tier = job.allocated_hypernode.empty() ? 0 : job.tier,
