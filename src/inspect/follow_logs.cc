@@ -99,7 +99,7 @@ class LogReceiver final : public net::Receiver {
       lines.append(prefix_).append(line).push_back('\n');
       return true;
     });
-    const bool taken = lines.empty() || inbox_->Put(std::move(lines));
+    const bool taken = lines.empty() || inbox_->Put(lines);
     return good && taken ? Wish::kMore : Wish::kCancel;
   }
 
