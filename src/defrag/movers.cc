@@ -66,6 +66,7 @@ std::vector<Mover> Movers::On(std::span<const NodeId> nodes) {
     }
   }
   std::vector<Mover> movers;
+  movers.reserve(by_job.size());
   for (auto& [job, tasks] : by_job) {
     std::sort(tasks.begin(), tasks.end());
     movers.push_back(MoverOf(job, std::move(tasks)));
@@ -121,6 +122,7 @@ std::optional<DefragPlan::Move> Movers::TryMove(const Mover& mover) {
   const WorkloadTable& workload = board_.state().workload();
   const auto node_names = [&] {
     std::vector<std::string> names;
+    names.reserve(mover.tasks.size());
     for (const NodeId node : board_.NodesOf(mover.tasks)) {
       names.push_back(board_.state().nodes().spec(node).name);
     }

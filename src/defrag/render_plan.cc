@@ -35,6 +35,7 @@ std::string GpuHours(std::int64_t lost_work) {
 std::string Targets(const std::vector<DefragPlan::Place>& target) {
   if (target.size() == 1) return PlaceText(target.front());
   std::vector<std::string> names;
+  names.reserve(target.size());
   for (const DefragPlan::Place& place : target) names.push_back(place.hypernode);
   return NameSome(names);
 }
@@ -92,12 +93,16 @@ std::string RenderLargest(const DefragPlan& plan, const TextStyle& style) {
   return fmt::format("Largest gang of pods of {}:\n\n", ShapeText(plan.pod)) + table.Render(style);
 }
 
+constexpr const char* kStepByStep =
+    "Then take one step at a time: delete the pods of the step, and wait until those that replace "
+    "them run. -o json names the pods. At the end:";
+
 std::string HowTo(const DefragPlan& plan, const TextStyle& style) {
+  const std::string nodes = fmt::format("{}", fmt::join(plan.nodes, " "));
   return WrapLines({"To carry it out, keep others off the room that is made:",
-                    "kubectl cordon " + fmt::format("{}", fmt::join(plan.nodes, " ")),
-                    "Then take one step at a time: delete the pods of the step, and wait until "
-                    "those that replace them run. -o json names the pods. At the end:",
-                    "kubectl uncordon " + fmt::format("{}", fmt::join(plan.nodes, " ")),
+                    "kubectl cordon " + nodes,
+                    kStepByStep,
+                    "kubectl uncordon " + nodes,
                     "This command has changed nothing."},
                    style);
 }
