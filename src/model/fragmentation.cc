@@ -23,7 +23,7 @@ double LogOdds(double z) {
 // For each score from 1 to 99 the gain in GPUs from which on it is reached: the x of which
 // 100 / (1 + e^-x) is the score.
 std::array<double, kBest> MakeThresholds() {
-  constexpr double kHalf = kBest / 2;
+  constexpr double kHalf = static_cast<double>(kBest) / 2;
   std::array<double, kBest> thresholds{};
   for (std::size_t score = 1; score < kBest; ++score) {
     thresholds[score] = LogOdds((static_cast<double>(score) - kHalf) / kHalf);
